@@ -1,0 +1,81 @@
+import { z } from "zod";
+import type { StateMachine } from "./transitions.ts";
+
+export const nodeStatus = z.enum([
+  "pending",
+  "ready",
+  "dispatched",
+  "running",
+  "completed",
+  "failed",
+  "skipped",
+  "cancelled",
+]);
+export type NodeStatus = z.infer<typeof nodeStatus>;
+
+export const nodeType = z.enum(["start", "end", "task", "conditional", "fan_out", "fan_in"]);
+export type NodeType = z.infer<typeof nodeType>;
+
+const stopped = "the job failed or was cancelled";
+
+/**
+ * One row may take several steps in one tick, and then only the last is written: a task whose
+ * dependencies are met goes from `pending` to `dispatched`, a failed attempt that is tried again
+ * goes from `running` to `ready`. The events name every step.
+ */
+export const nodeMachine: StateMachine<NodeStatus> = {
+  name: "node",
+  initial: "pending",
+  transitions: {
+    pending: {
+      ready: "dependencies met",
+      dispatched: "dependencies met, task queued",
+      running: "fan-out expanded",
+      completed: "settled by the orchestrator",
+      failed: "error before dispatch",
+      skipped: "every incoming edge is dead",
+      cancelled: stopped,
+    },
+    ready: {
+      dispatched: "task queued",
+      running: "fan-out expanded",
+      completed: "settled by the orchestrator",
+      failed: "error before dispatch",
+      skipped: "conditional evaluation",
+      cancelled: stopped,
+    },
+    dispatched: {
+      running: "worker started",
+      completed: "result arrived",
+      failed: "error, no retry left",
+      ready: "error, retry",
+      cancelled: stopped,
+    },
+    running: {
+      completed: "result arrived",
+      failed: "error, no retry left",
+      ready: "error, retry",
+      cancelled: stopped,
+    },
+    completed: {},
+    failed: { ready: "retry" },
+    skipped: {},
+    cancelled: {},
+  },
+};
+
+/** The node will not change any more within this run of the job. */
+export function isSettled(status: NodeStatus): boolean {
+  return (
+    status === "completed" || status === "failed" || status === "skipped" || status === "cancelled"
+  );
+}
+
+export function childNodeId(fanOutId: string, index: number): string {
+  return `${fanOutId}__${index}`;
+}
+
+/** Names one attempt. Unique for ever: the attempt number only grows. */
+export function taskId(jobId: string, nodeId: string, attempt: number): string {
+  return `${jobId}_${nodeId}_${attempt}`;
+}

@@ -1,0 +1,29 @@
+import { z } from "zod";
+import type { StateMachine } from "./transitions.ts";
+import { jsonObject } from "./json.ts";
+
+export const taskStatus = z.enum(["running", "completed", "failed", "cancelled"]);
+export type TaskStatus = z.infer<typeof taskStatus>;
+
+export const taskMachine: StateMachine<TaskStatus> = {
+  name: "task",
+  initial: "running",
+  transitions: {
+    running: { completed: "handler returned", failed: "handler threw", cancelled: "told to stop" },
+    completed: {},
+    failed: {},
+    cancelled: {},
+  },
+};
+
+/** permanent: never tried again; transient: the node's retry budget; throttling: its own budget. */
+export const errorCategory = z.enum(["permanent", "transient", "throttling"]);
+export type ErrorCategory = z.infer<typeof errorCategory>;
+
+export const taskError = z.object({
+  code: z.string().min(1).max(64),
+  message: z.string().max(8192),
+  category: errorCategory,
+  details: jsonObject.optional(),
+});
+export type TaskError = z.infer<typeof taskError>;

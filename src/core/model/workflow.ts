@@ -1,0 +1,230 @@
+import { z } from "zod";
+import type { Json, JsonObject } from "./json.ts";
+import { jsonObject } from "./json.ts";
+
+/*
+ * Two shapes of one thing. `workflowSource` is what an author may write, in every form that is
+ * accepted; parsing it gives `WorkflowDefinition`, the one normalised form that is stored by its
+ * content hash and compiled to a graph. Structure that needs more than one node to judge (edges,
+ * cycles, references) is `core/dag/compile.ts`.
+ */
+
+const name = z
+  .string()
+  .min(1)
+  .max(64)
+  .regex(
+    /^[A-Za-z_][A-Za-z0-9_.-]*$/,
+    "must start with a letter and hold only letters, digits, _ . -",
+  )
+  // `split__3` is the fourth child of `split`; a static node must not take its name.
+  .refine((id) => !/__\d+$/.test(id), "must not end in __ and a number: those are fan-out children");
+
+const names = z
+  .union([name, z.array(name)])
+  .transform((value) => (Array.isArray(value) ? value : [value]));
+
+const anyOf = z.strictObject({ any_of: names.pipe(z.array(z.string()).min(1)) });
+const allOf = z.strictObject({ all_of: names });
+
+const dependsOn = z.union([names, allOf, anyOf]).transform((value): Dependencies => {
+  if (Array.isArray(value)) return { mode: "all_of", nodes: value };
+  if ("any_of" in value) return { mode: "any_of", nodes: value.any_of };
+  return { mode: "all_of", nodes: value.all_of };
+});
+
+const seconds = z.number().min(0).max(86_400);
+const timeoutSeconds = z.number().int().min(1).max(7 * 86_400);
+
+export const backoff = z.enum(["fixed", "linear", "exponential"]);
+
+export const retryPolicy = z.strictObject({
+  /** Retries after the first attempt: 5 means six attempts. */
+  max_attempts: z.number().int().min(0).max(100).default(3),
+  backoff: backoff.default("exponential"),
+  initial_delay_seconds: seconds.default(5),
+  max_delay_seconds: seconds.default(300),
+  jitter: z.boolean().default(true),
+});
+export type RetryPolicy = z.infer<typeof retryPolicy>;
+
+const taskFields = {
+  handler: z.string().min(1).max(64),
+  queue: z.string().min(1).max(64).optional(),
+  params: jsonObject.default({}),
+  timeout_seconds: timeoutSeconds.optional(),
+  retry: retryPolicy.optional(),
+};
+
+const common = {
+  name: z.string().max(255).optional(),
+  description: z.string().max(4096).optional(),
+  depends_on: dependsOn.optional(),
+};
+
+const next = names.default([]);
+
+const startNode = z.strictObject({ type: z.literal("start"), ...common, next });
+const endNode = z.strictObject({ type: z.literal("end"), ...common });
+const taskNode = z.strictObject({ type: z.literal("task"), ...common, ...taskFields, next });
+
+const branch = z
+  .strictObject({
+    name: z.string().max(255).optional(),
+    condition: z.string().min(1).optional(),
+    default: z.literal(true).optional(),
+    next: names,
+  })
+  .refine((value) => (value.condition === undefined) !== (value.default === undefined), {
+    message: "needs either `condition` or `default: true`",
+  });
+
+const conditionalNode = z.strictObject({
+  type: z.literal("conditional"),
+  ...common,
+  condition_field: z.string().min(1).optional(),
+  branches: z.array(branch).min(1).optional(),
+  condition: z.string().min(1).optional(),
+  on_true: names.optional(),
+  on_false: names.optional(),
+});
+
+const fanOutNode = z.strictObject({
+  type: z.literal("fan_out"),
+  ...common,
+  source: z.union([z.string().min(1), z.array(z.json())]),
+  task: z.strictObject(taskFields),
+  max_concurrency: z.number().int().min(1).optional(),
+  on_failure: z.enum(["fail_fast", "continue"]).default("fail_fast"),
+  next,
+});
+
+export const aggregation = z.enum(["collect", "concat", "sum", "first", "last"]);
+export type Aggregation = z.infer<typeof aggregation>;
+
+const fanInNode = z.strictObject({
+  type: z.literal("fan_in"),
+  ...common,
+  aggregation: aggregation.default("collect"),
+  max_failures: z.number().int().min(0).optional(),
+  max_failure_percent: z.number().min(0).max(100).optional(),
+  min_success: z.number().int().min(0).optional(),
+  next,
+});
+
+export const nodeSources = {
+  start: startNode,
+  end: endNode,
+  task: taskNode,
+  conditional: conditionalNode,
+  fan_out: fanOutNode,
+  fan_in: fanInNode,
+} as const;
+export type NodeSource = z.output<(typeof nodeSources)[keyof typeof nodeSources]>;
+
+export const inputType = z.enum(["string", "integer", "number", "boolean", "array", "object"]);
+
+export const inputDeclaration = z.strictObject({
+  type: inputType.default("string"),
+  required: z.boolean().default(false),
+  default: z.json().optional(),
+  description: z.string().max(4096).optional(),
+  enum: z.array(z.json()).min(1).optional(),
+  minimum: z.number().optional(),
+  maximum: z.number().optional(),
+  pattern: z.string().max(1024).optional(),
+});
+export type InputDeclaration = z.infer<typeof inputDeclaration>;
+
+/** The head of a definition; its nodes are parsed one by one, so that each error names its node. */
+export const workflowHead = z.strictObject({
+  workflow_id: name.optional(),
+  name: z.string().max(255).optional(),
+  description: z.string().max(4096).optional(),
+  version: z
+    .union([z.string().min(1).max(64), z.number()])
+    .transform(String)
+    .default("1"),
+  inputs: z.record(name, inputDeclaration).optional(),
+  nodes: z.record(z.string(), z.unknown()),
+  outputs: jsonObject.optional(),
+});
+
+export interface Dependencies {
+  readonly mode: "all_of" | "any_of";
+  readonly nodes: readonly string[];
+}
+
+interface NodeCommon {
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  readonly depends_on?: Dependencies | undefined;
+}
+
+export interface TaskTemplate {
+  readonly handler: string;
+  /** Resolved at load: the node's own queue, or its handler's. */
+  readonly queue: string;
+  readonly params: JsonObject;
+  readonly timeout_seconds: number;
+  readonly retry: RetryPolicy;
+}
+
+export interface StartDefinition extends NodeCommon {
+  readonly type: "start";
+  readonly next: readonly string[];
+}
+export interface EndDefinition extends NodeCommon {
+  readonly type: "end";
+}
+export interface TaskDefinition extends NodeCommon, TaskTemplate {
+  readonly type: "task";
+  readonly next: readonly string[];
+}
+/** Both written forms become this: without `condition_field` each condition is a whole sentence. */
+export interface ConditionalDefinition extends NodeCommon {
+  readonly type: "conditional";
+  readonly condition_field?: string | undefined;
+  readonly branches: readonly {
+    readonly name?: string | undefined;
+    /** Absent: the default branch. */
+    readonly condition?: string | undefined;
+    readonly next: readonly string[];
+  }[];
+}
+export interface FanOutDefinition extends NodeCommon {
+  readonly type: "fan_out";
+  readonly source: string | readonly Json[];
+  readonly task: TaskTemplate;
+  readonly max_concurrency?: number | undefined;
+  readonly on_failure: "fail_fast" | "continue";
+  readonly next: readonly string[];
+}
+export interface FanInDefinition extends NodeCommon {
+  readonly type: "fan_in";
+  readonly aggregation: Aggregation;
+  readonly max_failures?: number | undefined;
+  readonly max_failure_percent?: number | undefined;
+  readonly min_success?: number | undefined;
+  readonly next: readonly string[];
+}
+
+export type NodeDefinition =
+  | StartDefinition
+  | EndDefinition
+  | TaskDefinition
+  | ConditionalDefinition
+  | FanOutDefinition
+  | FanInDefinition;
+
+/** The normalised, immutable form: stored by content hash, compiled by every orchestrator alike. */
+export interface WorkflowDefinition {
+  readonly workflow_id: string;
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly version: string;
+  /** Absent: the author declared none, and any input is accepted as it is. */
+  readonly inputs?: Readonly<Record<string, InputDeclaration>> | undefined;
+  readonly nodes: Readonly<Record<string, NodeDefinition>>;
+  readonly outputs?: JsonObject | undefined;
+}
