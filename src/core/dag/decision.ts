@@ -11,7 +11,11 @@ export type Decision =
   /** Every incoming edge is dead. */
   | { readonly type: "skip"; readonly node_id: string; readonly reason: string }
   /** Settled by the orchestrator itself, or a task whose result arrived. */
-  | { readonly type: "complete"; readonly node_id: string; readonly output: JsonObject }
+  | {
+      readonly type: "complete";
+      readonly node_id: string;
+      readonly output: JsonObject;
+    }
   /** Dependencies are met; it waits (job paused). */
   | { readonly type: "ready"; readonly node_id: string }
   /** Send one attempt to a queue. */
@@ -36,7 +40,7 @@ export type Decision =
       readonly from: number;
       readonly to: number;
     }
-  /** Read the children's outputs in index order, aggregate them, and give the answer back as a fact. */
+  /** → ready: read the outputs in index order, aggregate, give the answer back as a fact at once. */
   | { readonly type: "collect"; readonly node_id: string }
   /** failed → ready: the next attempt may start at `retry_at`. */
   | {
@@ -47,7 +51,11 @@ export type Decision =
       readonly retry_count: number;
       readonly throttle_count: number;
     }
-  | { readonly type: "fail"; readonly node_id: string; readonly error: TaskError }
+  | {
+      readonly type: "fail";
+      readonly node_id: string;
+      readonly error: TaskError;
+    }
   /** A result that is not the node's current attempt changes nothing. */
   | {
       readonly type: "ignore";
@@ -57,7 +65,12 @@ export type Decision =
     }
   | { readonly type: "complete_job"; readonly result: Json }
   /** Everything unsettled becomes cancelled, running tasks are told to stop. */
-  | { readonly type: "fail_job"; readonly node_id: string; readonly error: TaskError }
+  | {
+      readonly type: "fail_job";
+      /** The node that failed first in graph order; absent when the job's own outputs failed. */
+      readonly node_id: string | undefined;
+      readonly error: TaskError;
+    }
   | { readonly type: "cancel_job"; readonly reason: string };
 
 /** What a worker is asked to run. */

@@ -22,6 +22,7 @@ export const findingCodes = {
   FILE_TOO_LARGE: "the file is larger than a workflow may be",
   FILE_UNREADABLE: "the file cannot be read",
   TOO_DEEP: "the tree is nested too deeply",
+  TOO_LARGE: "the tree holds more values than are allowed",
   TOO_MANY_NODES: "the workflow has more nodes than are allowed",
   WRONG_TYPE: "a value has the wrong type",
   WRONG_VALUE: "a value is not one of those allowed",
@@ -29,7 +30,7 @@ export const findingCodes = {
   UNKNOWN_KEY: "a key is not known here",
   NO_NODES: "the workflow has no nodes",
   SEVERAL_STARTS: "there is more than one start node",
-  UNKNOWN_NODE: "an edge leads to or from a node that does not exist",
+  UNKNOWN_NODE: "an edge or a template names a node that does not exist",
   SELF_EDGE: "a node follows itself",
   CYCLE: "the graph has a cycle",
   UNREACHABLE: "a node cannot be reached from the start",
@@ -52,3 +53,21 @@ export const findingCodes = {
   DUPLICATE_WORKFLOW: "two files define the same workflow",
 } as const;
 export type FindingCode = keyof typeof findingCodes;
+
+export function errorAt(
+  code: FindingCode,
+  path: TreePath,
+  message: string,
+  where: Pick<Finding, "at" | "offset"> = {},
+): Finding {
+  return { code, severity: "error", message, path, ...where };
+}
+
+export function warningAt(
+  code: FindingCode,
+  path: TreePath,
+  message: string,
+  where: Pick<Finding, "at" | "offset"> = {},
+): Finding {
+  return { code, severity: "warning", message, path, ...where };
+}

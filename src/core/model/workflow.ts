@@ -1,13 +1,18 @@
 import { z } from "zod";
 import type { Json, JsonObject } from "./json.ts";
-import { jsonObject } from "./json.ts";
+import { isJsonObject } from "./json.ts";
 
 /*
- * Two shapes of one thing. `workflowSource` is what an author may write, in every form that is
- * accepted; parsing it gives `WorkflowDefinition`, the one normalised form that is stored by its
- * content hash and compiled to a graph. Structure that needs more than one node to judge (edges,
- * cycles, references) is `core/dag/compile.ts`.
+ * Two shapes of one thing. The source schemas say what an author may write, in every form that is
+ * accepted; `WorkflowDefinition` is the one normalised form that is stored by its content hash and
+ * compiled to a graph. Structure that needs more than one node to judge (edges, cycles, references)
+ * is `core/dag/compile.ts`. It also walks the whole tree first, so that the schemas here may take
+ * for granted that a value is JSON: a recursive schema over 50,000 nodes is slow, and a deep enough
+ * tree would end it with a stack overflow.
  */
+
+const jsonObject = z.custom<JsonObject>(isJsonObject, "expected a mapping");
+const json = z.custom<Json>((value) => value !== undefined, "expected a value");
 
 const name = z
   .string()
@@ -18,7 +23,9 @@ const name = z
     "must start with a letter and hold only letters, digits, _ . -",
   )
   // `split__3` is the fourth child of `split`; a static node must not take its name.
-  .refine((id) => !/__\d+$/.test(id), "must not end in __ and a number: those are fan-out children");
+  .refine((id) => !/__\d+$/.test(id), "must not end in __ and a number: those are fan-out children")
+  .refine((id) => id !== "__proto__", "must not be __proto__");
+export const nodeName = name;
 
 const names = z
   .union([name, z.array(name)])
@@ -92,7 +99,7 @@ const conditionalNode = z.strictObject({
 const fanOutNode = z.strictObject({
   type: z.literal("fan_out"),
   ...common,
-  source: z.union([z.string().min(1), z.array(z.json())]),
+  source: z.union([z.string().min(1), z.array(json)]),
   task: z.strictObject(taskFields),
   max_concurrency: z.number().int().min(1).optional(),
   on_failure: z.enum(["fail_fast", "continue"]).default("fail_fast"),
@@ -127,9 +134,9 @@ export const inputType = z.enum(["string", "integer", "number", "boolean", "arra
 export const inputDeclaration = z.strictObject({
   type: inputType.default("string"),
   required: z.boolean().default(false),
-  default: z.json().optional(),
+  default: json.optional(),
   description: z.string().max(4096).optional(),
-  enum: z.array(z.json()).min(1).optional(),
+  enum: z.array(json).min(1).optional(),
   minimum: z.number().optional(),
   maximum: z.number().optional(),
   pattern: z.string().max(1024).optional(),
@@ -146,7 +153,7 @@ export const workflowHead = z.strictObject({
     .transform(String)
     .default("1"),
   inputs: z.record(name, inputDeclaration).optional(),
-  nodes: z.record(z.string(), z.unknown()),
+  nodes: jsonObject,
   outputs: jsonObject.optional(),
 });
 

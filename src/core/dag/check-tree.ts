@@ -1,0 +1,77 @@
+import type { Finding, TreePath } from "./finding.ts";
+import { errorAt } from "./finding.ts";
+
+export const deepestTree = 64;
+/** A 50,000-node chain holds about 300,000 values. */
+export const largestTree = 1_000_000;
+
+interface Place {
+  readonly value: unknown;
+  readonly parent: Place | undefined;
+  readonly key: string | number;
+  readonly depth: number;
+}
+
+/**
+ * Everything behind this check may walk the tree without a thought: it is JSON, it ends, and it is
+ * not deep. Iterative, because the tree that it refuses is the one that overflows a stack.
+ */
+export function checkTree(tree: unknown): Finding[] {
+  const findings: Finding[] = [];
+  const open: Place[] = [{ value: tree, parent: undefined, key: "", depth: 0 }];
+  let count = 0;
+  for (let place = open.pop(); place !== undefined; place = open.pop()) {
+    if (++count > largestTree) {
+      return [errorAt("TOO_LARGE", [], `a workflow may hold at most ${largestTree} values`)];
+    }
+    const { value, depth } = place;
+    if (value === null || typeof value === "string" || typeof value === "boolean") continue;
+    if (typeof value === "number") {
+      if (!Number.isFinite(value)) findings.push(notJson(place, String(value)));
+      continue;
+    }
+    if (typeof value !== "object") {
+      findings.push(notJson(place, typeof value));
+      continue;
+    }
+    if (depth > deepestTree) {
+      return [errorAt("TOO_DEEP", pathOf(place), `nested more than ${deepestTree} levels deep`)];
+    }
+    if (Array.isArray(value)) {
+      // `entries` and not `forEach`: a hole in an array is no JSON either.
+      for (const [index, item] of value.entries()) {
+        open.push({ value: item, parent: place, key: index, depth: depth + 1 });
+      }
+      continue;
+    }
+    if (!isPlain(value)) {
+      findings.push(notJson(place, Object.prototype.toString.call(value).slice(8, -1)));
+      continue;
+    }
+    for (const [key, item] of Object.entries(value)) {
+      const child = { value: item, parent: place, key, depth: depth + 1 };
+      if (key === "__proto__") {
+        const message = "a key must not be __proto__";
+        findings.push(errorAt("WRONG_VALUE", pathOf(child), message, { at: "key" }));
+      } else open.push(child);
+    }
+  }
+  return findings;
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+function notJson(place: Place, what: string): Finding {
+  return errorAt("WRONG_TYPE", pathOf(place), `${what} is not a value that a workflow can hold`);
+}
+
+function pathOf(place: Place): TreePath {
+  const path: (string | number)[] = [];
+  for (let at: Place | undefined = place; at?.parent !== undefined; at = at.parent) {
+    path.push(at.key);
+  }
+  return path.reverse();
+}

@@ -1,0 +1,119 @@
+import type { Json } from "../model/json.ts";
+import { isFinished } from "../model/job.ts";
+import { acceptReport, ignore } from "./accept-report.ts";
+import { beginNode, dispatch, permanent, watchFanOut } from "./begin-node.ts";
+import type { Decision } from "./decision.ts";
+import { Evaluation } from "./evaluation.ts";
+import type { Facts } from "./facts.ts";
+import type { Graph, GraphNode } from "./graph.ts";
+import { inGraphOrder, whereToLook } from "./graph-order.ts";
+import { judgeJoin } from "./join.ts";
+import { render } from "./template.ts";
+
+/**
+ * The heart: what is recorded of a job, and the time, in; what happens next, out.
+ *
+ * - pure: the same arguments give the same decisions;
+ * - total: a bad template or a foreign result is a decision, never an exception;
+ * - quiet: once its decisions are applied, it returns nothing until there is a new fact;
+ * - blind to order: the order in which results arrived does not show in what it decides;
+ * - frugal: it looks at what `facts.changed` and `facts.reports` name and at what follows from
+ *   that, so its cost grows with what changed and not with the size of the job.
+ *
+ * Nodes that the orchestrator settles itself (start, end, conditional, fan-out, fan-in) are settled
+ * within the same evaluation, so a chain of them costs no round trip.
+ */
+export function evaluate(graph: Graph, facts: Facts, now: number): readonly Decision[] {
+  const { job } = facts;
+  if (isFinished(job.status)) return ignoreAll(facts, `the job is already ${job.status}`);
+  if (job.cancel_requested !== undefined) {
+    return [
+      ...ignoreAll(facts, "the job is being cancelled"),
+      { type: "cancel_job", reason: job.cancel_requested },
+    ];
+  }
+
+  const evaluation = new Evaluation(graph, facts);
+  for (const report of inGraphOrder(graph, facts)) acceptReport(evaluation, facts, report, now);
+  for (const node of whereToLook(graph, facts)) evaluation.work.add(node);
+  for (let item = evaluation.work.take(); item !== undefined; item = evaluation.work.take()) {
+    // Nothing new starts once the job is bound to fail.
+    if (evaluation.failure !== undefined) break;
+    const node = graph.byId.get(item.node_id);
+    if (node !== undefined) considerNode(evaluation, facts, node, now);
+    else considerChild(evaluation, facts, item.node_id, now);
+  }
+  finish(graph, evaluation);
+
+  const { decisions } = evaluation;
+  const starts = job.status === "pending" && decisions.some(({ type }) => type !== "ignore");
+  return starts ? [{ type: "start_job" }, ...decisions] : decisions;
+}
+
+function considerNode(evaluation: Evaluation, facts: Facts, node: GraphNode, now: number): void {
+  const fact = evaluation.factOf(node);
+  switch (fact.status) {
+    case "pending": {
+      const verdict = judgeJoin(node, (other) => evaluation.factOf(other));
+      if (verdict === "skip") evaluation.skip(node, fact, "no live edge leads here");
+      else if (verdict === "ready") beginNode(evaluation, facts, node, fact);
+      return;
+    }
+    case "ready":
+      if (fact.retry_at !== undefined && fact.retry_at > now) return;
+      beginNode(evaluation, facts, node, fact);
+      return;
+    case "running":
+      if (node.type === "fan_out") watchFanOut(evaluation, facts, node, fact);
+      return;
+    case "dispatched":
+    case "completed":
+    case "failed":
+    case "skipped":
+    case "cancelled":
+      return;
+  }
+}
+
+/** A child whose retry is due; one that waits for a slot is released by its parent. */
+function considerChild(evaluation: Evaluation, facts: Facts, childId: string, now: number): void {
+  const fact = evaluation.fact(childId);
+  const node = fact && evaluation.graphNodeOf(fact);
+  if (fact?.status !== "ready" || fact.retry_at === undefined || fact.retry_at > now) return;
+  if (node?.type !== "fan_out" || facts.job.paused) return;
+  dispatch(evaluation, node.definition.task, fact, fact.params ?? {});
+}
+
+function finish(graph: Graph, evaluation: Evaluation): void {
+  const { decisions, failure } = evaluation;
+  if (failure !== undefined) {
+    decisions.push({ type: "fail_job", ...failure });
+  } else if (evaluation.allSettled) {
+    const result = jobResult(graph, evaluation);
+    decisions.push(
+      result.ok
+        ? { type: "complete_job", result: result.value }
+        : {
+            type: "fail_job",
+            node_id: undefined,
+            error: permanent("OUTPUTS_FAILED", result.message),
+          },
+    );
+  }
+}
+
+function jobResult(
+  graph: Graph,
+  evaluation: Evaluation,
+): { ok: true; value: Json } | { ok: false; message: string } {
+  if (graph.outputs !== undefined) return render(graph.outputs, evaluation.context());
+  const outputs = graph.results
+    .map((node) => evaluation.factOf(node))
+    .filter((fact) => fact.status === "completed")
+    .map((fact): [string, Json] => [fact.node_id, fact.output ?? {}]);
+  return { ok: true, value: Object.fromEntries(outputs) };
+}
+
+function ignoreAll(facts: Facts, reason: string): readonly Decision[] {
+  return facts.reports.map((report) => ignore(report, reason));
+}

@@ -1,0 +1,64 @@
+/** What to look at, and its place in graph order: `index` orders the children of one fan-out. */
+export interface WorkItem {
+  readonly node_id: string;
+  readonly position: number;
+  readonly index: number;
+}
+
+/**
+ * Takes items in graph order whatever order they came in, so that decisions do not depend on the
+ * order of arrival. A binary heap: considering few nodes of a large job must cost little.
+ */
+export class Worklist {
+  private readonly heap: WorkItem[] = [];
+  private readonly waiting = new Set<string>();
+
+  add(item: WorkItem): void {
+    if (this.waiting.has(item.node_id)) return;
+    this.waiting.add(item.node_id);
+    const { heap } = this;
+    let at = heap.push(item) - 1;
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      if (!this.precedes(at, parent)) break;
+      this.swap(at, parent);
+      at = parent;
+    }
+  }
+
+  take(): WorkItem | undefined {
+    const { heap } = this;
+    const first = heap[0];
+    const last = heap.pop();
+    if (first === undefined || last === undefined) return undefined;
+    this.waiting.delete(first.node_id);
+    if (heap.length === 0) return first;
+    heap[0] = last;
+    for (let at = 0; ;) {
+      const left = 2 * at + 1;
+      let least = at;
+      if (left < heap.length && this.precedes(left, least)) least = left;
+      if (left + 1 < heap.length && this.precedes(left + 1, least)) least = left + 1;
+      if (least === at) return first;
+      this.swap(at, least);
+      at = least;
+    }
+  }
+
+  private precedes(a: number, b: number): boolean {
+    const one = this.heap[a];
+    const other = this.heap[b];
+    if (one === undefined || other === undefined) return false;
+    return one.position === other.position
+      ? one.index < other.index
+      : one.position < other.position;
+  }
+
+  private swap(a: number, b: number): void {
+    const one = this.heap[a];
+    const other = this.heap[b];
+    if (one === undefined || other === undefined) return;
+    this.heap[a] = other;
+    this.heap[b] = one;
+  }
+}
