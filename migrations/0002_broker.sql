@@ -1,0 +1,69 @@
+-- The default broker: messages as rows. Ready and leased messages live in two tables, so that the
+-- partial index which every fetch walks holds nothing but messages that can be taken.
+
+CREATE TABLE dagapp.dag_queues (
+  queue          text PRIMARY KEY,
+  lease_ms       integer NOT NULL CHECK (lease_ms > 0),
+  max_deliveries integer NOT NULL CHECK (max_deliveries > 0),
+  dedupe_ms      integer NOT NULL DEFAULT 0 CHECK (dedupe_ms >= 0)
+);
+
+CREATE TABLE dagapp.dag_queue_ready (
+  message_id  bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  queue       text NOT NULL,
+  priority    smallint NOT NULL DEFAULT 0,
+  -- Absent: it can be taken now.
+  visible_at  timestamptz,
+  deliveries  integer NOT NULL DEFAULT 0,
+  message_key text NOT NULL,
+  headers     jsonb,
+  body        text NOT NULL,
+  enqueued_at timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX dag_queue_ready_next
+  ON dagapp.dag_queue_ready (queue, priority DESC, message_id) WHERE visible_at IS NULL;
+CREATE INDEX dag_queue_ready_delayed
+  ON dagapp.dag_queue_ready (visible_at) WHERE visible_at IS NOT NULL;
+
+CREATE TABLE dagapp.dag_queue_leases (
+  message_id       bigint PRIMARY KEY,
+  queue            text NOT NULL,
+  priority         smallint NOT NULL,
+  deliveries       integer NOT NULL,
+  message_key      text NOT NULL,
+  headers          jsonb,
+  body             text NOT NULL,
+  enqueued_at      timestamptz NOT NULL,
+  holder           text NOT NULL,
+  leased_at        timestamptz NOT NULL DEFAULT now(),
+  until            timestamptz NOT NULL,
+  cancelled        boolean NOT NULL DEFAULT false,
+  progress_percent real,
+  progress_message text
+) WITH (fillfactor = 50);
+CREATE INDEX dag_queue_leases_expired ON dagapp.dag_queue_leases (until);
+CREATE INDEX dag_queue_leases_by_key ON dagapp.dag_queue_leases (message_key);
+
+CREATE TABLE dagapp.dag_queue_dead (
+  message_id  bigint PRIMARY KEY,
+  queue       text NOT NULL,
+  priority    smallint NOT NULL,
+  deliveries  integer NOT NULL,
+  message_key text NOT NULL,
+  headers     jsonb,
+  body        text NOT NULL,
+  enqueued_at timestamptz NOT NULL,
+  reason      text NOT NULL,
+  detail      text,
+  died_at     timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX dag_queue_dead_by_queue ON dagapp.dag_queue_dead (queue, message_id DESC);
+
+-- Keys seen within the queue's window, for duplicate detection.
+CREATE TABLE dagapp.dag_queue_seen (
+  queue       text NOT NULL,
+  message_key text NOT NULL,
+  until       timestamptz NOT NULL,
+  PRIMARY KEY (queue, message_key)
+);
+CREATE INDEX dag_queue_seen_expired ON dagapp.dag_queue_seen (until);
