@@ -39,7 +39,7 @@ export function checkTree(tree: unknown): Finding[] {
     }
     if (Array.isArray(value)) {
       // `entries` and not `forEach`: a hole in an array is no JSON either.
-      for (const [index, item] of value.entries()) {
+      for (const [index, item] of (value as unknown[]).entries()) {
         open.push({ value: item, parent: place, key: index, depth: depth + 1 });
       }
       continue;
@@ -70,8 +70,6 @@ function notJson(place: Place, what: string): Finding {
 
 function pathOf(place: Place): TreePath {
   const path: (string | number)[] = [];
-  for (let at: Place | undefined = place; at?.parent !== undefined; at = at.parent) {
-    path.push(at.key);
-  }
+  for (let at = place; at.parent !== undefined; at = at.parent) path.push(at.key);
   return path.reverse();
 }

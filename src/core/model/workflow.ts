@@ -41,7 +41,11 @@ const dependsOn = z.union([names, allOf, anyOf]).transform((value): Dependencies
 });
 
 const seconds = z.number().min(0).max(86_400);
-const timeoutSeconds = z.number().int().min(1).max(7 * 86_400);
+const timeoutSeconds = z
+  .number()
+  .int()
+  .min(1)
+  .max(7 * 86_400);
 
 export const backoff = z.enum(["fixed", "linear", "exponential"]);
 
@@ -143,7 +147,7 @@ export const inputDeclaration = z.strictObject({
 });
 export type InputDeclaration = z.infer<typeof inputDeclaration>;
 
-/** The head of a definition; its nodes are parsed one by one, so that each error names its node. */
+/** The head of a definition; inputs and nodes are parsed one by one, so that none hides another. */
 export const workflowHead = z.strictObject({
   workflow_id: name.optional(),
   name: z.string().max(255).optional(),
@@ -152,7 +156,6 @@ export const workflowHead = z.strictObject({
     .union([z.string().min(1).max(64), z.number()])
     .transform(String)
     .default("1"),
-  inputs: z.record(name, inputDeclaration).optional(),
   nodes: jsonObject,
   outputs: jsonObject.optional(),
 });

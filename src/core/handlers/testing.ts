@@ -1,0 +1,141 @@
+import { z } from "zod";
+import { errorCategory } from "../model/task.ts";
+import { taskQueues } from "../queues.ts";
+import { defineContract } from "./contract.ts";
+
+const anything = z.record(z.string(), z.json());
+const seconds = z.number().min(0).max(86_400);
+
+const echo = defineContract({
+  name: "echo",
+  description: "Returns its parameters.",
+  params: anything,
+  result: z.object({ echoed_params: anything }),
+  queue: taskQueues.general,
+  timeout_seconds: 60,
+});
+
+const helloWorld = defineContract({
+  name: "hello_world",
+  description: "Greets.",
+  params: z.strictObject({ name: z.string().min(1).max(255).default("World") }),
+  result: z.object({ greeting: z.string() }),
+  queue: taskQueues.general,
+  timeout_seconds: 60,
+});
+
+const sleep = defineContract({
+  name: "sleep",
+  description: "Waits, and can be told to stop waiting.",
+  params: z.strictObject({ seconds: seconds.default(1) }),
+  result: z.object({ slept_seconds: z.number() }),
+  queue: taskQueues.general,
+  timeout_seconds: 3600,
+});
+
+const fail = defineContract({
+  name: "fail",
+  description: "Always fails, in the way it is asked to.",
+  params: z.strictObject({
+    message: z.string().min(1).max(1024).default("failed on purpose"),
+    category: errorCategory.default("permanent"),
+  }),
+  result: z.never(),
+  queue: taskQueues.general,
+  timeout_seconds: 60,
+});
+
+const flakyEcho = defineContract({
+  name: "flaky_echo",
+  description: "Fails now and then, otherwise returns its other parameters.",
+  params: z.looseObject({
+    failure_rate: z.number().min(0).max(1).default(0.2),
+    /** The same seed fails at the same attempts. */
+    seed: z.number().int().optional(),
+  }),
+  result: z.object({ echoed_params: anything }),
+  queue: taskQueues.general,
+  timeout_seconds: 60,
+});
+
+const multiPhase = defineContract({
+  name: "multi_phase",
+  description: "Works in phases with a checkpoint after each; a retry goes on behind the last one.",
+  params: z.strictObject({
+    phases: z.number().int().min(1).max(1000).default(3),
+    seconds_per_phase: seconds.default(0.1),
+    /** Fails once in this phase, to show the resumption. */
+    fail_in_phase: z.number().int().min(1).optional(),
+  }),
+  result: z.object({ phases_completed: z.number().int(), resumed_from: z.number().int() }),
+  queue: taskQueues.general,
+  timeout_seconds: 3600,
+});
+
+const sizeCheck = defineContract({
+  name: "size_check",
+  description: "Says whether a file, or a given size, is above a threshold.",
+  params: z
+    .strictObject({
+      size_mb: z.number().min(0).optional(),
+      path: z.string().min(1).optional(),
+      threshold_mb: z.number().min(0).default(100),
+    })
+    .refine((params) => (params.size_mb === undefined) !== (params.path === undefined), {
+      message: "needs either size_mb or path",
+    }),
+  result: z.object({ file_size_mb: z.number(), is_large: z.boolean() }),
+  queue: taskQueues.light,
+  timeout_seconds: 60,
+});
+
+const chunkProcessor = defineContract({
+  name: "chunk_processor",
+  description: "Works through a list in chunks.",
+  params: z.strictObject({
+    items: z.array(z.json()),
+    chunk_size: z.number().int().min(1).default(10),
+    seconds_per_chunk: seconds.default(0),
+  }),
+  result: z.object({ processed: z.number().int(), chunks: z.number().int() }),
+  queue: taskQueues.general,
+  timeout_seconds: 600,
+});
+
+const probe = defineContract({
+  name: "probe",
+  description: "Behaves as its mode says: the one handler of all fault tests.",
+  params: z.strictObject({
+    mode: z.enum([
+      "ok",
+      "fail",
+      "fail_once",
+      "permanent",
+      "throttle",
+      "slow",
+      "hang",
+      "crash",
+      "large",
+    ]),
+    seconds: seconds.optional(),
+    /** Bytes of the output in mode large. */
+    size: z.number().int().min(0).optional(),
+    /** Returned as it is. */
+    value: z.json().optional(),
+  }),
+  result: z.looseObject({ mode: z.string() }),
+  queue: taskQueues.general,
+  timeout_seconds: 60,
+});
+
+export const testingContracts = [
+  echo,
+  helloWorld,
+  sleep,
+  fail,
+  flakyEcho,
+  multiPhase,
+  sizeCheck,
+  chunkProcessor,
+  probe,
+] as const;
