@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createTestDatabase } from "../../../test/support/database.ts";
+import type { TestDatabase } from "../../../test/support/database.ts";
+import { waitFor } from "../../../test/support/wait.ts";
+import { openDatabase } from "./database.ts";
+
+let test: TestDatabase;
+beforeAll(async () => {
+  test = await createTestDatabase();
+  await test.db.query("CREATE TABLE counter (id int PRIMARY KEY, value int NOT NULL)");
+  await test.db.query("INSERT INTO counter VALUES (1, 0), (2, 0)");
+});
+afterAll(() => test.drop());
+
+describe("a query", () => {
+  it("gives int8 as a number, so that sums are sums", async () => {
+    const { rows } = await test.db.query("SELECT count(*) AS n, 9007199254740991::int8 AS big");
+    expect(rows).toEqual([{ n: 1, big: Number.MAX_SAFE_INTEGER }]);
+  });
+
+  it("refuses an int8 that a number cannot hold, and leaves the connection usable", async () => {
+    await expect(test.db.query("SELECT 9007199254740993::int8")).rejects.toThrow(/as text/);
+    expect((await test.db.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
+  });
+
+  it("gives timestamptz as a Date and json as its value", async () => {
+    const { rows } = await test.db.query(
+      `SELECT '2024-02-29T12:00:00Z'::timestamptz AS at, '{"a": [1, null]}'::jsonb AS value`,
+    );
+    expect(rows).toEqual([{ at: new Date("2024-02-29T12:00:00Z"), value: { a: [1, null] } }]);
+  });
+
+  it("prepares a named statement once per connection", async () => {
+    await test.db.transaction(async (tx) => {
+      for (const value of [1, 2, 3]) await tx.query("SELECT $1::int", [value], "one-value");
+      const { rows } = await tx.query("SELECT name FROM pg_prepared_statements");
+      expect(rows).toEqual([{ name: "one-value" }]);
+    });
+  });
+
+  it("survives the loss of idle connections", async () => {
+    const lost: Error[] = [];
+    const db = openDatabase({
+      url: test.url,
+      applicationName: "victim",
+      onConnectionLost: (error) => lost.push(error),
+    });
+    await db.query("SELECT 1");
+    await test.db.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'victim'",
+    );
+    await waitFor(() => lost.length > 0, { what: "the pool to notice" });
+    expect((await db.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
+    await db.close();
+  });
+});

@@ -1,0 +1,43 @@
+import pg from "pg";
+import { statement } from "./queryable.ts";
+import type { Queryable, Transaction } from "./queryable.ts";
+import { runTransaction } from "./transaction.ts";
+import type { TransactionOptions } from "./transaction.ts";
+import { types } from "./types.ts";
+
+export type { Queryable, Row, Transaction } from "./queryable.ts";
+
+export interface Database extends Queryable {
+  transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
+  close(): Promise<void>;
+}
+
+export interface OpenDatabaseOptions {
+  readonly url: string;
+  /** Shown in pg_stat_activity, so that an operator sees who holds a lock. */
+  readonly applicationName: string;
+  readonly max?: number;
+  /** An idle connection was lost. The pool replaces it; this is for the log. */
+  readonly onConnectionLost?: (error: Error) => void;
+}
+
+export function openDatabase(options: OpenDatabaseOptions): Database {
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    application_name: options.applicationName,
+    max: options.max ?? 10,
+    // A server that is restarting refuses at once; one that is unreachable must not hang a request.
+    connectionTimeoutMillis: 10_000,
+    keepAlive: true,
+    types,
+  });
+  // Without a listener an idle connection that the server closes would end the whole process.
+  pool.on("error", (error) => options.onConnectionLost?.(error));
+
+  let closing: Promise<void> | undefined;
+  return {
+    query: (text, values, name) => pool.query(statement(text, values, name)),
+    transaction: (work, transactionOptions) => runTransaction(pool, work, transactionOptions),
+    close: () => (closing ??= pool.end()),
+  };
+}

@@ -1,0 +1,126 @@
+/**
+ * Brings the schema forward to the newest file in migrations/.
+ *
+ * Any number of programs may start at once and migrate: a session-level advisory lock lets one
+ * work while the others wait, and each then looks again at what has been applied. The lock is of
+ * the session and not of a transaction, because every file has its own transaction: a failure in
+ * the third leaves the first two applied, and the cure continues from there. If the migrating
+ * process dies, the server ends its session and with it the lock.
+ */
+import pg from "pg";
+import { MigrationError } from "./migration-error.ts";
+import { readMigrations } from "./migration-files.ts";
+import type { MigrationFile } from "./migration-files.ts";
+import { readAppliedMigrations, refuseNewerSchema } from "./schema-version.ts";
+import type { AppliedMigration } from "./schema-version.ts";
+
+export interface MigrateOptions {
+  readonly directory?: string;
+  readonly log?: (message: string) => void;
+}
+
+export interface MigrateResult {
+  /** The names of the files that this call applied. */
+  readonly applied: string[];
+  readonly version: number;
+}
+
+/** Any constant of our own will do; it shares the number space with all locks of the database. */
+const lockKey = 7_236_400_001;
+
+/** Takes a url, or a connection of its own: a client of a pool must not have a transaction open. */
+export async function migrate(
+  target: string | pg.ClientBase,
+  options: MigrateOptions = {},
+): Promise<MigrateResult> {
+  const files = await readMigrations(options.directory);
+  if (typeof target !== "string") return migrateWith(target, files, options);
+
+  const client = new pg.Client({ connectionString: target, application_name: "rmhdag migrate" });
+  // The query in flight rejects as well; this only keeps the event from ending the process.
+  client.on("error", () => undefined);
+  await client.connect();
+  try {
+    return await migrateWith(client, files, options);
+  } finally {
+    await client.end();
+  }
+}
+
+async function migrateWith(
+  client: pg.ClientBase,
+  files: readonly MigrationFile[],
+  { log }: MigrateOptions,
+): Promise<MigrateResult> {
+  await client.query("SELECT pg_advisory_lock($1)", [lockKey]);
+  try {
+    await client.query(ledger);
+    const applied = await readAppliedMigrations(client);
+    refuseNewerSchema(applied, files);
+    refuseEditedFiles(applied, files);
+
+    const pending = files.filter(
+      (file) => !applied.some(({ version }) => version === file.version),
+    );
+    for (const file of pending) {
+      await apply(client, file);
+      log?.(`applied ${file.name}`);
+    }
+    return { applied: pending.map((file) => file.name), version: files.length };
+  } finally {
+    // Fails only with the connection, which gives the lock back by itself.
+    await client.query("SELECT pg_advisory_unlock($1)", [lockKey]).catch(() => undefined);
+  }
+}
+
+const ledger = `
+  CREATE SCHEMA IF NOT EXISTS dagapp;
+  CREATE TABLE IF NOT EXISTS dagapp.schema_migrations (
+    version integer PRIMARY KEY,
+    name text NOT NULL,
+    checksum text NOT NULL,
+    applied_at timestamptz NOT NULL DEFAULT now()
+  );
+`;
+
+async function apply(client: pg.ClientBase, file: MigrationFile): Promise<void> {
+  await client.query("BEGIN");
+  try {
+    await client.query(file.sql);
+    await client.query(
+      "INSERT INTO dagapp.schema_migrations (version, name, checksum) VALUES ($1, $2, $3)",
+      [file.version, file.name, file.checksum],
+    );
+    await client.query("COMMIT");
+  } catch (cause) {
+    await client.query("ROLLBACK").catch(() => undefined);
+    throw new MigrationError("MIGRATION_FAILED", describeFailure(file, cause), { cause });
+  } finally {
+    // What a file sets for its session must not reach the next one.
+    await client.query("RESET ALL").catch(() => undefined);
+  }
+}
+
+function describeFailure(file: MigrationFile, cause: unknown): string {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  const position = cause instanceof pg.DatabaseError ? Number(cause.position ?? Number.NaN) : NaN;
+  const line = Number.isNaN(position)
+    ? ""
+    : ` (line ${file.sql.slice(0, position - 1).split("\n").length})`;
+  return `Migration ${file.name} failed and was rolled back: ${reason}${line}`;
+}
+
+function refuseEditedFiles(
+  applied: readonly AppliedMigration[],
+  files: readonly MigrationFile[],
+): void {
+  for (const { version, name, checksum } of applied) {
+    const file = files[version - 1];
+    if (file === undefined || file.checksum === checksum) continue;
+    throw new MigrationError(
+      "MIGRATION_EDITED",
+      `Migration ${file.name} was applied to this database as ${name} and has been edited since: ` +
+        `restore the file, and put the change into a new migration.`,
+    );
+  }
+}

@@ -1,0 +1,60 @@
+import { createHash } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { MigrationError } from "./migration-error.ts";
+
+export interface MigrationFile {
+  readonly version: number;
+  /** The file name, such as `0001_jobs.sql`. */
+  readonly name: string;
+  readonly sql: string;
+  readonly checksum: string;
+}
+
+/** Three folders up is the package root, from src/adapters/postgres and from dist alike. */
+export const migrationsDirectory = fileURLToPath(new URL("../../../migrations", import.meta.url));
+
+const pattern = /^(\d{4})_[a-z0-9_]+\.sql$/;
+/** The dump of what the migrations amount to; it lies beside them and is not one of them. */
+const dumpName = "schema.sql";
+
+/** The numbered files in order: 0001, 0002 … without a gap. */
+export async function readMigrations(directory = migrationsDirectory): Promise<MigrationFile[]> {
+  const names = (await readdir(directory).catch(refuseDirectory(directory)))
+    .filter((name) => name.endsWith(".sql") && name !== dumpName)
+    .sort();
+  const files = await Promise.all(names.map((name) => readMigration(directory, name)));
+  files.forEach((file, index) => {
+    if (file.version !== index + 1) {
+      throw new MigrationError(
+        "MIGRATION_NUMBERING",
+        `Migration ${file.name} should have number ${String(index + 1).padStart(4, "0")}: ` +
+          `the files in ${directory} must count up from 0001 without a gap or a repetition.`,
+      );
+    }
+  });
+  return files;
+}
+
+async function readMigration(directory: string, name: string): Promise<MigrationFile> {
+  const digits = pattern.exec(name)?.[1];
+  if (digits === undefined) {
+    throw new MigrationError(
+      "MIGRATION_NUMBERING",
+      `${name} in ${directory} is not a migration's name: call it NNNN_what.sql, in lower case.`,
+    );
+  }
+  const sql = await readFile(path.join(directory, name), "utf8");
+  // A checkout with CRLF line ends must not look like an edited migration.
+  const checksum = createHash("sha256").update(sql.replaceAll("\r\n", "\n")).digest("hex");
+  return { version: Number(digits), name, sql, checksum };
+}
+
+function refuseDirectory(directory: string) {
+  return (cause: unknown): never => {
+    throw new MigrationError("NO_MIGRATIONS", `Cannot read the migrations in ${directory}.`, {
+      cause,
+    });
+  };
+}

@@ -1,0 +1,28 @@
+import type { QueryResult } from "pg";
+
+/** A row as it comes back; each query names the shape it selects. */
+export type Row = object;
+
+/** What repository functions take first: the database itself, or a transaction on it. */
+export interface Queryable {
+  /** A `name` prepares the statement once per connection; give it to the hot ones only. */
+  query<R extends Row = Row>(
+    text: string,
+    values?: readonly unknown[],
+    name?: string,
+  ): Promise<QueryResult<R>>;
+}
+
+/** Marks a connection with an open transaction, so that a function can demand one. */
+export interface Transaction extends Queryable {
+  readonly inTransaction: true;
+}
+
+/** Leaves out what was not given: the driver treats an undefined name as a name. */
+export function statement(text: string, values?: readonly unknown[], name?: string) {
+  return {
+    text,
+    ...(values === undefined ? {} : { values: [...values] }),
+    ...(name === undefined ? {} : { name }),
+  };
+}

@@ -1,0 +1,57 @@
+import type { Queryable } from "./queryable.ts";
+import { MigrationError } from "./migration-error.ts";
+import { readMigrations } from "./migration-files.ts";
+import type { MigrationFile } from "./migration-files.ts";
+
+export interface AppliedMigration {
+  readonly version: number;
+  readonly name: string;
+  readonly checksum: string;
+}
+
+/** Only what the driver's clients and our own database have in common. */
+type Reader = Pick<Queryable, "query">;
+
+const undefinedTable = "42P01";
+
+/** Every program calls this before it serves: a wrong schema must fail at the start, with the cure. */
+export async function checkSchema(db: Reader, options: { directory?: string } = {}): Promise<void> {
+  const files = await readMigrations(options.directory);
+  const applied = await readAppliedMigrations(db).catch((error: unknown) => {
+    if ((error as { code?: unknown }).code === undefinedTable) return [];
+    throw error;
+  });
+  refuseNewerSchema(applied, files);
+  const version = newest(applied);
+  if (version < files.length) {
+    throw new MigrationError(
+      "SCHEMA_TOO_OLD",
+      `The database is at version ${version} and this program needs ${files.length}: ` +
+        "run `rmhdag migrate`.",
+    );
+  }
+}
+
+export async function readAppliedMigrations(db: Reader): Promise<AppliedMigration[]> {
+  const { rows } = await db.query<AppliedMigration>(
+    "SELECT version, name, checksum FROM dagapp.schema_migrations ORDER BY version",
+  );
+  return rows;
+}
+
+export function refuseNewerSchema(
+  applied: readonly AppliedMigration[],
+  files: readonly MigrationFile[],
+): void {
+  const version = newest(applied);
+  if (version <= files.length) return;
+  throw new MigrationError(
+    "SCHEMA_TOO_NEW",
+    "This program is older than the database: upgrade it " +
+      `(it knows up to ${files.length}, the database is at ${version}).`,
+  );
+}
+
+function newest(applied: readonly AppliedMigration[]): number {
+  return applied.at(-1)?.version ?? 0;
+}

@@ -1,0 +1,45 @@
+import pg from "pg";
+
+export interface ServerFacts {
+  /** Such as `18.4`. */
+  readonly version: string;
+  readonly hasPostgis: boolean;
+  /** What the server was started with as `rmhdag.source`; null for a server that is not ours. */
+  readonly source: string | null;
+}
+
+const duplicateDatabase = "42P04";
+const uniqueViolation = "23505";
+
+/** Asks a server what it is, and makes the database if it is not there. */
+export async function prepareServer(serverUrl: string, database: string): Promise<ServerFacts> {
+  const url = new URL(serverUrl);
+  url.pathname = "/postgres";
+  const client = new pg.Client({ connectionString: url.href, connectionTimeoutMillis: 5000 });
+  client.on("error", () => undefined);
+  try {
+    await client.connect();
+    await ensureDatabase(client, database);
+    const { rows } = await client.query<ServerFacts>(`
+      SELECT split_part(current_setting('server_version'), ' ', 1) AS version,
+             current_setting('rmhdag.source', true) AS source,
+             EXISTS (SELECT FROM pg_available_extensions WHERE name = 'postgis') AS "hasPostgis"`);
+    const facts = rows[0];
+    if (facts === undefined) throw new Error("The server answered without a row.");
+    return facts;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+async function ensureDatabase(client: pg.Client, database: string): Promise<void> {
+  const { rowCount } = await client.query("SELECT FROM pg_database WHERE datname = $1", [database]);
+  if (rowCount !== 0) return;
+  try {
+    await client.query(`CREATE DATABASE ${pg.escapeIdentifier(database)}`);
+  } catch (error) {
+    // Another owner made it between the two statements.
+    const code = (error as { code?: string }).code;
+    if (code !== duplicateDatabase && code !== uniqueViolation) throw error;
+  }
+}

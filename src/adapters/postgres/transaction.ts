@@ -1,0 +1,101 @@
+/**
+ * BEGIN, work, COMMIT, on one connection of the pool.
+ *
+ * The work may run more than once: when PostgreSQL chooses this transaction as the victim of a
+ * deadlock or of a serialization conflict, nothing of it has happened, and running it again is the
+ * documented cure. So the work must touch nothing but the database.
+ */
+import type pg from "pg";
+import { statement } from "./queryable.ts";
+import type { Transaction } from "./queryable.ts";
+
+export interface TransactionOptions {
+  readonly isolation?: "read committed" | "repeatable read" | "serializable";
+  readonly readOnly?: boolean;
+  /**
+   * `off` answers before the commit is on disk. Only for what may be lost and is then done again,
+   * such as leases and reports.
+   */
+  readonly synchronousCommit?: "on" | "off";
+  /** Runs after a deadlock or a serialization failure, the first one included. */
+  readonly maxAttempts?: number;
+}
+
+const serializationFailure = "40001";
+const deadlockDetected = "40P01";
+const defaultMaxAttempts = 5;
+
+export async function runTransaction<T>(
+  pool: pg.Pool,
+  work: (tx: Transaction) => Promise<T>,
+  options: TransactionOptions = {},
+): Promise<T> {
+  const maxAttempts = options.maxAttempts ?? defaultMaxAttempts;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await runOnce(pool, work, options);
+    } catch (error) {
+      if (attempt >= maxAttempts || !isRetryable(error)) throw error;
+    }
+  }
+}
+
+async function runOnce<T>(
+  pool: pg.Pool,
+  work: (tx: Transaction) => Promise<T>,
+  options: TransactionOptions,
+): Promise<T> {
+  const client = await pool.connect();
+  // While a client is out of the pool, a lost connection is reported on the client itself, and an
+  // event without a listener would end the process. The query in flight rejects as well.
+  let lost: Error | undefined;
+  const onError = (error: Error) => (lost = error);
+  client.on("error", onError);
+  let finished = false;
+  try {
+    // One string, so that the settings cost no round trip of their own.
+    await client.query(beginText(options));
+    const result = await work({
+      inTransaction: true,
+      query: (text, values, name) => {
+        // A query that was not awaited would otherwise run outside of the transaction, on a
+        // connection that may already serve somebody else.
+        if (finished) throw new Error("This transaction is over: await every query inside of it.");
+        return client.query(statement(text, values, name));
+      },
+    });
+    finished = true;
+    const commit = await client.query("COMMIT");
+    // COMMIT of a transaction in which a statement failed answers ROLLBACK and is no error.
+    if (commit.command !== "COMMIT") {
+      throw new Error("The transaction was rolled back: a statement in it failed and was ignored.");
+    }
+    return result;
+  } catch (error) {
+    finished = true;
+    await client.query("ROLLBACK").catch((failure: unknown) => {
+      lost ??= failure instanceof Error ? failure : new Error(String(failure));
+    });
+    throw error;
+  } finally {
+    client.off("error", onError);
+    // A connection in an unknown state is thrown away, never handed to the next caller.
+    client.release(lost);
+  }
+}
+
+function beginText(options: TransactionOptions): string {
+  const modes = [
+    options.isolation === undefined ? "" : ` ISOLATION LEVEL ${options.isolation.toUpperCase()}`,
+    options.readOnly === true ? " READ ONLY" : "",
+  ].join("");
+  const commit = options.synchronousCommit;
+  return commit === undefined
+    ? `BEGIN${modes}`
+    : `BEGIN${modes}; SET LOCAL synchronous_commit = ${commit}`;
+}
+
+function isRetryable(error: unknown): boolean {
+  const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
+  return code === serializationFailure || code === deadlockDetected;
+}
