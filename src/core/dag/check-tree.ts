@@ -48,7 +48,7 @@ export function checkTree(tree: unknown): Finding[] {
       findings.push(notJson(place, Object.prototype.toString.call(value).slice(8, -1)));
       continue;
     }
-    for (const [key, item] of Object.entries(value)) {
+    for (const [key, item] of Object.entries(value as Record<string, unknown>)) {
       const child = { value: item, parent: place, key, depth: depth + 1 };
       if (key === "__proto__") {
         const message = "a key must not be __proto__";

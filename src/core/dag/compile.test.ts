@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { handlerCatalogue } from "../handlers.ts";
-import { defaultTaskQueues } from "../queues.ts";
+import { taskQueues } from "../queues.ts";
 import { compile } from "./compile.ts";
 
 const options = {
   handlers: handlerCatalogue,
-  queues: defaultTaskQueues,
+  queues: new Set(taskQueues),
   env: new Set<string>(),
   workflowId: "test",
 };

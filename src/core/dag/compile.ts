@@ -7,8 +7,12 @@ import type { Finding } from "./finding.ts";
 import { errorAt } from "./finding.ts";
 import type { Graph } from "./graph.ts";
 import { link } from "./links.ts";
+import { lintConditionals } from "./lint-conditionals.ts";
+import { lintInputs } from "./lint-inputs.ts";
+import { lintReferences } from "./lint-references.ts";
 import { lintStructure } from "./lint-structure.ts";
 import { lintTasks } from "./lint-tasks.ts";
+import { lintTemplates } from "./lint-templates.ts";
 import { normalise } from "./normalise.ts";
 import type { Source } from "./read-source.ts";
 import { readSource } from "./read-source.ts";
@@ -43,8 +47,12 @@ export function compile(tree: unknown, options: CompileOptions): Compiled {
   const source = readSource(tree, findings);
   const workflowId = nameWorkflow(source, options, findings);
   const links = link(source, findings);
-  lintStructure(source, links, findings);
+  const order = lintStructure(source, links, findings);
+  lintConditionals(source, findings);
   lintTasks(source, options, findings);
+  lintInputs(source, findings);
+  const references = lintTemplates(source, tree, findings);
+  lintReferences(references, { source, links, order, env: options.env }, findings);
 
   if (findings.some((finding) => finding.severity === "error")) {
     return { findings, definition: undefined, graph: undefined };

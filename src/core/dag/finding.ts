@@ -49,6 +49,7 @@ export const findingCodes = {
   MISSING_PARAMETER: "a parameter that the handler requires is missing",
   UNKNOWN_PARAMETER: "the handler has no such parameter",
   WRONG_INPUT: "an input declaration contradicts itself",
+  UNUSED_DEFAULT: "an input is required and has a default",
   FAN_IN_WITHOUT_FAN_OUT: "a failure budget is given, but no fan-out comes directly before",
   DUPLICATE_WORKFLOW: "two files define the same workflow",
 } as const;

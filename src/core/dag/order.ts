@@ -10,9 +10,9 @@ export function topologicalOrder(outgoing: Adjacency): number[] {
   for (const targets of outgoing) for (const to of targets) waiting[to] = (waiting[to] ?? 0) + 1;
   const order: number[] = [];
   for (const [node, count] of waiting.entries()) if (count === 0) order.push(node);
-  // The list grows while it is walked: a queue whose head is `next`.
-  for (let next = 0; next < order.length; next++) {
-    for (const to of outgoing[order[next] ?? 0] ?? []) {
+  // The list grows while it is walked: it is the queue.
+  for (const node of order) {
+    for (const to of outgoing[node] ?? []) {
       const left = (waiting[to] ?? 0) - 1;
       waiting[to] = left;
       if (left === 0) order.push(to);

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { errorCategory } from "../model/task.ts";
-import { taskQueues } from "../queues.ts";
+import { queueFor } from "../queues.ts";
 import { defineContract } from "./contract.ts";
 
 const anything = z.record(z.string(), z.json());
@@ -11,7 +11,7 @@ const echo = defineContract({
   description: "Returns its parameters.",
   params: anything,
   result: z.object({ echoed_params: anything }),
-  queue: taskQueues.general,
+  queue: queueFor.general,
   timeout_seconds: 60,
 });
 
@@ -20,7 +20,7 @@ const helloWorld = defineContract({
   description: "Greets.",
   params: z.strictObject({ name: z.string().min(1).max(255).default("World") }),
   result: z.object({ greeting: z.string() }),
-  queue: taskQueues.general,
+  queue: queueFor.general,
   timeout_seconds: 60,
 });
 
@@ -29,7 +29,7 @@ const sleep = defineContract({
   description: "Waits, and can be told to stop waiting.",
   params: z.strictObject({ seconds: seconds.default(1) }),
   result: z.object({ slept_seconds: z.number() }),
-  queue: taskQueues.general,
+  queue: queueFor.general,
   timeout_seconds: 3600,
 });
 
@@ -41,7 +41,7 @@ const fail = defineContract({
     category: errorCategory.default("permanent"),
   }),
   result: z.never(),
-  queue: taskQueues.general,
+  queue: queueFor.general,
   timeout_seconds: 60,
 });
 
@@ -54,7 +54,7 @@ const flakyEcho = defineContract({
     seed: z.number().int().optional(),
   }),
   result: z.object({ echoed_params: anything }),
-  queue: taskQueues.general,
+  queue: queueFor.general,
   timeout_seconds: 60,
 });
 
@@ -68,7 +68,7 @@ const multiPhase = defineContract({
     fail_in_phase: z.number().int().min(1).optional(),
   }),
   result: z.object({ phases_completed: z.number().int(), resumed_from: z.number().int() }),
-  queue: taskQueues.general,
+  queue: queueFor.general,
   timeout_seconds: 3600,
 });
 
@@ -85,7 +85,7 @@ const sizeCheck = defineContract({
       message: "needs either size_mb or path",
     }),
   result: z.object({ file_size_mb: z.number(), is_large: z.boolean() }),
-  queue: taskQueues.light,
+  queue: queueFor.light,
   timeout_seconds: 60,
 });
 
@@ -98,7 +98,7 @@ const chunkProcessor = defineContract({
     seconds_per_chunk: seconds.default(0),
   }),
   result: z.object({ processed: z.number().int(), chunks: z.number().int() }),
-  queue: taskQueues.general,
+  queue: queueFor.general,
   timeout_seconds: 600,
 });
 
@@ -124,7 +124,7 @@ const probe = defineContract({
     value: z.json().optional(),
   }),
   result: z.looseObject({ mode: z.string() }),
-  queue: taskQueues.general,
+  queue: queueFor.general,
   timeout_seconds: 60,
 });
 
