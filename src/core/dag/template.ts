@@ -1,9 +1,14 @@
 import type { Json, JsonObject } from "../model/json.ts";
+import { Scope, defaultLimits, explain } from "./expression-scope.ts";
 import type { TreePath } from "./finding.ts";
+import type { Build } from "./template-tree.ts";
+import { compileValue } from "./template-tree.ts";
 
 export interface Template {
   readonly source: Json;
   readonly references: readonly Reference[];
+  /** Compiled; for `render` alone. */
+  readonly build: Build;
 }
 
 export interface Reference {
@@ -50,17 +55,29 @@ export type ParsedTemplate =
   | { readonly ok: false; readonly problems: readonly TemplateProblem[] };
 
 export type Rendered =
-  | { readonly ok: true; readonly value: Json }
-  | { readonly ok: false; readonly message: string };
+  { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly message: string };
 
 export function parseTemplate(value: Json): ParsedTemplate {
-  return { ok: true, template: { source: value, references: [] } };
+  const references: Reference[] = [];
+  const problems: TemplateProblem[] = [];
+  const build = compileValue(value, [], { references, problems });
+  if (problems.length > 0) return { ok: false, problems };
+  return { ok: true, template: { source: value, references, build } };
 }
 
+/** Values go into the tree as they are, once: one that looks like a template stays a value. */
 export function render(
   template: Template,
-  _context: TemplateContext,
-  _limits?: Partial<TemplateLimits>,
+  context: TemplateContext,
+  limits?: Partial<TemplateLimits>,
 ): Rendered {
-  return { ok: true, value: template.source };
+  const scope = new Scope(
+    context,
+    limits === undefined ? defaultLimits : { ...defaultLimits, ...limits },
+  );
+  try {
+    return { ok: true, value: template.build(scope) };
+  } catch (error) {
+    return { ok: false, message: explain(error) };
+  }
 }

@@ -1,0 +1,106 @@
+import { parse } from "@huggingface/jinja";
+import type { Evaluate } from "./expression-scope.ts";
+import type { ExpressionProblem, Token } from "./expression-tokens.ts";
+import type { Reference } from "./template.ts";
+
+/** The parser's tree, as far as this language uses it; the package does not export its classes. */
+export type Tree =
+  | { readonly type: "Identifier"; readonly value: string }
+  | { readonly type: "IntegerLiteral" | "FloatLiteral"; readonly value: number }
+  | { readonly type: "StringLiteral"; readonly value: string }
+  | { readonly type: "ArrayLiteral"; readonly value: readonly Tree[] }
+  | { readonly type: "ObjectLiteral"; readonly value: ReadonlyMap<Tree, Tree> }
+  | MemberTree
+  | {
+      readonly type: "BinaryExpression";
+      readonly operator: { readonly value: string };
+      readonly left: Tree;
+      readonly right: Tree;
+    }
+  | {
+      readonly type: "UnaryExpression";
+      readonly operator: { readonly value: string };
+      readonly argument: Tree;
+    }
+  | FilterTree
+  | { readonly type: "CallExpression"; readonly callee: Tree; readonly args: readonly Tree[] }
+  | { readonly type: "KeywordArgumentExpression"; readonly key: Tree; readonly value: Tree }
+  | {
+      readonly type: "TestExpression";
+      readonly operand: Tree;
+      readonly negate: boolean;
+      readonly test: { readonly value: string };
+    }
+  | {
+      readonly type: "Ternary";
+      readonly condition: Tree;
+      readonly trueExpr: Tree;
+      readonly falseExpr: Tree;
+    }
+  | { readonly type: "SelectExpression" | "SpreadExpression" | "KeywordSpreadExpression" };
+
+export interface MemberTree {
+  readonly type: "MemberExpression";
+  readonly object: Tree;
+  readonly property: Tree;
+  readonly computed: boolean;
+}
+
+export interface FilterTree {
+  readonly type: "FilterExpression";
+  readonly operand: Tree;
+  readonly filter: Tree;
+}
+
+/** One expression being compiled: where its findings are gathered. */
+export interface Compiler {
+  readonly references: Omit<Reference, "at">[];
+  readonly problems: ExpressionProblem[];
+  /** Where the expression starts: the place of what has no place of its own. */
+  readonly offset: number;
+  compile(tree: Tree, depth: number, optional: boolean): Evaluate;
+}
+
+/** Undoes `name@offset`. A keyword in the place of a name has no offset. */
+export function splitName(value: string, fallback: number): { name: string; offset: number } {
+  const at = value.indexOf("@");
+  if (at === -1) return { name: value, offset: fallback };
+  return { name: value.slice(0, at), offset: Number(value.slice(at + 1)) };
+}
+
+// The package's declarations import each other without file endings, so nothing of them resolves.
+const parseTokens = parse as (tokens: readonly Token[]) => { readonly body: readonly Tree[] };
+
+export type ParsedTree =
+  | { readonly ok: true; readonly tree: Tree }
+  | { readonly ok: false; readonly problem: ExpressionProblem };
+
+export function parseTree(tokens: readonly Token[], text: string, end: number): ParsedTree {
+  const whole: Token[] = [
+    { type: "OpenExpression", value: "{{", offset: end, end },
+    ...tokens,
+    { type: "CloseExpression", value: "}}", offset: end, end },
+  ];
+  // The parser says what it did not like but not where. It never looks beyond the token that it
+  // stumbles over, so the furthest one it asked for is the place.
+  let furthest = 0;
+  const watched = new Proxy(whole, {
+    get(target, key, receiver): unknown {
+      if (typeof key === "string" && /^\d+$/.test(key)) furthest = Math.max(furthest, Number(key));
+      return Reflect.get(target, key, receiver);
+    },
+  });
+  try {
+    const { body } = parseTokens(watched);
+    const tree = body[0];
+    if (tree !== undefined && body.length === 1) return { ok: true, tree };
+  } catch {
+    // Its messages name its own token types; the place says more.
+  }
+  const token = whole[furthest];
+  if (token === undefined || token.type === "CloseExpression") {
+    return { ok: false, problem: { message: "the expression ends too early", offset: end } };
+  }
+  const found = text.slice(token.offset, token.end);
+  return { ok: false, problem: { message: `unexpected ${found}`, offset: token.offset } };
+}
