@@ -52,6 +52,8 @@ CREATE TABLE dagapp.dag_jobs (
   paused_at           timestamptz,
   cancel_requested_at timestamptz,
   cancel_reason       text,
+  -- Somebody asked for something (cancel, resume, a new owner): the owner's next tick looks.
+  attention           boolean NOT NULL DEFAULT false,
   nodes_total         integer NOT NULL CHECK (nodes_total >= 0),
   nodes_unsettled     integer NOT NULL CHECK (nodes_unsettled BETWEEN 0 AND nodes_total),
   -- The number of the job's last event: events are numbered without gaps under the row's lock.
@@ -77,6 +79,8 @@ CREATE INDEX dag_jobs_by_correlation
   ON dagapp.dag_jobs (correlation_id) WHERE correlation_id IS NOT NULL;
 CREATE INDEX dag_jobs_active
   ON dagapp.dag_jobs (owner_id) WHERE status IN ('pending', 'running');
+CREATE INDEX dag_jobs_attention
+  ON dagapp.dag_jobs (owner_id) WHERE attention;
 CREATE INDEX dag_jobs_newest ON dagapp.dag_jobs (created_at DESC, job_id DESC);
 CREATE INDEX dag_jobs_by_workflow ON dagapp.dag_jobs (workflow_id, created_at DESC, job_id DESC);
 

@@ -16,6 +16,7 @@ CREATE TABLE dagapp.dag_queue_ready (
   visible_at  timestamptz,
   deliveries  integer NOT NULL DEFAULT 0,
   message_key text NOT NULL,
+  group_key   text,
   headers     jsonb,
   body        text NOT NULL,
   enqueued_at timestamptz NOT NULL DEFAULT now()
@@ -31,6 +32,7 @@ CREATE TABLE dagapp.dag_queue_leases (
   priority         smallint NOT NULL,
   deliveries       integer NOT NULL,
   message_key      text NOT NULL,
+  group_key        text,
   headers          jsonb,
   body             text NOT NULL,
   enqueued_at      timestamptz NOT NULL,
@@ -50,6 +52,7 @@ CREATE TABLE dagapp.dag_queue_dead (
   priority    smallint NOT NULL,
   deliveries  integer NOT NULL,
   message_key text NOT NULL,
+  group_key   text,
   headers     jsonb,
   body        text NOT NULL,
   enqueued_at timestamptz NOT NULL,

@@ -27,7 +27,7 @@ export function acceptReport(
   const { error } = report.outcome;
   const policy = retryPolicyOf(node);
   const verdict = policy && decideRetry(policy, error, fact, report.task_id, now);
-  if (verdict?.retry) evaluation.retry(fact, verdict, error, verdict.retry_at);
+  if (verdict?.retry) evaluation.retry(node, fact, verdict, error, verdict.retry_at);
   else evaluation.fail(node, fact, error);
 }
 

@@ -53,7 +53,7 @@ export function compileDefinition(definition: WorkflowDefinition): Graph {
       to.incoming.push(edge);
     }
   }
-  for (const node of nodes) if (node.type === "fan_out") node.fanIn = fanInBehind(node.outgoing);
+  for (const node of nodes) if (node.type === "fan_out") node.fanIns = fanInsBehind(node.outgoing);
   return {
     definition,
     nodes,
@@ -121,7 +121,7 @@ function makeNode(id: string, position: number, definition: NodeDefinition): Mut
         definition,
         source: fanOutSource(definition),
         params: template(definition.task.params),
-        fanIn: undefined,
+        fanIns: [],
       };
     case "fan_in":
       return { ...common, type: "fan_in", definition };
@@ -150,9 +150,8 @@ function template(value: Json): Template {
   return parsed.template;
 }
 
-function fanInBehind(outgoing: readonly Edge[]): FanInDefinition | undefined {
-  for (const { to } of outgoing) if (to.type === "fan_in") return to.definition;
-  return undefined;
+function fanInsBehind(outgoing: readonly Edge[]): FanInDefinition[] {
+  return outgoing.flatMap(({ to }) => (to.type === "fan_in" ? [to.definition] : []));
 }
 
 /** Tasks and fan-ins that no other task or fan-in follows: their outputs are the job's result. */

@@ -4,7 +4,7 @@ import { acceptReport, ignore } from "./accept-report.ts";
 import { beginNode, dispatch, permanent, watchFanOut } from "./begin-node.ts";
 import type { Decision } from "./decision.ts";
 import { Evaluation } from "./evaluation.ts";
-import type { Facts } from "./facts.ts";
+import type { Facts, NodeFact } from "./facts.ts";
 import type { Graph, GraphNode } from "./graph.ts";
 import { inGraphOrder, whereToLook } from "./graph-order.ts";
 import { judgeJoin } from "./join.ts";
@@ -24,13 +24,27 @@ import { render } from "./template.ts";
  * within the same evaluation, so a chain of them costs no round trip.
  */
 export function evaluate(graph: Graph, facts: Facts, now: number): readonly Decision[] {
-  const { job } = facts;
-  if (isFinished(job.status)) return ignoreAll(facts, `the job is already ${job.status}`);
+  return evaluateJob(graph, facts, now).decisions;
+}
+
+/** The decisions, and the facts as they are once the decisions are applied. */
+export interface Evaluated {
+  readonly decisions: readonly Decision[];
+  /** Nodes that changed; children that an expansion or a release creates or moves are not among them. */
+  readonly changes: ReadonlyMap<string, NodeFact>;
+  readonly unsettled: number;
+}
+
+export function evaluateJob(graph: Graph, facts: Facts, now: number): Evaluated {
+  const { job, unsettled } = facts;
+  if (isFinished(job.status)) {
+    const decisions = ignoreAll(facts, `the job is already ${job.status}`);
+    return { decisions, changes: new Map(), unsettled };
+  }
   if (job.cancel_requested !== undefined) {
-    return [
-      ...ignoreAll(facts, "the job is being cancelled"),
-      { type: "cancel_job", reason: job.cancel_requested },
-    ];
+    const ignored = ignoreAll(facts, "the job is being cancelled");
+    const cancel: Decision = { type: "cancel_job", reason: job.cancel_requested };
+    return { decisions: [...ignored, cancel], changes: new Map(), unsettled };
   }
 
   const evaluation = new Evaluation(graph, facts);
@@ -45,9 +59,13 @@ export function evaluate(graph: Graph, facts: Facts, now: number): readonly Deci
   }
   finish(graph, evaluation);
 
-  const { decisions } = evaluation;
-  const starts = job.status === "pending" && decisions.some(({ type }) => type !== "ignore");
-  return starts ? [{ type: "start_job" }, ...decisions] : decisions;
+  const { changes } = evaluation;
+  const starts =
+    job.status === "pending" && evaluation.decisions.some(({ type }) => type !== "ignore");
+  const decisions: readonly Decision[] = starts
+    ? [{ type: "start_job" }, ...evaluation.decisions]
+    : evaluation.decisions;
+  return { decisions, changes, unsettled: evaluation.unsettled };
 }
 
 function considerNode(evaluation: Evaluation, facts: Facts, node: GraphNode, now: number): void {
@@ -88,7 +106,7 @@ function finish(graph: Graph, evaluation: Evaluation): void {
   const { decisions, failure } = evaluation;
   if (failure !== undefined) {
     decisions.push({ type: "fail_job", ...failure });
-  } else if (evaluation.allSettled) {
+  } else if (evaluation.unsettled === 0) {
     const result = jobResult(graph, evaluation);
     decisions.push(
       result.ok

@@ -21,18 +21,14 @@ export class Evaluation {
 
   private readonly graph: Graph;
   private readonly facts: Facts;
-  private readonly changes = new Map<string, NodeFact>();
+  readonly changes = new Map<string, NodeFact>();
   private failurePosition = Infinity;
-  private unsettled: number;
+  unsettled: number;
 
   constructor(graph: Graph, facts: Facts) {
     this.graph = graph;
     this.facts = facts;
     this.unsettled = facts.unsettled;
-  }
-
-  get allSettled(): boolean {
-    return this.unsettled === 0;
   }
 
   factOf(node: GraphNode): NodeFact {
@@ -86,6 +82,7 @@ export class Evaluation {
   }
 
   retry(
+    node: GraphNode,
     fact: NodeFact,
     next: Pick<NodeFact, "retry_count" | "throttle_count">,
     error: TaskError,
@@ -103,12 +100,16 @@ export class Evaluation {
     const attempt = fact.attempt + 1;
     this.change({
       ...fact,
-      ...next,
+      retry_count,
+      throttle_count,
       status: "ready",
       attempt,
       error,
       retry_at: retryAt,
     });
+    // Without a delay it is due at once.
+    const index = fact.parent?.index ?? -1;
+    this.work.add({ node_id: fact.node_id, position: node.position, index });
   }
 
   /** Record a decision that changes a node without settling it. */

@@ -11,14 +11,19 @@ const listedChildren = 1000;
 /** Failed children that an error message names. */
 export const namedFailures = 20;
 
-/** Failures that the fan-in behind it accepts; without a budget there is none. */
-export function allowedFailures(fanIn: FanInDefinition | undefined, total: number): number {
-  const limits: number[] = [];
-  if (fanIn?.max_failures !== undefined) limits.push(fanIn.max_failures);
-  if (fanIn?.max_failure_percent !== undefined) {
-    limits.push(Math.floor((total * fanIn.max_failure_percent) / 100));
-  }
-  if (fanIn?.min_success !== undefined) limits.push(total - fanIn.min_success);
+/** Failures that every fan-in behind it accepts; who names no budget accepts none. */
+export function allowedFailures(fanIns: readonly FanInDefinition[], total: number): number {
+  if (fanIns.length === 0) return 0;
+  return Math.min(...fanIns.map((fanIn) => budgetOf(fanIn, total)));
+}
+
+function budgetOf(fanIn: FanInDefinition, total: number): number {
+  const { max_failures, max_failure_percent, min_success } = fanIn;
+  const limits = [
+    max_failures,
+    max_failure_percent && Math.floor((total * max_failure_percent) / 100),
+    min_success && total - min_success,
+  ].filter((limit) => limit !== undefined);
   return limits.length === 0 ? 0 : Math.min(...limits);
 }
 
@@ -32,7 +37,7 @@ export type FanOutVerdict =
 export function judgeFanOut(node: FanOutNode, counters: FanOutCounters): FanOutVerdict {
   const { total, next_index, completed, failed } = counters;
   const settled = completed + failed;
-  const exceeded = failed > allowedFailures(node.fanIn, total);
+  const exceeded = failed > allowedFailures(node.fanIns, total);
   if (exceeded && (settled === total || node.definition.on_failure === "fail_fast")) {
     return { type: "fail", error: budgetError(node, counters) };
   }
@@ -55,13 +60,13 @@ function fanOutOutput(nodeId: string, { total, completed, failed }: FanOutCounte
 
 function budgetError(node: FanOutNode, counters: FanOutCounters): TaskError {
   const { total, failed, failed_indexes } = counters;
-  const allowed = Math.max(0, allowedFailures(node.fanIn, total));
+  const allowed = Math.max(0, allowedFailures(node.fanIns, total));
   const named = failed_indexes.map((index) => childNodeId(node.id, index));
   const more = failed > named.length ? ` and ${failed - named.length} more` : "";
   const who = named.length > 0 ? `: ${named.join(", ")}${more}` : "";
   const short =
     failed === 0
-      ? `${total} children, fewer than the ${node.fanIn?.min_success ?? 0} successes required`
+      ? `${total} children are fewer than the successes required`
       : `${failed} of ${total} children failed, ${allowed} allowed${who}`;
   return {
     code: "FAN_OUT_BUDGET",

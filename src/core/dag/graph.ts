@@ -59,8 +59,8 @@ export interface FanOutNode extends GraphNodeCommon {
   readonly definition: FanOutDefinition;
   readonly source: Template | readonly Json[];
   readonly params: Template;
-  /** The fan-in directly behind it, whose failure budget counts. */
-  readonly fanIn: FanInDefinition | undefined;
+  /** The fan-ins directly behind it; the strictest of their failure budgets counts. */
+  readonly fanIns: readonly FanInDefinition[];
 }
 export interface FanInNode extends GraphNodeCommon {
   readonly type: "fan_in";

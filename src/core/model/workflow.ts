@@ -116,6 +116,10 @@ export type Aggregation = z.infer<typeof aggregation>;
 const fanInNode = z.strictObject({
   type: z.literal("fan_in"),
   ...common,
+  // What it aggregates must not depend on which of its sources was the fastest.
+  depends_on: common.depends_on.refine((given) => given?.mode !== "any_of", {
+    message: "a fan_in waits for all its sources: any_of is not possible here",
+  }),
   aggregation: aggregation.default("collect"),
   max_failures: z.number().int().min(0).optional(),
   max_failure_percent: z.number().min(0).max(100).optional(),

@@ -1,0 +1,102 @@
+import type { Transaction } from "../postgres/queryable.ts";
+
+/**
+ * The port. At least once: a delivery may come twice (a lost answer, an expired lease), never not
+ * at all. PostgreSQL holds the truth and a message is only a hint to work, so duplicates are
+ * harmless; roughly by priority, then by age, is all the order there is.
+ */
+export interface Broker {
+  readonly capabilities: BrokerCapabilities;
+  ensureQueue(queue: string, spec: QueueSpec): Promise<void>;
+  /** Resolves when every message is safe. With `tx` they appear when that transaction commits. */
+  publish(
+    queue: string,
+    messages: readonly OutMessage[],
+    options?: { tx?: Transaction },
+  ): Promise<void>;
+  /** Leases are renewed while the handler runs; a handler that throws means `retry()`. */
+  consume(queue: string, options: ConsumeOptions, handler: DeliveryHandler): Promise<Subscription>;
+  depth(queue: string): Promise<QueueDepth>;
+  deadLetters(queue: string, limit: number): Promise<readonly DeadLetter[]>;
+  /** Back to the queue with a fresh delivery count; answers how many were found. */
+  requeue(queue: string, ids: readonly string[]): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** What a broker can really do; nothing is emulated silently, and the engine copes. */
+export interface BrokerCapabilities {
+  readonly name: string;
+  readonly priority: "exact" | "bands" | "none";
+  readonly delay: "any" | "steps" | "none";
+  readonly dedupe: boolean;
+  readonly lease: "timed" | "connection";
+  /** A stale holder's settle or renew answers `lost`. */
+  readonly fenced: boolean;
+  readonly transactionalPublish: boolean;
+}
+
+export interface QueueSpec {
+  readonly leaseMs: number;
+  /** Then it is dead-lettered with the reason `MaxDeliveriesExceeded`. */
+  readonly maxDeliveries: number;
+  readonly dedupeMs?: number;
+}
+
+export interface OutMessage {
+  /** Names the message: the key of duplicate detection. */
+  readonly id: string;
+  readonly body: string;
+  /** What belongs together (a job): its messages can be withdrawn together. */
+  readonly group?: string;
+  readonly priority?: number;
+  readonly delayMs?: number;
+  readonly headers?: Readonly<Record<string, string | number | boolean>>;
+}
+
+/** `lost`: no longer ours (expired, settled before, withdrawn). It may run elsewhere by now. */
+export type Settled = "ok" | "lost";
+
+export interface Delivery {
+  readonly id: string;
+  readonly queue: string;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string | number | boolean>>;
+  /** 1 on the first delivery. */
+  readonly deliveryCount: number;
+  /** Aborted when the lease is lost, the message is withdrawn, or the subscription gives up. */
+  readonly signal: AbortSignal;
+  complete(): Promise<Settled>;
+  retry(options?: { delayMs?: number; reason?: string }): Promise<Settled>;
+  deadLetter(reason: string, detail?: string): Promise<Settled>;
+  renew(): Promise<Settled>;
+}
+
+export type DeliveryHandler = (delivery: Delivery) => Promise<void>;
+
+export interface ConsumeOptions {
+  /** Handlers that run at once in this process. */
+  readonly maxInFlight: number;
+}
+
+export interface Subscription {
+  /** Takes nothing new, waits up to `graceMs` for running handlers, gives the rest back. */
+  close(options?: { graceMs?: number }): Promise<void>;
+}
+
+export interface QueueDepth {
+  readonly ready: number;
+  readonly delayed: number;
+  readonly in_flight: number;
+  readonly dead: number;
+  /** Seconds that the oldest ready message has waited. */
+  readonly oldest_seconds: number | null;
+}
+
+export interface DeadLetter {
+  readonly id: string;
+  readonly body: string;
+  readonly reason: string;
+  readonly detail: string | null;
+  readonly delivery_count: number;
+  readonly died_at: string;
+}

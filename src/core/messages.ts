@@ -1,0 +1,38 @@
+import { z } from "zod";
+import { jsonObject } from "./model/json.ts";
+import { taskError } from "./model/task.ts";
+
+/** What an orchestrator sends to a task queue: one attempt of one node. */
+export const taskMessage = z.object({
+  task_id: z.string(),
+  job_id: z.string(),
+  node_id: z.string(),
+  handler: z.string(),
+  params: jsonObject,
+  queue: z.string(),
+  timeout_seconds: z.number(),
+  /** Attempts before this one, throttled ones included. */
+  attempt: z.number().int(),
+  retry_count: z.number().int(),
+  correlation_id: z.string().optional(),
+});
+export type TaskMessage = z.infer<typeof taskMessage>;
+
+/** What anybody may put on the job queue instead of calling the API. */
+export const jobMessage = z.object({
+  workflow_id: z.string().min(1).max(64),
+  inputs: jsonObject.default({}),
+  priority: z.number().int().min(0).max(10).default(0),
+  callback_url: z.url().max(512).optional(),
+  correlation_id: z.string().max(64).optional(),
+  submitted_by: z.string().max(64).optional(),
+  idempotency_key: z.string().min(1).max(128).optional(),
+});
+export type JobMessage = z.infer<typeof jobMessage>;
+
+/** How one attempt ended, as the worker tells it. */
+export const taskReport = z.discriminatedUnion("status", [
+  z.object({ status: z.literal("completed"), output: jsonObject }),
+  z.object({ status: z.literal("failed"), error: taskError }),
+]);
+export type TaskReport = z.infer<typeof taskReport>;

@@ -1,0 +1,18 @@
+import { compile } from "../../src/core/dag/compile.ts";
+import type { Graph } from "../../src/core/dag/graph.ts";
+import { handlerCatalogue } from "../../src/core/handlers.ts";
+import { taskQueues } from "../../src/core/queues.ts";
+
+/** A graph from a tree as an author would write it; any finding fails the test with its text. */
+export function graphOf(tree: unknown): Graph {
+  const { graph, findings } = compile(tree, {
+    handlers: handlerCatalogue,
+    queues: new Set(taskQueues),
+    env: new Set(),
+    workflowId: "test",
+  });
+  if (graph === undefined) {
+    throw new Error(findings.map((f) => `${f.path.join(".")} ${f.code} ${f.message}`).join("\n"));
+  }
+  return graph;
+}
