@@ -38,7 +38,7 @@ export function randomWorkflow(random: Random, calm: boolean): RandomWorkflow {
   const nodes: Record<string, unknown> = {};
   for (const { id, source } of random.shuffle(drafts)) nodes[id] = source;
   const tree = { workflow_id: "random", nodes } as unknown as JsonObject;
-  return { tree, inputs: inputs as unknown as JsonObject, scripts };
+  return { tree, inputs: inputs, scripts };
 }
 
 function draftNode(
