@@ -37,16 +37,17 @@ const registerItem = defineContract({
     .strictObject({
       collection_id: identifier,
       ...itemFields,
-      blob_path: blobPath.optional(),
-      container: container.optional(),
+      /** Null as well as absent: a workflow fills in the one that its branch has made. */
+      blob_path: blobPath.nullish(),
+      container: container.nullish(),
       /** Outputs of the nodes that wrote the tiles. */
-      tiles: z.array(z.looseObject({ blob_path: blobPath })).optional(),
+      tiles: z.array(z.looseObject({ blob_path: blobPath })).nullish(),
       /** Of the whole, where the tiles alone do not say it. */
-      bounds: bounds.optional(),
+      bounds: bounds.nullish(),
       geometry: geometry.optional(),
     })
-    .refine(({ blob_path, tiles }) => blob_path !== undefined || tiles !== undefined, {
-      message: "needs blob_path or tiles",
+    .refine(({ blob_path, tiles }) => (blob_path == null) !== (tiles == null), {
+      message: "needs either blob_path or tiles",
     }),
   result: z.object({ collection_id: identifier, item_id: identifier, bbox: bounds }),
   queue: queueFor.light,

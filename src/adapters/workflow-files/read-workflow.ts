@@ -1,0 +1,81 @@
+import { Composer, LineCounter, Parser } from "yaml";
+import type { Finding } from "../../core/dag/finding.ts";
+import { errorAt } from "../../core/dag/finding.ts";
+import { buildTree } from "./build-tree.ts";
+import { findTooDeep } from "./find-too-deep.ts";
+import type { Position } from "./positions.ts";
+import { Positions } from "./positions.ts";
+
+export const largestFile = 1024 * 1024;
+/** One slip can upset everything behind it; more messages would only bury the first. */
+const mostSyntaxErrors = 20;
+
+export interface ReadWorkflow {
+  /** Undefined if the text gave no tree; then the findings say why. */
+  readonly tree: unknown;
+  readonly findings: readonly Finding[];
+  /** Also for findings about the tree, as `compile` gives them. */
+  locate(finding: Finding): Position;
+}
+
+/** YAML 1.2 with the core schema, and of that only what a workflow needs: `on` and `yes` are text. */
+export function readWorkflow(text: string): ReadWorkflow {
+  const lines = new LineCounter();
+  lines.addNewLine(0);
+  const positions = new Positions(text, lines);
+  const findings: Finding[] = [];
+  const tree = read(text, lines, positions, findings);
+  return { tree, findings, locate: (finding) => positions.locate(tree, finding) };
+}
+
+function read(
+  text: string,
+  lines: LineCounter,
+  positions: Positions,
+  findings: Finding[],
+): unknown {
+  const report = (code: Finding["code"], offset: number, message: string): void => {
+    findings.push(positions.at(offset, errorAt(code, [], message)));
+  };
+  if (text.length > largestFile) {
+    report("FILE_TOO_LARGE", 0, tooLarge(text.length));
+    return undefined;
+  }
+  const tokens = [...new Parser(lines.addNewLine).parse(text)];
+  // Before composing, which is recursive and would end in a stack overflow.
+  const deep = findTooDeep(tokens);
+  if (deep !== undefined) {
+    report("TOO_DEEP", deep, "nested too deeply");
+    return undefined;
+  }
+  const composer = new Composer({
+    version: "1.2",
+    schema: "core",
+    merge: false,
+    // Checked while the tree is built: here it would compare every key with every other.
+    uniqueKeys: false,
+    prettyErrors: false,
+    logLevel: "silent",
+  });
+  const documents = [...composer.compose(tokens, true, text.length)];
+  for (const { errors } of documents) {
+    for (const { pos, message } of errors.slice(0, mostSyntaxErrors - findings.length)) {
+      report("YAML_SYNTAX", pos[0], message);
+    }
+  }
+  if (findings.length > 0) return undefined;
+  const [first, second] = documents;
+  if (second !== undefined) {
+    const offset = second.range[0];
+    report("YAML_UNSUPPORTED", offset, "a file holds one workflow: move this document to its own");
+  }
+  const version = first?.directives.yaml;
+  if (version?.explicit === true && version.version !== "1.2") {
+    report("YAML_UNSUPPORTED", 0, `YAML ${version.version} is not supported: remove the directive`);
+  }
+  return buildTree(first?.contents ?? null, positions, findings);
+}
+
+export function tooLarge(size: number): string {
+  return `${size} bytes; a workflow may have at most ${largestFile}`;
+}
