@@ -14,8 +14,8 @@
  *   So there is no further process. Every owner offers to start the watchdog, and a second lock lets
  *   one of them do so.
  *
- * A server that restarts its sessions after a crash of one of them ends the owner's session too:
- * the owner then comes back, and brings the watchdog with it.
+ * A server that restarts after a crash of one session ends all of them: the owner and the watchdog
+ * then come back.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
@@ -56,40 +56,38 @@ const watchdog = `
 /** Rejects while the server starts or stops: the caller then looks again at what there is. */
 export async function takeOwnership(serverUrl: string): Promise<Ownership> {
   let owner = await openOwnerSession(serverUrl);
-  let guard = startWatchdog(serverUrl);
-  const state = { released: false };
+  const over = new AbortController();
+  const isOver = () => over.signal.aborted;
+  keepOwning(owner);
+  keepWatchdog(serverUrl, over.signal);
 
-  function watch(session: Session) {
-    session.once("end", () => {
-      if (!state.released) void comeBack();
-    });
+  function keepOwning(session: Session): void {
+    owner = session;
+    session.once("end", () => void comeBack());
     // Neither session is a reason for a program to go on that has nothing else to do.
     session.unref();
   }
 
   async function comeBack(): Promise<void> {
-    for (let attempt = 0; attempt < reconnectAttempts && !state.released; attempt++) {
+    for (let attempt = 0; attempt < reconnectAttempts && !isOver(); attempt++) {
       await pause(reconnectPauseMs, undefined, { ref: false });
       const session = await openOwnerSession(serverUrl).catch(() => undefined);
       if (session === undefined) continue;
-      if (state.released) return void session.end();
-      owner = session;
-      guard = startWatchdog(serverUrl);
-      watch(session);
+      if (isOver()) await session.end();
+      else keepOwning(session);
       return;
     }
+    over.abort();
   }
 
-  watch(owner);
   return {
     async release(stopServer) {
-      if (state.released) return;
-      state.released = true;
+      if (isOver()) return;
+      over.abort();
       owner.ref();
       // A server that is already gone has nothing to be asked.
       const last = await isLastOwner(owner).catch(() => false);
       if (last) await stopServer();
-      guard.end();
       await owner.end().catch(() => undefined);
     },
   };
@@ -124,24 +122,26 @@ async function isLastOwner(session: Session): Promise<boolean> {
   return rows[0]?.last === true;
 }
 
-function startWatchdog(serverUrl: string): { end(): void } {
+/** Offers a watchdog, and again when it is lost; the offer ends when somebody else has one. */
+function keepWatchdog(serverUrl: string, over: AbortSignal): void {
   const session = newSession(serverUrl, "rmhdag watchdog");
+  const end = () => void session.end().catch(() => undefined);
+  over.addEventListener("abort", end, { once: true });
   session
     .connect()
     .then(() => {
       session.unref();
       return session.query(watchdog);
     })
-    // It ends at once when there is a watchdog already, and otherwise never in our time.
-    .catch(() => undefined)
+    .catch(async () => {
+      await pause(reconnectPauseMs, undefined, { ref: false });
+      if (!over.aborted) keepWatchdog(serverUrl, over);
+    })
     .finally(() => {
-      void session.end().catch(() => undefined);
-    });
-  return {
-    end() {
-      void session.end().catch(() => undefined);
-    },
-  };
+      over.removeEventListener("abort", end);
+      end();
+    })
+    .catch(() => undefined);
 }
 
 function newSession(serverUrl: string, name: string): Session {

@@ -9,6 +9,8 @@ import type pg from "pg";
 import { statement } from "./queryable.ts";
 import type { Transaction } from "./queryable.ts";
 
+export type { Transaction } from "./queryable.ts";
+
 export interface TransactionOptions {
   readonly isolation?: "read committed" | "repeatable read" | "serializable";
   readonly readOnly?: boolean;
@@ -57,7 +59,7 @@ async function runOnce<T>(
     await client.query(beginText(options));
     const result = await work({
       inTransaction: true,
-      query: (text, values, name) => {
+      query: async (text, values, name) => {
         // A query that was not awaited would otherwise run outside of the transaction, on a
         // connection that may already serve somebody else.
         if (finished) throw new Error("This transaction is over: await every query inside of it.");

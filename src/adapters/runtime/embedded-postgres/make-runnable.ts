@@ -24,7 +24,7 @@ export interface MakeRunnableOptions {
   /** Where an ordinary user keeps a copy: its own data directory. */
   readonly dataDirectory: string;
   /** Where root keeps one. */
-  readonly sharedDirectories?: readonly string[];
+  readonly sharedDirectories?: readonly string[] | undefined;
 }
 
 export async function makeRunnable(

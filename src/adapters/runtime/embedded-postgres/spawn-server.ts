@@ -49,8 +49,10 @@ export async function spawnServer(
   );
   const server: ServerProcess = { pid: child.pid, ended: undefined };
   const onEnd = (reason: string) => {
-    // Only the first moments are of interest, and by then the file is closed.
-    void readFrom(layout.log, logStart).then((said) => (server.ended = said + reason));
+    // Hours later the whole folder may be gone, and nobody asks any more.
+    void readFrom(layout.log, logStart)
+      .catch(() => "")
+      .then((said) => (server.ended = said + reason));
   };
   child.on("error", (error) => {
     onEnd(error.message);

@@ -34,6 +34,8 @@ export interface StartEmbeddedPostgresOptions {
   readonly log?: (message: string) => void;
   /** Use these programs and look for no others. */
   readonly binaries?: Binaries;
+  /** Where root keeps a copy of the programs when the server's account cannot reach them. */
+  readonly sharedDirectories?: readonly string[];
   /** False gives up durability for speed: for the throw-away server of the tests, never for users. */
   readonly sync?: boolean;
 }
@@ -94,7 +96,11 @@ async function startServer(
   const made = await clusterVersion(layout);
   const candidates = options.binaries ? [options.binaries] : await findBinaries(prefer);
   const chosen = chooseBinaries(candidates, { prefer, made, dataDirectory: layout.dataDirectory });
-  const binaries = await makeRunnable(chosen, { account, dataDirectory: layout.dataDirectory });
+  const binaries = await makeRunnable(chosen, {
+    account,
+    dataDirectory: layout.dataDirectory,
+    sharedDirectories: options.sharedDirectories,
+  });
   if (made === undefined) {
     log?.(`making a PostgreSQL ${binaries.major} database in ${layout.dataDirectory}`);
     await createCluster(layout, binaries, { account, sync });
