@@ -112,7 +112,7 @@ export function parseTest(
       return (scope, field) => isEqual(known(field), demand(left.evaluate(scope)), scope);
     }
     if (isBareWord(left)) return failBareWord(left);
-    return (scope) => isTruthy(demand(left.evaluate(scope)));
+    return (scope) => isTruthy(demand(left.evaluate(scope)), scope);
   }
 
   function startsOperator(): boolean {

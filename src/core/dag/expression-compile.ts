@@ -65,7 +65,7 @@ function compileTree(tree: Tree, compiler: Compiler, depth: number, optional: bo
     case "UnaryExpression": {
       const argument = inner(tree.argument);
       if (tree.operator.value === "not") {
-        return (scope) => !operators.isTruthy(take(argument, scope));
+        return (scope) => !operators.isTruthy(take(argument, scope), scope);
       }
       const sign = tree.operator.value === "-" ? -1 : 1;
       return (scope) => operators.arithmetic("*", take(argument, scope), sign);
@@ -80,7 +80,8 @@ function compileTree(tree: Tree, compiler: Compiler, depth: number, optional: bo
       const yes = compiler.compile(tree.trueExpr, depth + 1, optional);
       const condition = inner(tree.condition);
       const no = compiler.compile(tree.falseExpr, depth + 1, optional);
-      return (scope) => (operators.isTruthy(take(condition, scope)) ? yes(scope) : no(scope));
+      return (scope) =>
+        operators.isTruthy(take(condition, scope), scope) ? yes(scope) : no(scope);
     }
     case "TestExpression": {
       const { name, offset } = splitName(tree.test.value, compiler.offset);
@@ -131,7 +132,7 @@ function compileBinary(operator: string, left: Evaluate, right: Evaluate): Evalu
     case "or":
       return (scope) => {
         const first = take(left, scope);
-        return operators.isTruthy(first) === (operator === "or") ? first : right(scope);
+        return operators.isTruthy(first, scope) === (operator === "or") ? first : right(scope);
       };
     case "==":
       return both(operators.isEqual);

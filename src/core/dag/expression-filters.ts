@@ -1,7 +1,7 @@
 import type { Json } from "../model/json.ts";
 import type { Evaluate, Scope } from "./expression-scope.ts";
 import { Failure, Missing, demand, isList, typeName } from "./expression-scope.ts";
-import { isTruthy, toJson, toText } from "./expression-operators.ts";
+import { isTruthy, keysOf, toJson, toText } from "./expression-operators.ts";
 
 export interface Filter {
   /** Names of the arguments, in order; all may be left out. */
@@ -18,8 +18,8 @@ const defaultFilter: Filter = {
     return (scope) => {
       const value = operand(scope);
       if (!(value instanceof Missing)) {
-        const coversEmpty = boolean !== undefined && isTruthy(demand(boolean(scope)));
-        if (!coversEmpty || isTruthy(value)) return value;
+        const coversEmpty = boolean !== undefined && isTruthy(demand(boolean(scope)), scope);
+        if (!coversEmpty || isTruthy(value, scope)) return value;
       }
       return fallback === undefined ? "" : fallback(scope);
     };
@@ -35,7 +35,7 @@ const lengthFilter = plain((value, scope) => {
   if (typeof value !== "object" || value === null) {
     throw new Failure(`length needs a list, a string or an object, but here is ${typeName(value)}`);
   }
-  return isList(value) ? value.length : Object.keys(value).length;
+  return isList(value) ? value.length : keysOf(value, scope).length;
 });
 
 export const filters: ReadonlyMap<string, Filter> = new Map([

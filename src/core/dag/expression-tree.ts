@@ -81,8 +81,12 @@ export function parseTree(tokens: readonly Token[], text: string, end: number): 
     ...tokens,
     { type: "CloseExpression", value: "}}", offset: end, end },
   ];
+  const tree = tryParse(whole);
+  if (tree !== undefined) return { ok: true, tree };
+
   // The parser says what it did not like but not where. It never looks beyond the token that it
-  // stumbles over, so the furthest one it asked for is the place.
+  // stumbles over, so the furthest one it asks for is the place. Only now, because watching makes
+  // parsing several times slower.
   let furthest = 0;
   const watched = new Proxy(whole, {
     get(target, key, receiver): unknown {
@@ -90,17 +94,21 @@ export function parseTree(tokens: readonly Token[], text: string, end: number): 
       return Reflect.get(target, key, receiver);
     },
   });
-  try {
-    const { body } = parseTokens(watched);
-    const tree = body[0];
-    if (tree !== undefined && body.length === 1) return { ok: true, tree };
-  } catch {
-    // Its messages name its own token types; the place says more.
-  }
+  tryParse(watched);
   const token = whole[furthest];
   if (token === undefined || token.type === "CloseExpression") {
     return { ok: false, problem: { message: "the expression ends too early", offset: end } };
   }
   const found = text.slice(token.offset, token.end);
   return { ok: false, problem: { message: `unexpected ${found}`, offset: token.offset } };
+}
+
+function tryParse(tokens: readonly Token[]): Tree | undefined {
+  try {
+    const { body } = parseTokens(tokens);
+    return body.length === 1 ? body[0] : undefined;
+  } catch {
+    // Its messages name its own token types; the place says more.
+    return undefined;
+  }
 }
