@@ -20,7 +20,7 @@ export const comparisons: ReadonlyMap<string, Compare> = new Map<string, Compare
     "starts_with",
     (left, right, scope) => {
       const [text, part] = twoStrings("starts_with", left, right);
-      scope.spendOn(part.length);
+      scope.spendOn(part.length, "characters");
       return text.startsWith(part);
     },
   ],
@@ -28,7 +28,7 @@ export const comparisons: ReadonlyMap<string, Compare> = new Map<string, Compare
     "ends_with",
     (left, right, scope) => {
       const [text, part] = twoStrings("ends_with", left, right);
-      scope.spendOn(part.length);
+      scope.spendOn(part.length, "characters");
       return text.endsWith(part);
     },
   ],

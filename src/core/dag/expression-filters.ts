@@ -28,7 +28,7 @@ const defaultFilter: Filter = {
 
 const lengthFilter = plain((value, scope) => {
   if (typeof value === "string") {
-    scope.spendOn(value.length);
+    scope.spendOn(value.length, "characters");
     // Characters, not UTF-16 units.
     return value.length - (value.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
   }
@@ -88,7 +88,7 @@ function compileJoin(operand: Evaluate, [separator]: readonly (Evaluate | undefi
     for (const element of list) {
       const part = toText(element, scope);
       length += part.length + between.length;
-      scope.spendOn(part.length + between.length + 1);
+      scope.spendOn(part.length + between.length + 1, "characters");
       parts.push(part);
     }
     scope.allowLength(length - (list.length === 0 ? 0 : between.length));

@@ -2,30 +2,23 @@ import type { Json, JsonObject } from "../model/json.ts";
 import type { Scope } from "./expression-scope.ts";
 import { Failure, isList, typeName } from "./expression-scope.ts";
 
-/** A product of two lengths: what a substring search may cost at worst. */
-const comparisonsPerStep = 4096;
-const keysPerStep = 4;
-
 /** As in Jinja: null, false, zero and whatever is empty. */
 export function isTruthy(value: Json, scope: Scope): boolean {
   if (typeof value !== "object" || value === null) return Boolean(value);
   return isList(value) ? value.length > 0 : keysOf(value, scope).length > 0;
 }
 
-/**
- * Even to see that there are some, all are gathered, and in a large object each costs up to a
- * microsecond: a hundred times as much as an element of a list.
- */
+/** Even to see that there are some, all are gathered; so they are paid for. */
 export function keysOf(value: JsonObject, scope: Scope): readonly string[] {
   const keys = Object.keys(value);
-  scope.spend(Math.ceil(keys.length / keysPerStep));
+  scope.spendOn(keys.length, "keys");
   return keys;
 }
 
 export function isEqual(left: Json, right: Json, scope: Scope, depth = 0): boolean {
   if (typeof left === "string" && typeof right === "string") {
     if (left.length !== right.length) return false;
-    scope.spendOn(left.length);
+    scope.spendOn(left.length, "characters");
     return left === right;
   }
   if (left === right) return true;
@@ -35,7 +28,7 @@ export function isEqual(left: Json, right: Json, scope: Scope, depth = 0): boole
   scope.guardDepth(depth);
   if (isList(left)) {
     if (!isList(right) || left.length !== right.length) return false;
-    scope.spendOn(left.length);
+    scope.spendOn(left.length, "elements");
     return left.every((element, index) => isEqual(element, right[index] as Json, scope, depth + 1));
   }
   if (isList(right)) return false;
@@ -51,7 +44,7 @@ export type Ordering = "<" | "<=" | ">" | ">=";
 
 export function isOrdered(operator: Ordering, left: Json, right: Json, scope: Scope): boolean {
   if (typeof left === "string" && typeof right === "string") {
-    scope.spendOn(Math.min(left.length, right.length));
+    scope.spendOn(Math.min(left.length, right.length), "characters");
   } else if (typeof left !== "number" || typeof right !== "number") {
     throw new Failure(
       `${operator} needs two numbers or two strings, but here are ${typeName(left)} and ${typeName(right)}`,
@@ -75,9 +68,7 @@ export function isIn(part: Json, whole: Json, scope: Scope, operator = "in"): bo
     if (typeof part !== "string") {
       throw new Failure(`a string contains strings only, but here is ${typeName(part)}`);
     }
-    scope.spend(
-      Math.ceil((whole.length * Math.min(part.length, whole.length)) / comparisonsPerStep),
-    );
+    scope.spendOn(whole.length * Math.min(part.length, whole.length), "comparisons");
     return whole.includes(part);
   }
   if (typeof whole !== "object" || whole === null) {
@@ -86,7 +77,7 @@ export function isIn(part: Json, whole: Json, scope: Scope, operator = "in"): bo
     );
   }
   if (!isList(whole)) return typeof part === "string" && Object.hasOwn(whole, part);
-  scope.spendOn(whole.length);
+  scope.spendOn(whole.length, "elements");
   return whole.some((element) => isEqual(element, part, scope));
 }
 

@@ -4,8 +4,8 @@ import type { TemplateContext, TemplateLimits } from "./template.ts";
 /*
  * What one evaluation may cost. Authors and the data of partners meet here, so an expression is
  * treated as hostile: every operation pays a step before it works and every string is measured
- * before it is built. A step is one operation, or 64 characters or elements looked at, so that
- * fifty thousand of them are a few milliseconds whatever they are spent on.
+ * before it is built. A step is one operation, or a number of characters, elements or keys looked
+ * at, chosen so that fifty thousand steps are some tens of milliseconds whatever they are spent on.
  */
 
 export const defaultLimits: TemplateLimits = { steps: 50_000, size: 1_048_576, depth: 64 };
@@ -15,7 +15,14 @@ export const maxSourceLength = 16_384;
 /** Operators, brackets and filters inside one another. */
 export const maxExpressionDepth = 64;
 
-const lookedAtPerStep = 64;
+const perStep = {
+  characters: 64,
+  elements: 16,
+  /** Gathering the keys of a large object takes up to a microsecond each. */
+  keys: 4,
+  /** Of characters: two lengths multiplied are the worst case of a search. */
+  comparisons: 4096,
+} as const;
 
 /** Ends an evaluation; `render` and `holds` turn it into their answer. */
 export class Failure extends Error {}
@@ -74,15 +81,14 @@ export class Scope {
     }
   }
 
-  /** Pays for going through so many characters or elements. */
-  spendOn(lookedAt: number): void {
-    this.spend(Math.ceil(lookedAt / lookedAtPerStep));
+  spendOn(count: number, what: keyof typeof perStep): void {
+    this.spend(Math.ceil(count / perStep[what]));
   }
 
   /** A string of this length is about to be built. */
   allowLength(length: number): void {
     if (length > this.#size) this.#tooLarge();
-    this.spendOn(length);
+    this.spendOn(length, "characters");
   }
 
   /** These characters of JSON become part of the result. */
