@@ -30,8 +30,9 @@ export function isAncestor(
   for (const [index, { ancestor, node }] of questions.entries()) {
     if (ancestor === node || answers[index] === true) continue;
     if (placeOf(ancestor) > placeOf(node)) continue;
-    if (incoming[node]?.includes(ancestor) === true) answers[index] = true;
-    else byAncestor.set(ancestor, [...(byAncestor.get(ancestor) ?? []), index]);
+    const asking = byAncestor.get(ancestor);
+    if (asking === undefined) byAncestor.set(ancestor, [index]);
+    else asking.push(index);
   }
 
   const ancestors = [...byAncestor.keys()].sort((a, b) => placeOf(a) - placeOf(b));

@@ -10,6 +10,7 @@ import type { Condition } from "./condition.ts";
 import { parseCondition } from "./condition.ts";
 import type { Edge, Graph, GraphNode } from "./graph.ts";
 import { topologicalOrder } from "./order.ts";
+import type { TemplateParser } from "./parse-once.ts";
 import type { Template } from "./template.ts";
 import { parseTemplate } from "./template.ts";
 
@@ -25,7 +26,10 @@ type Mutable<Type> = Type extends GraphNode
  * this program and throws. The graph depends only on what the definition says and not on the order
  * of its keys: a jsonb column does not keep that.
  */
-export function compileDefinition(definition: WorkflowDefinition): Graph {
+export function compileDefinition(
+  definition: WorkflowDefinition,
+  parse: TemplateParser = parseTemplate,
+): Graph {
   const ids = Object.keys(definition.nodes).sort();
   const index = new Map(ids.map((id, position) => [id, position]));
   const definitions = ids.map((id) => required(definition.nodes[id], id));
@@ -39,6 +43,7 @@ export function compileDefinition(definition: WorkflowDefinition): Graph {
       required(ids[place], "id"),
       position,
       required(definitions[place], "node"),
+      parse,
     );
     built[place] = node;
     return node;
@@ -58,7 +63,7 @@ export function compileDefinition(definition: WorkflowDefinition): Graph {
     definition,
     nodes,
     byId: new Map(nodes.map((node) => [node.id, node])),
-    outputs: definition.outputs === undefined ? undefined : template(definition.outputs),
+    outputs: definition.outputs === undefined ? undefined : template(definition.outputs, parse),
     results: lastOnes(nodes),
   };
 }
@@ -93,7 +98,12 @@ function drawEdges(
   return drawn;
 }
 
-function makeNode(id: string, position: number, definition: NodeDefinition): Mutable<GraphNode> {
+function makeNode(
+  id: string,
+  position: number,
+  definition: NodeDefinition,
+  parse: TemplateParser,
+): Mutable<GraphNode> {
   const join: "all_of" | "any_of" = definition.depends_on?.mode ?? "all_of";
   const common = { id, position, join, incoming: [], outgoing: [] };
   switch (definition.type) {
@@ -102,7 +112,7 @@ function makeNode(id: string, position: number, definition: NodeDefinition): Mut
     case "end":
       return { ...common, type: "end", definition };
     case "task":
-      return { ...common, type: "task", definition, params: template(definition.params) };
+      return { ...common, type: "task", definition, params: template(definition.params, parse) };
     case "conditional":
       return {
         ...common,
@@ -111,7 +121,7 @@ function makeNode(id: string, position: number, definition: NodeDefinition): Mut
         field:
           definition.condition_field === undefined
             ? undefined
-            : template(definition.condition_field),
+            : template(definition.condition_field, parse),
         conditions: conditions(definition),
       };
     case "fan_out":
@@ -119,8 +129,8 @@ function makeNode(id: string, position: number, definition: NodeDefinition): Mut
         ...common,
         type: "fan_out",
         definition,
-        source: fanOutSource(definition),
-        params: template(definition.task.params),
+        source: fanOutSource(definition, parse),
+        params: template(definition.task.params, parse),
         fanIns: [],
       };
     case "fan_in":
@@ -138,14 +148,17 @@ function conditions(definition: ConditionalDefinition): (Condition | undefined)[
   });
 }
 
-function fanOutSource({ source }: FanOutDefinition): Template | readonly Json[] {
+function fanOutSource(
+  { source }: FanOutDefinition,
+  parse: TemplateParser,
+): Template | readonly Json[] {
   return typeof source === "string" || JSON.stringify(source).includes("{{")
-    ? template(source)
+    ? template(source, parse)
     : source;
 }
 
-function template(value: Json): Template {
-  const parsed = parseTemplate(value);
+function template(value: Json, parse: TemplateParser): Template {
+  const parsed = parse(value);
   if (!parsed.ok) throw new Error(`template ${JSON.stringify(value)} cannot be parsed`);
   return parsed.template;
 }

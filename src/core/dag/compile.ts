@@ -14,6 +14,7 @@ import { lintStructure } from "./lint-structure.ts";
 import { lintTasks } from "./lint-tasks.ts";
 import { lintTemplates } from "./lint-templates.ts";
 import { normalise } from "./normalise.ts";
+import { parseOnce } from "./parse-once.ts";
 import type { Source } from "./read-source.ts";
 import { readSource } from "./read-source.ts";
 
@@ -51,14 +52,15 @@ export function compile(tree: unknown, options: CompileOptions): Compiled {
   lintConditionals(source, findings);
   lintTasks(source, options, findings);
   lintInputs(source, findings);
-  const references = lintTemplates(source, tree, findings);
+  const parse = parseOnce();
+  const references = lintTemplates(source, tree, parse, findings);
   lintReferences(references, { source, links, order, env: options.env }, findings);
 
   if (findings.some((finding) => finding.severity === "error")) {
     return { findings, definition: undefined, graph: undefined };
   }
   const definition = normalise(source, links, workflowId, options.handlers);
-  return { findings, definition, graph: compileDefinition(definition) };
+  return { findings, definition, graph: compileDefinition(definition, parse) };
 }
 
 function nameWorkflow(source: Source, options: CompileOptions, findings: Finding[]): string {

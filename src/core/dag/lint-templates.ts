@@ -4,9 +4,9 @@ import { parseCondition } from "./condition.ts";
 import type { Finding, TreePath } from "./finding.ts";
 import { errorAt } from "./finding.ts";
 import { holdsTemplate } from "./lint-params.ts";
+import type { TemplateParser } from "./parse-once.ts";
 import type { Source } from "./read-source.ts";
 import type { Reference } from "./template.ts";
-import { parseTemplate } from "./template.ts";
 
 /** A reference and where it is made. */
 export interface PlacedReference {
@@ -22,6 +22,7 @@ export interface PlacedReference {
 export function lintTemplates(
   source: Source,
   tree: unknown,
+  parse: TemplateParser,
   findings: Finding[],
 ): PlacedReference[] {
   const references: PlacedReference[] = [];
@@ -39,7 +40,7 @@ export function lintTemplates(
 
   function template(value: Json | undefined, base: TreePath, node?: string, perItem = false): void {
     if (value === undefined || !mayHoldTemplate(value)) return;
-    const parsed = parseTemplate(value);
+    const parsed = parse(value);
     if (parsed.ok) {
       place(parsed.template.references, base, node, perItem);
       return;

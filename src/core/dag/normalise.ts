@@ -12,6 +12,8 @@ import { implicitEnd, implicitNode, implicitStart } from "./implicit.ts";
 import type { Links } from "./links.ts";
 import type { Source } from "./read-source.ts";
 
+const defaultRetry = retryPolicy.parse({});
+
 type TaskSource = Omit<Extract<NodeSource, { type: "task" }>, "type" | "next">;
 type ConditionalSource = Extract<NodeSource, { type: "conditional" }>;
 
@@ -77,7 +79,7 @@ export function normalise(
       queue: written.queue ?? contract.queue,
       params: written.params,
       timeout_seconds: written.timeout_seconds ?? contract.timeout_seconds,
-      retry: written.retry ?? retryPolicy.parse({}),
+      retry: written.retry ?? defaultRetry,
     };
   }
 
