@@ -74,7 +74,8 @@ export async function startOwner(
   dataDirectory: string,
   { uid, options, capabilities }: OwnerOptions = {},
 ): Promise<OwnerProcess> {
-  const parameters = JSON.stringify({ dataDirectory, prefer: "npm", ...options });
+  // Without sync a killed process loses nothing either, only a machine that loses its power.
+  const parameters = JSON.stringify({ dataDirectory, prefer: "npm", sync: false, ...options });
   const node = [process.execPath, "--input-type=module", "-e", program, launcher, parameters];
   const [command = "", ...rest] =
     capabilities === undefined ? node : ["setpriv", `--bounding-set=${capabilities}`, ...node];

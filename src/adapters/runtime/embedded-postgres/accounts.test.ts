@@ -43,7 +43,7 @@ describe.skipIf(!isRoot)("started by root", () => {
     const dataDirectory = path.join(home, "project/.data/postgres");
     const shared = await folders.make();
     await chmod(shared, 0o755);
-    const options = { dataDirectory, binaries, sharedDirectories: [shared] };
+    const options = { dataDirectory, binaries, sharedDirectories: [shared], sync: false };
     const server = await startEmbeddedPostgres(options);
     await rows(server.url, "CREATE TABLE kept AS SELECT 42 AS answer");
     await server.stop();
@@ -129,6 +129,7 @@ it("makes the symlinks that an install without scripts left out", async () => {
   const server = await startEmbeddedPostgres({
     dataDirectory: path.join(folder, "data"),
     binaries,
+    sync: false,
     sharedDirectories: [path.join(folder, "shared")],
   });
   expect(await rows(server.url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);

@@ -66,10 +66,8 @@ export async function makeRunnable(
 }
 
 function tryVersion(binaries: Binaries, account: Account | undefined) {
-  // Another folder as cwd: ours may be one that the account cannot enter.
   return run(path.join(binaries.binDirectory, "postgres"), ["--version"], {
     account,
-    cwd: "/",
     env: serverEnvironment,
   });
 }

@@ -120,7 +120,7 @@ it("can be started while its last owner is stopping it", async () => {
 
 it("keeps its owners when all their sessions are ended", async () => {
   const folder = await folders.make();
-  const server = await startEmbeddedPostgres({ dataDirectory: folder, prefer: "npm" });
+  const server = await startEmbeddedPostgres({ dataDirectory: folder, prefer: "npm", sync: false });
   owners.push(server);
   const others = `FROM pg_stat_activity
     WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`;

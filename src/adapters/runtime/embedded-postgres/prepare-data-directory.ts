@@ -12,7 +12,7 @@ import type { Binaries } from "./find-binaries.ts";
 import { withInitdb } from "./initdb.ts";
 import { role } from "./layout.ts";
 import type { Layout } from "./layout.ts";
-import { nameOfCurrentFolder } from "./reach.ts";
+import { withReach } from "./reach.ts";
 import { run, serverEnvironment } from "./run.ts";
 
 export interface PrepareOptions {
@@ -56,7 +56,7 @@ export async function createCluster(
     if (account !== undefined) {
       for (const one of [password, data, unfinished]) await chown(one, account.uid, account.gid);
     }
-    await initialise(binaries, data, account, sync);
+    await initialise(binaries, unfinished, account, sync);
     await rename(unfinished, layout.cluster);
   } catch (error) {
     // Somebody else was faster; theirs is as good.
@@ -69,34 +69,35 @@ export async function createCluster(
 
 async function initialise(
   binaries: Binaries,
-  data: string,
+  cluster: string,
   account: Account | undefined,
   sync: boolean,
 ): Promise<void> {
-  const outcome = await withInitdb(binaries, path.dirname(data), (initdb) =>
-    run(
-      initdb,
-      [
-        `--pgdata=${nameOfCurrentFolder(account, data)}`,
-        `--username=${role}`,
-        // A path from the folder that initdb runs in: the password is in no argument.
-        "--pwfile=../password",
-        "--auth=scram-sha-256",
-        "--encoding=UTF8",
-        ...localeParameters(binaries.major),
-        "--no-instructions",
-        ...(sync ? [] : ["--no-sync"]),
-        "-L",
-        binaries.shareDirectory,
-      ],
-      { account, cwd: data, env: serverEnvironment },
+  const outcome = await withInitdb(binaries, cluster, (initdb) =>
+    withReach(account, cluster, ({ folder, descriptors }) =>
+      run(
+        initdb,
+        [
+          `--pgdata=${folder}/data`,
+          `--username=${role}`,
+          `--pwfile=${folder}/password`,
+          "--auth=scram-sha-256",
+          "--encoding=UTF8",
+          ...localeParameters(binaries.major),
+          "--no-instructions",
+          ...(sync ? [] : ["--no-sync"]),
+          "-L",
+          binaries.shareDirectory,
+        ],
+        { account, descriptors, env: serverEnvironment },
+      ),
     ),
   );
   if (outcome.status === 0) return;
   const full = outcome.output.includes("No space left on device");
   throw new EmbeddedPostgresError(
     full ? "DISK_FULL" : "INITDB_FAILED",
-    `${full ? "The disk is full" : "initdb failed"} in ${path.dirname(path.dirname(data))}:\n` +
+    `${full ? "The disk is full" : "initdb failed"} in ${path.dirname(cluster)}:\n` +
       lastLines(outcome.output),
   );
 }

@@ -1,15 +1,36 @@
+import { open } from "node:fs/promises";
 import type { Account } from "./account.ts";
 
+/** The folder of a cluster, as a PostgreSQL program of the given account can name it. */
+export interface Reach {
+  readonly folder: string;
+  /** To be inherited by the program as its descriptors from 3 on. */
+  readonly descriptors: readonly number[];
+}
+
 /**
- * How a PostgreSQL program of the given account names its folder, when it is started in it.
+ * As root the data directory may lie below a folder that the server's account cannot enter, such as
+ * a root home. We open the cluster's folder and let the program inherit it: /proc/self/fd/3 leads
+ * there without a look at the folders above, for the server, its children and the programs that
+ * initdb starts.
  *
- * As root the data directory may lie below a folder that the server's account cannot enter, such
- * as a root home. We start the program inside of the folder before it becomes that account, and
- * /proc/self/cwd leads there without a look at the folders above. The server, its children and the
- * programs that initdb starts all stay in that folder, so the name is good for each of them.
- * Rejected: to put the data elsewhere. Whoever mounts a volume at the data directory would lose
- * the data with the container. Without /proc (macOS) the path must be reachable.
+ * Rejected: to put the data elsewhere, because whoever mounts a volume at the data directory would
+ * lose the data with the container. And /proc/self/cwd, because PostgreSQL up to 15 leaves its
+ * folder to resolve its own symlinks and cannot come back. Without /proc (macOS) the folder must be
+ * reachable.
  */
-export function nameOfCurrentFolder(account: Account | undefined, folder: string): string {
-  return account !== undefined && process.platform === "linux" ? "/proc/self/cwd" : folder;
+export async function withReach<T>(
+  account: Account | undefined,
+  cluster: string,
+  use: (reach: Reach) => Promise<T>,
+): Promise<T> {
+  if (account === undefined || process.platform !== "linux") {
+    return use({ folder: cluster, descriptors: [] });
+  }
+  const opened = await open(cluster, "r");
+  try {
+    return await use({ folder: "/proc/self/fd/3", descriptors: [opened.fd] });
+  } finally {
+    await opened.close();
+  }
 }

@@ -16,7 +16,8 @@ export const serverEnvironment = { PATH: "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC"
 
 export interface RunOptions {
   readonly account?: Account | undefined;
-  readonly cwd?: string;
+  /** Inherited as 3, 4 and so on. */
+  readonly descriptors?: readonly number[];
   readonly env?: Record<string, string>;
 }
 
@@ -24,22 +25,23 @@ export interface RunOptions {
 export function run(
   program: string,
   parameters: readonly string[],
-  { account, cwd, env }: RunOptions = {},
+  { account, descriptors = [], env }: RunOptions = {},
 ): Promise<Outcome> {
   return new Promise((resolve) => {
     const child = spawn(program, parameters, {
       ...account,
-      ...(cwd === undefined ? {} : { cwd }),
+      // Our own folder may be one that the account cannot enter.
+      cwd: "/",
       ...(env === undefined ? {} : { env }),
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: ["ignore", "pipe", "pipe", ...descriptors],
     });
     let stdout = "";
     let output = "";
-    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    child.stdout?.setEncoding("utf8").on("data", (text: string) => {
       stdout += text;
       output += text;
     });
-    child.stderr.setEncoding("utf8").on("data", (text: string) => (output += text));
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => (output += text));
     child.on("error", (error) => {
       resolve({ status: null, stdout, output: output + error.message });
     });

@@ -5,7 +5,7 @@ import path from "node:path";
 import type { Account } from "./account.ts";
 import type { Binaries } from "./find-binaries.ts";
 import type { Layout } from "./layout.ts";
-import { nameOfCurrentFolder } from "./reach.ts";
+import { withReach } from "./reach.ts";
 import { serverEnvironment } from "./run.ts";
 
 export interface ServerProcess {
@@ -31,21 +31,23 @@ export async function spawnServer(
   // Opened by us and inherited, so the server's account needs no access to the folder of the log.
   const log = await open(layout.log, "a+", 0o600);
   const logStart = (await log.stat()).size;
-  const child = spawn(
-    path.join(binaries.binDirectory, "postgres"),
-    [
-      "-D",
-      nameOfCurrentFolder(account, layout.data),
-      ...settings(port, binaries, sync).flatMap((setting) => ["-c", setting]),
-    ],
-    {
-      ...account,
-      cwd: layout.data,
-      env: serverEnvironment,
-      // A session of its own: Ctrl-C in the terminal is for us, and we then stop the server.
-      detached: true,
-      stdio: ["ignore", log.fd, log.fd],
-    },
+  const child = await withReach(account, layout.cluster, async ({ folder, descriptors }) =>
+    spawn(
+      path.join(binaries.binDirectory, "postgres"),
+      [
+        "-D",
+        `${folder}/data`,
+        ...settings(port, binaries, sync).flatMap((setting) => ["-c", setting]),
+      ],
+      {
+        ...account,
+        cwd: "/",
+        env: serverEnvironment,
+        // A session of its own: Ctrl-C in the terminal is for us, and we then stop the server.
+        detached: true,
+        stdio: ["ignore", log.fd, log.fd, ...descriptors],
+      },
+    ),
   );
   const server: ServerProcess = { pid: child.pid, ended: undefined };
   const onEnd = (reason: string) => {

@@ -5,7 +5,7 @@ import { rows, temporaryFolders } from "../../../../test/support/embedded.ts";
 import { findRunningServer } from "./running-server.ts";
 import { layoutOf } from "./layout.ts";
 import { startEmbeddedPostgres } from "./start-embedded-postgres.ts";
-import type { EmbeddedPostgres } from "./start-embedded-postgres.ts";
+import type { EmbeddedPostgres, StartEmbeddedPostgresOptions } from "./start-embedded-postgres.ts";
 
 const folders = temporaryFolders();
 const servers: EmbeddedPostgres[] = [];
@@ -14,12 +14,11 @@ afterEach(async () => {
   await folders.remove();
 });
 
-async function start(dataDirectory: string, database?: string): Promise<EmbeddedPostgres> {
-  const server = await startEmbeddedPostgres({
-    dataDirectory,
-    prefer: "npm",
-    ...(database === undefined ? {} : { database }),
-  });
+async function start(
+  dataDirectory: string,
+  options: Partial<StartEmbeddedPostgresOptions> = { sync: false },
+): Promise<EmbeddedPostgres> {
+  const server = await startEmbeddedPostgres({ dataDirectory, prefer: "npm", ...options });
   servers.push(server);
   return server;
 }
@@ -39,7 +38,7 @@ it("makes a database on first use and finds it again after a restart", async () 
 });
 
 it("keeps every commit durable and listens on the loopback address only", async () => {
-  const { url } = await start(await folders.make());
+  const { url } = await start(await folders.make(), {});
   const settings = await rows(
     url,
     `SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'full_page_writes',
@@ -68,7 +67,7 @@ it("lets nobody in without the password, which only its owner can read", async (
 });
 
 it("makes the database that is asked for, with any usual or odd name", async () => {
-  const { url } = await start(await folders.make(), `we"ird name ü`);
+  const { url } = await start(await folders.make(), { database: `we"ird name ü` });
   expect(await rows(url, "SELECT current_database() AS name")).toEqual([{ name: `we"ird name ü` }]);
 });
 
@@ -76,7 +75,7 @@ it("starts over a pid file whose process is gone", async () => {
   const folder = await folders.make();
   await (await start(folder)).stop();
   const pidFile = path.join(layoutOf(folder).data, "postmaster.pid");
-  await writeFile(pidFile, `4194304\n/proc/self/cwd\n1\n1\n\n127.0.0.1\n`);
+  await writeFile(pidFile, `4194304\n/proc/self/fd/3/data\n1\n1\n\n127.0.0.1\n`);
   expect((await start(folder)).attached).toBe(false);
 });
 
@@ -84,7 +83,7 @@ it("starts over a pid file whose pid now belongs to another process", async () =
   const folder = await folders.make();
   await (await start(folder)).stop();
   const pidFile = path.join(layoutOf(folder).data, "postmaster.pid");
-  await writeFile(pidFile, `${process.ppid}\n/proc/self/cwd\n1\n1\n\n127.0.0.1\n`);
+  await writeFile(pidFile, `${process.ppid}\n/proc/self/fd/3/data\n1\n1\n\n127.0.0.1\n`);
   expect((await start(folder)).attached).toBe(false);
 });
 
