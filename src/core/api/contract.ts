@@ -1,0 +1,54 @@
+/**
+ * The HTTP API as data. One list of contracts gives the server its routes and validation, the
+ * OpenAPI document, the access decision and the typed client, so that none of them can disagree.
+ */
+import type { z } from "zod";
+import type { ErrorCode } from "../errors.ts";
+
+/**
+ * Who may call. `public`: anybody. `read`: sees jobs. `operate`: changes them. `service`: the
+ * platform's own processes.
+ */
+export type Access = "public" | "read" | "operate" | "service";
+
+export interface Contract {
+  /** The operation's name: the client's method, the handler's key, OpenAPI's operationId. */
+  readonly id: string;
+  readonly method: "GET" | "POST";
+  /** With parameters in braces: `/api/v1/jobs/{job_id}`. */
+  readonly path: string;
+  readonly access: Access;
+  readonly summary: string;
+  readonly params?: z.ZodObject;
+  readonly query?: z.ZodObject;
+  readonly body?: z.ZodType;
+  /** Of the answer's body; of one message where the answer is a stream. */
+  readonly response: z.ZodType;
+  /** When all went well; 200 unless told. */
+  readonly status?: number;
+  /** Other good outcomes, each with what it means. */
+  readonly also?: Readonly<Record<number, string>>;
+  readonly errors: readonly [ErrorCode, ...ErrorCode[]];
+  /** Not JSON: the answer is text of this kind. */
+  readonly media?: "text/html" | "text/plain";
+  /** `events`: server-sent events. `socket`: the same messages over a WebSocket. */
+  readonly stream?: "events" | "socket";
+}
+
+/** Keeps the exact types of a contract, and refuses what is not one. */
+export function defineContract<const Given extends Contract>(contract: Given): Given {
+  return contract;
+}
+
+/** What a handler gets: parsed, with defaults filled in. */
+export type ParamsOf<C extends Contract> = Parsed<C["params"]>;
+export type QueryOf<C extends Contract> = Parsed<C["query"]>;
+export type BodyOf<C extends Contract> = Parsed<C["body"]>;
+export type ResponseOf<C extends Contract> = z.output<C["response"]>;
+
+type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
+
+/** The same operations by name, for handlers and clients. */
+export type ById<Contracts extends readonly Contract[]> = {
+  readonly [C in Contracts[number] as C["id"]]: C;
+};

@@ -1,0 +1,79 @@
+import { z } from "zod";
+import { defineContract } from "./contract.ts";
+import { json, object } from "./schemas.ts";
+
+const state = z.enum(["ok", "degraded", "down"]);
+
+const livez = defineContract({
+  id: "livez",
+  method: "GET",
+  path: "/livez",
+  access: "public",
+  summary: "The process runs. Always 200.",
+  response: z.object({ status: z.literal("ok") }),
+  errors: ["INTERNAL"],
+});
+
+const readyz = defineContract({
+  id: "readyz",
+  method: "GET",
+  path: "/readyz",
+  access: "public",
+  summary: "The process can serve: its database answers and has the schema it needs.",
+  response: z.object({ status: z.literal("ready"), checks: z.record(z.string(), z.string()) }),
+  errors: ["UNAVAILABLE"],
+});
+
+const health = defineContract({
+  id: "health",
+  method: "GET",
+  path: "/health",
+  access: "public",
+  summary: "The state of the whole; its parts only for those who may read.",
+  response: z
+    .object({
+      status: state,
+      version: z.string(),
+      parts: z
+        .record(z.string(), z.object({ status: state, detail: z.string(), facts: object }))
+        .optional(),
+    })
+    .meta({ id: "Health" }),
+  errors: ["INTERNAL"],
+});
+
+const openapi = defineContract({
+  id: "openapi",
+  method: "GET",
+  path: "/api/v1/openapi.json",
+  access: "public",
+  summary: "This API as an OpenAPI 3.1 document.",
+  response: json,
+  errors: ["INTERNAL"],
+});
+
+const docs = defineContract({
+  id: "docs",
+  method: "GET",
+  path: "/api/v1/docs",
+  access: "public",
+  summary: "This API as a page to read.",
+  response: z.string(),
+  media: "text/html",
+  errors: ["INTERNAL"],
+});
+
+const login = defineContract({
+  id: "login",
+  method: "GET",
+  path: "/ui/login",
+  access: "public",
+  summary: "Exchange a token for a session cookie, and go to the user interface.",
+  query: z.strictObject({ token: z.string().min(1).max(512) }),
+  response: z.string(),
+  status: 303,
+  media: "text/plain",
+  errors: ["UNAUTHENTICATED"],
+});
+
+export const healthContracts = [livez, readyz, health, openapi, docs, login] as const;

@@ -1,0 +1,25 @@
+import { bootstrapContracts } from "./bootstrap.ts";
+import { callbackContracts } from "./callbacks.ts";
+import { commandContracts } from "./commands.ts";
+import { fleetContracts } from "./fleet.ts";
+import { healthContracts } from "./health.ts";
+import { jobContracts } from "./jobs.ts";
+import { metricContracts } from "./metrics.ts";
+import { nodeContracts } from "./nodes.ts";
+import { queueContracts } from "./queues.ts";
+import { workflowContracts } from "./workflows.ts";
+
+/** The orchestrator's API, whole. */
+export const contracts = [
+  ...jobContracts,
+  ...nodeContracts,
+  ...workflowContracts,
+  ...queueContracts,
+  ...fleetContracts,
+  ...metricContracts,
+  ...callbackContracts,
+  ...commandContracts,
+  ...bootstrapContracts,
+  ...healthContracts,
+] as const;
+export type Contracts = typeof contracts;

@@ -1,0 +1,282 @@
+import { z } from "zod";
+import { eventStatus, eventType } from "../model/event.ts";
+import { jobStatus } from "../model/job.ts";
+import { defineContract } from "./contract.ts";
+import { currentTask, job, jobEvent, jobSummary } from "./job-schemas.ts";
+import { count, integer, jobId, nodeId, object, page, paging, timestamp } from "./schemas.ts";
+import { streamMessage } from "./stream.ts";
+
+const one = z.object({ job_id: jobId });
+
+const submitBody = z.strictObject({
+  workflow_id: z.string().min(1).max(64),
+  inputs: object.default({}),
+  priority: z.number().int().min(0).max(10).optional(),
+  correlation_id: z.string().min(1).max(64).optional(),
+  idempotency_key: z.string().min(1).max(128).optional(),
+  submitted_by: z.string().min(1).max(64).optional(),
+  callback_url: z.url().max(512).optional(),
+});
+
+const submitted = z
+  .object({
+    job_id: z.string(),
+    workflow_id: z.string(),
+    workflow_version: z.string(),
+    status: jobStatus,
+    created: z.boolean(),
+  })
+  .meta({ id: "Submitted" });
+
+const changed = z
+  .object({
+    job_id: z.string(),
+    status: jobStatus,
+    paused: z.boolean(),
+    cancel_requested: z.boolean(),
+  })
+  .meta({ id: "JobChanged" });
+
+const submitJob = defineContract({
+  id: "submitJob",
+  method: "POST",
+  path: "/api/v1/jobs",
+  access: "operate",
+  summary: "Start a workflow. The same idempotency key names the same job for ever.",
+  body: submitBody,
+  response: submitted,
+  status: 202,
+  also: { 200: "the idempotency key named an earlier submission, and this is its job" },
+  errors: ["BAD_REQUEST", "INVALID_INPUTS", "WORKFLOW_NOT_FOUND", "IDEMPOTENCY_CONFLICT"],
+});
+
+const listJobs = defineContract({
+  id: "listJobs",
+  method: "GET",
+  path: "/api/v1/jobs",
+  access: "read",
+  summary: "Jobs, the newest first.",
+  query: z.strictObject({
+    status: jobStatus.optional(),
+    workflow_id: z.string().max(64).optional(),
+    correlation_id: z.string().max(64).optional(),
+    submitted_by: z.string().max(64).optional(),
+    created_after: z.iso.datetime({ offset: true }).optional(),
+    created_before: z.iso.datetime({ offset: true }).optional(),
+    search: z
+      .string()
+      .min(1)
+      .max(128)
+      .optional()
+      .describe("part of the job's, workflow's or correlation's id, or of the error"),
+    ...paging,
+  }),
+  response: page(jobSummary),
+  errors: ["BAD_REQUEST"],
+});
+
+const getJob = defineContract({
+  id: "getJob",
+  method: "GET",
+  path: "/api/v1/jobs/{job_id}",
+  access: "read",
+  summary: "One job with its nodes; a fan-out is one node that counts its children.",
+  params: one,
+  response: job,
+  errors: ["JOB_NOT_FOUND"],
+});
+
+const getJobProgress = defineContract({
+  id: "getJobProgress",
+  method: "GET",
+  path: "/api/v1/jobs/{job_id}/progress",
+  access: "read",
+  summary: "How far a job is, and what runs now.",
+  params: one,
+  response: z
+    .object({
+      job_id: z.string(),
+      status: jobStatus,
+      overall_percent: z.number(),
+      nodes: z.object({
+        total: count,
+        completed: count,
+        running: count,
+        pending: count,
+        failed: count,
+        skipped: count,
+        cancelled: count,
+      }),
+      /** At most a hundred: a wide fan-out may have thousands. */
+      current_tasks: z.array(currentTask),
+      fan_outs: z.array(
+        z.object({
+          node_id: z.string(),
+          total: count,
+          completed: count,
+          failed: count,
+          running: count,
+          percent: z.number(),
+        }),
+      ),
+    })
+    .meta({ id: "JobProgress" }),
+  errors: ["JOB_NOT_FOUND"],
+});
+
+const listJobEvents = defineContract({
+  id: "listJobEvents",
+  method: "GET",
+  path: "/api/v1/jobs/{job_id}/events",
+  access: "read",
+  summary: "Everything that happened to a job, the oldest first.",
+  params: one,
+  query: z.strictObject({
+    after: integer(0, 2_147_483_647).optional().describe("only events behind this number"),
+    event_type: eventType.optional(),
+    event_status: eventStatus.optional(),
+    node_id: nodeId.optional(),
+    ...paging,
+  }),
+  response: page(jobEvent),
+  errors: ["BAD_REQUEST", "JOB_NOT_FOUND"],
+});
+
+export const logLevel = z.enum(["debug", "info", "warn", "error"]);
+
+const listJobLogs = defineContract({
+  id: "listJobLogs",
+  method: "GET",
+  path: "/api/v1/jobs/{job_id}/logs",
+  access: "read",
+  summary: "What the handlers of a job logged, the oldest first.",
+  params: one,
+  query: z.strictObject({
+    node_id: nodeId.optional(),
+    task_id: z.string().max(160).optional(),
+    level: logLevel.optional().describe("this level and those above it"),
+    ...paging,
+  }),
+  response: page(
+    z
+      .object({
+        log_id: z.number().int(),
+        node_id: z.string(),
+        task_id: z.string(),
+        level: logLevel,
+        message: z.string(),
+        data: object.nullable(),
+        logged_at: timestamp,
+      })
+      .meta({ id: "LogLine" }),
+  ),
+  errors: ["BAD_REQUEST", "JOB_NOT_FOUND"],
+});
+
+const cancelJob = defineContract({
+  id: "cancelJob",
+  method: "POST",
+  path: "/api/v1/jobs/{job_id}/cancel",
+  access: "operate",
+  summary: "Stop a job: nothing new starts, and running tasks are told to stop.",
+  params: one,
+  body: z.strictObject({ reason: z.string().min(1).max(1024).optional() }).default({}),
+  response: changed,
+  errors: ["BAD_REQUEST", "JOB_NOT_FOUND", "JOB_FINISHED"],
+});
+
+const pauseJob = defineContract({
+  id: "pauseJob",
+  method: "POST",
+  path: "/api/v1/jobs/{job_id}/pause",
+  access: "operate",
+  summary: "Start nothing new; what runs may finish.",
+  params: one,
+  response: changed,
+  errors: ["JOB_NOT_FOUND", "JOB_FINISHED"],
+});
+
+const resumeJob = defineContract({
+  id: "resumeJob",
+  method: "POST",
+  path: "/api/v1/jobs/{job_id}/resume",
+  access: "operate",
+  summary: "Go on with a paused job.",
+  params: one,
+  response: changed,
+  errors: ["JOB_NOT_FOUND", "JOB_FINISHED"],
+});
+
+const retryJob = defineContract({
+  id: "retryJob",
+  method: "POST",
+  path: "/api/v1/jobs/{job_id}/retry",
+  access: "operate",
+  summary: "A new job that keeps what succeeded and runs again what failed.",
+  params: one,
+  response: submitted,
+  status: 202,
+  errors: ["JOB_NOT_FOUND", "JOB_NOT_FINISHED", "NOTHING_TO_RETRY"],
+});
+
+const rerunJob = defineContract({
+  id: "rerunJob",
+  method: "POST",
+  path: "/api/v1/jobs/{job_id}/rerun",
+  access: "operate",
+  summary: "A new job that runs again from a node, with everything behind it.",
+  params: one,
+  body: z.strictObject({ from_node: nodeId, inputs: object.optional() }),
+  response: submitted,
+  status: 202,
+  errors: ["BAD_REQUEST", "INVALID_INPUTS", "JOB_NOT_FOUND", "NODE_NOT_FOUND", "JOB_NOT_FINISHED"],
+});
+
+const after = integer(0, 2_147_483_647)
+  .optional()
+  .describe("resume behind this event; without it the first message is a snapshot");
+
+const streamJob = defineContract({
+  id: "streamJob",
+  method: "GET",
+  path: "/api/v1/jobs/{job_id}/stream",
+  access: "read",
+  summary:
+    "A job live, as server-sent events. The id of a message is an event's number: " +
+    "Last-Event-ID resumes behind it.",
+  params: one,
+  query: z.strictObject({ after }),
+  response: streamMessage,
+  also: { 204: "the job is finished and there is nothing behind Last-Event-ID: do not reconnect" },
+  stream: "events",
+  errors: ["BAD_REQUEST", "JOB_NOT_FOUND"],
+});
+
+const socketJob = defineContract({
+  id: "socketJob",
+  method: "GET",
+  path: "/ws/jobs/{job_id}",
+  access: "read",
+  summary: "A job live, over a WebSocket: the same messages as JSON.",
+  params: one,
+  query: z.strictObject({ after }),
+  response: streamMessage,
+  stream: "socket",
+  errors: ["BAD_REQUEST", "JOB_NOT_FOUND"],
+});
+
+export const jobContracts = [
+  submitJob,
+  listJobs,
+  getJob,
+  getJobProgress,
+  listJobEvents,
+  listJobLogs,
+  cancelJob,
+  pauseJob,
+  resumeJob,
+  retryJob,
+  rerunJob,
+  streamJob,
+  socketJob,
+] as const;

@@ -1,0 +1,57 @@
+import { z } from "zod";
+import type { Json, JsonObject } from "../model/json.ts";
+
+/*
+ * Building blocks of the contracts. What arrives was parsed from JSON text, so "is it JSON?" has
+ * been answered before a schema sees it; checking a body of megabytes value by value would only
+ * cost time, and a recursive schema a stack.
+ */
+
+export const json = z.unknown().meta({ id: "Json", description: "any JSON value" }) as z.ZodType<
+  Json,
+  Json
+>;
+
+export const object = z
+  .record(z.string(), z.unknown())
+  .meta({ id: "JsonObject", description: "any JSON object" }) as unknown as z.ZodType<
+  JsonObject,
+  JsonObject
+>;
+
+export const timestamp = z.iso.datetime();
+
+export const jobId = z.string().min(1).max(64);
+export const nodeId = z.string().min(1).max(80);
+
+/** In the address every value is text. */
+export const flag = z.enum(["true", "false"]).transform((value) => value === "true");
+export const count = z.number().int().min(0);
+
+export function integer(minimum: number, maximum: number) {
+  return z.coerce.number().int().min(minimum).max(maximum);
+}
+
+export const paging = {
+  limit: integer(1, 500).default(50).describe("how many items at most"),
+  cursor: z.string().max(512).optional().describe("the `next_cursor` of the page before"),
+};
+
+/** Every list has this form; `next_cursor` is null on the last page. */
+export function page<Item extends z.ZodType>(item: Item) {
+  return z.object({ items: z.array(item), next_cursor: z.string().nullable() });
+}
+
+/** RFC 9457, as every refusal is answered. */
+export const problem = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.number().int(),
+    detail: z.string(),
+    code: z.string(),
+    instance: z.string().describe("the request's id, as in x-request-id"),
+    errors: z.array(z.object({ pointer: z.string(), code: z.string(), message: z.string() })),
+  })
+  .meta({ id: "Problem", description: "a refusal, RFC 9457" });
+export type ProblemBody = z.infer<typeof problem>;
