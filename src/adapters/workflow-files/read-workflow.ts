@@ -21,7 +21,6 @@ export interface ReadWorkflow {
 /** YAML 1.2 with the core schema, and of that only what a workflow needs: `on` and `yes` are text. */
 export function readWorkflow(text: string): ReadWorkflow {
   const lines = new LineCounter();
-  lines.addNewLine(0);
   const positions = new Positions(text, lines);
   const findings: Finding[] = [];
   const tree = read(text, lines, positions, findings);
