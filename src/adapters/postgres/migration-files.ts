@@ -13,7 +13,7 @@ export interface MigrationFile {
 }
 
 /** Three folders up is the package root, from src/adapters/postgres and from dist alike. */
-export const migrationsDirectory = fileURLToPath(new URL("../../../migrations", import.meta.url));
+const migrationsDirectory = fileURLToPath(new URL("../../../migrations", import.meta.url));
 
 const pattern = /^(\d{4})_[a-z0-9_]+\.sql$/;
 /** The dump of what the migrations amount to; it lies beside them and is not one of them. */

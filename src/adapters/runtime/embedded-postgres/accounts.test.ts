@@ -1,6 +1,5 @@
 /** The launcher as other users, and where the server's account cannot go. Most of it needs root. */
-import { execFileSync } from "node:child_process";
-import { chmod, chown, cp, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, chown, cp, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { rows, startOwner, temporaryFolders } from "../../../../test/support/embedded.ts";
@@ -95,7 +94,7 @@ describe.skipIf(!isRoot)("started by root", () => {
   });
 
   it("serves a uid that has no name", async () => {
-    expect(() => execFileSync("getent", ["passwd", "4242"])).toThrow();
+    expect(await readFile("/etc/passwd", "utf8")).not.toContain(":4242:");
     const folder = await folderOf(4242);
     const owner = await startOwner(folder, { uid: 4242 });
     await rows(owner.url, "CREATE TABLE kept AS SELECT 42 AS answer");

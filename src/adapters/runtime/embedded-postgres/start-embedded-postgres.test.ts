@@ -1,7 +1,8 @@
-import { readFile, stat, writeFile } from "node:fs/promises";
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { rows, temporaryFolders } from "../../../../test/support/embedded.ts";
+import { describeNative, npmNativeDirectory } from "./find-binaries.ts";
 import { findRunningServer } from "./running-server.ts";
 import { layoutOf } from "./layout.ts";
 import { startEmbeddedPostgres } from "./start-embedded-postgres.ts";
@@ -111,6 +112,16 @@ it("refuses a data directory that is a file", async () => {
   const file = path.join(await folders.make(), "file");
   await writeFile(file, "");
   await expect(start(file)).rejects.toMatchObject({ code: "DATA_DIRECTORY_UNUSABLE" });
+});
+
+it("shows why the database could not be made, and leaves nothing of it", async () => {
+  const folder = await folders.make();
+  const binaries = { ...(await describeNative(npmNativeDirectory()!)), shareDirectory: "/nowhere" };
+  await expect(start(folder, { binaries })).rejects.toMatchObject({
+    code: "INITDB_FAILED",
+    message: expect.stringContaining("/nowhere") as string,
+  });
+  expect(await readdir(folder)).toEqual([]);
 });
 
 it("shows why the server did not start", async () => {
