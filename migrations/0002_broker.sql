@@ -14,7 +14,10 @@ CREATE TABLE dagapp.dag_queue_ready (
   priority    smallint NOT NULL DEFAULT 0,
   -- Absent: it can be taken now.
   visible_at  timestamptz,
+  -- Only ever grows, so that with message_id it names one delivery: the fence of every settling.
   deliveries  integer NOT NULL DEFAULT 0,
+  -- Deliveries that a stopping worker gave back untouched: they do not count against the limit.
+  handed_back integer NOT NULL DEFAULT 0,
   message_key text NOT NULL,
   group_key   text,
   headers     jsonb,
@@ -24,13 +27,16 @@ CREATE TABLE dagapp.dag_queue_ready (
 CREATE INDEX dag_queue_ready_next
   ON dagapp.dag_queue_ready (queue, priority DESC, message_id) WHERE visible_at IS NULL;
 CREATE INDEX dag_queue_ready_delayed
-  ON dagapp.dag_queue_ready (visible_at) WHERE visible_at IS NOT NULL;
+  ON dagapp.dag_queue_ready (queue, visible_at) WHERE visible_at IS NOT NULL;
+CREATE INDEX dag_queue_ready_by_group
+  ON dagapp.dag_queue_ready (group_key) WHERE group_key IS NOT NULL;
 
 CREATE TABLE dagapp.dag_queue_leases (
   message_id       bigint PRIMARY KEY,
   queue            text NOT NULL,
   priority         smallint NOT NULL,
   deliveries       integer NOT NULL,
+  handed_back      integer NOT NULL,
   message_key      text NOT NULL,
   group_key        text,
   headers          jsonb,
@@ -45,12 +51,15 @@ CREATE TABLE dagapp.dag_queue_leases (
 ) WITH (fillfactor = 50);
 CREATE INDEX dag_queue_leases_expired ON dagapp.dag_queue_leases (until);
 CREATE INDEX dag_queue_leases_by_key ON dagapp.dag_queue_leases (message_key);
+CREATE INDEX dag_queue_leases_by_group
+  ON dagapp.dag_queue_leases (group_key) WHERE group_key IS NOT NULL;
 
 CREATE TABLE dagapp.dag_queue_dead (
   message_id  bigint PRIMARY KEY,
   queue       text NOT NULL,
   priority    smallint NOT NULL,
   deliveries  integer NOT NULL,
+  handed_back integer NOT NULL,
   message_key text NOT NULL,
   group_key   text,
   headers     jsonb,
@@ -58,9 +67,13 @@ CREATE TABLE dagapp.dag_queue_dead (
   enqueued_at timestamptz NOT NULL,
   reason      text NOT NULL,
   detail      text,
-  died_at     timestamptz NOT NULL DEFAULT now()
+  died_at     timestamptz NOT NULL DEFAULT now(),
+  -- Its node has been told.
+  handled     boolean NOT NULL DEFAULT false
 );
 CREATE INDEX dag_queue_dead_by_queue ON dagapp.dag_queue_dead (queue, message_id DESC);
+
+CREATE INDEX dag_queue_dead_unhandled ON dagapp.dag_queue_dead (message_id) WHERE NOT handled;
 
 -- Keys seen within the queue's window, for duplicate detection.
 CREATE TABLE dagapp.dag_queue_seen (

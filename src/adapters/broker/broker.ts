@@ -14,7 +14,16 @@ export interface Broker {
     messages: readonly OutMessage[],
     options?: { tx?: Transaction },
   ): Promise<void>;
-  /** Leases are renewed while the handler runs; a handler that throws means `retry()`. */
+  /**
+   * Takes back what belongs to these groups (jobs): waiting messages are removed, and the signal of
+   * a running handler is aborted with `cancelled`. Effective when the transaction commits. Check
+   * `capabilities.withdraw` first: a broker that cannot, throws.
+   */
+  withdraw(groups: readonly string[], options: { tx: Transaction }): Promise<void>;
+  /**
+   * Leases are renewed while the handler runs. A handler that throws means `retry()`, one that
+   * returns without settling means `complete()`.
+   */
   consume(queue: string, options: ConsumeOptions, handler: DeliveryHandler): Promise<Subscription>;
   depth(queue: string): Promise<QueueDepth>;
   deadLetters(queue: string, limit: number): Promise<readonly DeadLetter[]>;
@@ -33,6 +42,7 @@ export interface BrokerCapabilities {
   /** A stale holder's settle or renew answers `lost`. */
   readonly fenced: boolean;
   readonly transactionalPublish: boolean;
+  readonly withdraw: boolean;
 }
 
 export interface QueueSpec {
@@ -56,7 +66,35 @@ export interface OutMessage {
 /** `lost`: no longer ours (expired, settled before, withdrawn). It may run elsewhere by now. */
 export type Settled = "ok" | "lost";
 
+/** Why a delivery's signal was aborted. */
+export type AbortCause = "cancelled" | "lost" | "held_too_long" | "shutdown";
+
+/** The reason of a delivery's aborted signal. */
+export class DeliveryAborted extends Error {
+  readonly abortCause: AbortCause;
+
+  constructor(abortCause: AbortCause) {
+    super(abortMessages[abortCause]);
+    this.name = "DeliveryAborted";
+    this.abortCause = abortCause;
+  }
+}
+
+const abortMessages: Readonly<Record<AbortCause, string>> = {
+  cancelled: "The message was withdrawn: its job was cancelled or has failed.",
+  lost: "The lease was lost: the message may run elsewhere by now.",
+  held_too_long: "The message was held longer than its time limit and is given up.",
+  shutdown: "The worker is stopping: save a checkpoint and return.",
+};
+
+/** Names one delivery in the database's own lease table. */
+export interface LeaseToken {
+  readonly message_id: number;
+  readonly deliveries: number;
+}
+
 export interface Delivery {
+  /** The publisher's id of the message. */
   readonly id: string;
   readonly queue: string;
   readonly body: string;
@@ -69,7 +107,17 @@ export interface Delivery {
   retry(options?: { delayMs?: number; reason?: string }): Promise<Settled>;
   deadLetter(reason: string, detail?: string): Promise<Settled>;
   renew(): Promise<Settled>;
+  /** Gives it back as if it had never been taken: at once, and not counted as a delivery. */
+  release(): Promise<Settled>;
+  /**
+   * Present where the queue lives in the database: settles in a statement of the caller's, which
+   * must delete the lease that the token names, so that a result and its acknowledgement are one.
+   */
+  readonly settleWith?: (settle: (lease: LeaseToken) => Promise<Settled>) => Promise<Settled>;
 }
+
+/** With this header a delivery is renewed no longer than so many seconds and a grace. */
+export const timeoutHeader = "timeout_seconds";
 
 export type DeliveryHandler = (delivery: Delivery) => Promise<void>;
 
@@ -79,7 +127,10 @@ export interface ConsumeOptions {
 }
 
 export interface Subscription {
-  /** Takes nothing new, waits up to `graceMs` for running handlers, gives the rest back. */
+  /**
+   * Takes nothing new, aborts the running handlers' signals with `shutdown`, waits up to `graceMs`
+   * for them, and releases what is left.
+   */
   close(options?: { graceMs?: number }): Promise<void>;
 }
 
@@ -93,7 +144,9 @@ export interface QueueDepth {
 }
 
 export interface DeadLetter {
+  /** What `requeue` takes; the publisher's id is `message_key`. */
   readonly id: string;
+  readonly message_key: string;
   readonly body: string;
   readonly reason: string;
   readonly detail: string | null;

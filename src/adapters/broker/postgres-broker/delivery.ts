@@ -1,0 +1,69 @@
+import type { Batcher } from "../../runtime/batcher.ts";
+import type { Queryable } from "../../postgres/queryable.ts";
+import { DeliveryAborted } from "../broker.ts";
+import type { AbortCause, Delivery, LeaseToken, Settled } from "../broker.ts";
+import type { Fetched } from "./fetch.ts";
+import { deadLetter, release, renew, retry } from "./settle.ts";
+
+export interface HeldDelivery {
+  readonly delivery: Delivery;
+  readonly lease: LeaseToken;
+  readonly isSettled: () => boolean;
+  abort(cause: AbortCause): void;
+  /** From now on every settling answers `lost`, without asking. */
+  giveUp(): void;
+}
+
+export interface DeliveryDependencies {
+  readonly db: Queryable;
+  readonly completions: Batcher<LeaseToken, Settled>;
+}
+
+export function createDelivery(
+  { db, completions }: DeliveryDependencies,
+  queue: string,
+  message: Fetched,
+): HeldDelivery {
+  const lease: LeaseToken = { message_id: message.message_id, deliveries: message.deliveries };
+  const controller = new AbortController();
+  let settled = false;
+
+  /** Only the first settling counts; a second one finds the lease gone. */
+  async function once(settle: () => Promise<Settled>): Promise<Settled> {
+    if (settled) return "lost";
+    settled = true;
+    try {
+      return await settle();
+    } catch (error) {
+      // Nobody knows whether it happened. The fence makes it safe to ask once more.
+      settled = false;
+      throw error;
+    }
+  }
+
+  const delivery: Delivery = {
+    id: message.message_key,
+    queue,
+    body: message.body,
+    headers: message.headers ?? {},
+    deliveryCount: message.deliveries - message.handed_back,
+    signal: controller.signal,
+    complete: () => once(() => completions.add(lease)),
+    retry: (options = {}) => once(() => retry(db, lease, options)),
+    deadLetter: (reason, detail) => once(() => deadLetter(db, lease, reason, detail)),
+    release: () => once(async () => (await release(db, [lease]))[0] ?? "lost"),
+    renew: async () => (settled ? "lost" : renew(db, lease)),
+    settleWith: (settle) => once(() => settle(lease)),
+  };
+  return {
+    delivery,
+    lease,
+    isSettled: () => settled,
+    abort: (cause) => {
+      if (!controller.signal.aborted) controller.abort(new DeliveryAborted(cause));
+    },
+    giveUp: () => {
+      settled = true;
+    },
+  };
+}

@@ -1,0 +1,33 @@
+import type { LeaseToken } from "../broker.ts";
+
+/** A lease that the renewing thread keeps alive. */
+export interface HeldLease extends LeaseToken {
+  readonly lease_ms: number;
+  /** Renewed no longer than this: a handler that hangs must free its message in the end. */
+  readonly hold_ms: number;
+}
+
+export type ToThread =
+  | { readonly kind: "hold"; readonly leases: readonly HeldLease[] }
+  | { readonly kind: "drop"; readonly leases: readonly LeaseToken[] }
+  /** Leases may have been cancelled: ask about all of them now. */
+  | { readonly kind: "renew_now" }
+  | { readonly kind: "stop" };
+
+export type FromThread =
+  | {
+      readonly kind: "ended";
+      readonly lease: LeaseToken;
+      readonly cause: "cancelled" | "lost" | "held_too_long";
+    }
+  | { readonly kind: "trouble"; readonly message: string };
+
+export interface ThreadOptions {
+  readonly url: string;
+  readonly applicationName: string;
+}
+
+/** The same message may be held twice: by a delivery that lost it, and by the next one. */
+export function leaseKey(lease: LeaseToken): string {
+  return `${lease.message_id}/${lease.deliveries}`;
+}

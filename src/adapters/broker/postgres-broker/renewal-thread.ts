@@ -1,0 +1,166 @@
+/**
+ * Renews leases from a thread of its own, on a connection of its own: a handler that keeps the main
+ * thread busy for minutes must not lose its message over it.
+ *
+ * A lease is renewed when a third of its time has passed, all that are due in one statement. With
+ * nothing held, or only what is settled sooner, no statement runs at all.
+ */
+import { parentPort, workerData } from "node:worker_threads";
+import pg from "pg";
+import { leaseKey } from "./renewal-protocol.ts";
+import type { FromThread, HeldLease, ThreadOptions, ToThread } from "./renewal-protocol.ts";
+
+interface Held extends HeldLease {
+  readonly heldSince: number;
+  renewedAt: number;
+}
+
+const renewText = `
+UPDATE dagapp.dag_queue_leases AS lease SET until = now() + held.lease_ms * interval '1 ms'
+FROM unnest($1::bigint[], $2::integer[], $3::integer[]) AS held(id, count, lease_ms)
+WHERE lease.message_id = held.id AND lease.deliveries = held.count
+RETURNING lease.message_id::float8 AS message_id, lease.deliveries, lease.cancelled`;
+
+const answerTimeoutMs = 5000;
+const longestPauseMs = 1000;
+
+const options = workerData as ThreadOptions;
+const held = new Map<string, Held>();
+let client: pg.Client | undefined;
+let timer: NodeJS.Timeout | undefined;
+let running: Promise<void> | undefined;
+let askAll = false;
+
+function tell(message: FromThread): void {
+  parentPort?.postMessage(message);
+}
+
+parentPort?.on("message", (message: ToThread) => {
+  switch (message.kind) {
+    case "hold": {
+      const now = performance.now();
+      for (const lease of message.leases) {
+        held.set(leaseKey(lease), { ...lease, heldSince: now, renewedAt: now });
+      }
+      schedule();
+      return;
+    }
+    case "drop":
+      for (const lease of message.leases) held.delete(leaseKey(lease));
+      return;
+    case "renew_now":
+      askAll = true;
+      schedule();
+      return;
+    case "stop":
+      void stop();
+  }
+});
+
+function schedule(): void {
+  if (running !== undefined) return;
+  clearTimeout(timer);
+  timer = undefined;
+  if (held.size === 0) {
+    askAll = false;
+    return;
+  }
+  const now = performance.now();
+  let next = askAll ? now : Infinity;
+  for (const lease of held.values()) next = Math.min(next, lease.renewedAt + lease.lease_ms / 3);
+  timer = setTimeout(start, Math.max(0, next - now));
+}
+
+function start(): void {
+  running = renewDue().finally(() => {
+    running = undefined;
+    schedule();
+  });
+}
+
+async function renewDue(): Promise<void> {
+  const now = performance.now();
+  const all = askAll;
+  askAll = false;
+  const due: Held[] = [];
+  for (const [key, lease] of held) {
+    if (now - lease.heldSince >= lease.hold_ms) {
+      held.delete(key);
+      tell({ kind: "ended", lease: token(lease), cause: "held_too_long" });
+    } else if (all || now - lease.renewedAt >= lease.lease_ms / 3) due.push(lease);
+  }
+  if (due.length === 0) return;
+  try {
+    settle(due, await renew(due), now);
+  } catch (error) {
+    askAll ||= all;
+    tell({ kind: "trouble", message: error instanceof Error ? error.message : String(error) });
+    disconnect();
+    // Not at once, and not as late as the next third: the leases go on running out.
+    const pauseMs = Math.min(longestPauseMs, ...due.map((lease) => lease.lease_ms / 10));
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  }
+}
+
+type Renewed = { message_id: number; deliveries: number; cancelled: boolean }[];
+
+async function renew(due: readonly Held[]): Promise<Renewed> {
+  const connected = client ?? (await connect());
+  // In the order of their ids, as everywhere: see settle.ts.
+  const ordered = [...due].sort((a, b) => a.message_id - b.message_id);
+  const { rows } = await connected.query<Renewed[number]>(renewText, [
+    ordered.map((lease) => lease.message_id),
+    ordered.map((lease) => lease.deliveries),
+    ordered.map((lease) => lease.lease_ms),
+  ]);
+  return rows;
+}
+
+function settle(due: readonly Held[], rows: Renewed, at: number): void {
+  const found = new Map(rows.map((row) => [leaseKey(row), row]));
+  for (const lease of due) {
+    const key = leaseKey(lease);
+    const row = found.get(key);
+    if (row !== undefined && !row.cancelled) lease.renewedAt = at;
+    // Settled while the statement ran: its row is gone because it was ours to remove.
+    else if (held.get(key) === lease) {
+      // A cancelled lease stays held, so that its handler has the time to stop.
+      if (row === undefined) held.delete(key);
+      else lease.renewedAt = at;
+      tell({ kind: "ended", lease: token(lease), cause: row === undefined ? "lost" : "cancelled" });
+    }
+  }
+}
+
+function token({ message_id, deliveries }: Held) {
+  return { message_id, deliveries };
+}
+
+async function connect(): Promise<pg.Client> {
+  const fresh = new pg.Client({
+    connectionString: options.url,
+    application_name: options.applicationName,
+    connectionTimeoutMillis: answerTimeoutMs,
+    query_timeout: answerTimeoutMs,
+    keepAlive: true,
+  });
+  fresh.on("error", () => {
+    if (client === fresh) client = undefined;
+  });
+  await fresh.connect();
+  await fresh.query("SET synchronous_commit = off");
+  return (client = fresh);
+}
+
+function disconnect(): void {
+  const old = client;
+  client = undefined;
+  old?.end().catch(() => undefined);
+}
+
+async function stop(): Promise<void> {
+  held.clear();
+  clearTimeout(timer);
+  await client?.end().catch(() => undefined);
+  parentPort?.close();
+}
