@@ -10,6 +10,9 @@ import { judgeFanOut } from "./fan-out.ts";
 import type { FanInNode, FanOutNode, GraphNode, TaskNode } from "./graph.ts";
 import { render } from "./template.ts";
 
+/** A list of items is data on its way through and may be larger than what a template builds. */
+const largestSource = 64 * 1024 * 1024;
+
 /** Its dependencies are met. */
 export function beginNode(
   evaluation: Evaluation,
@@ -115,7 +118,7 @@ function fanOutItems(
   node: FanOutNode,
 ): { ok: true; value: readonly Json[] } | { ok: false; message: string } {
   if (!("references" in node.source)) return { ok: true, value: node.source };
-  const rendered = render(node.source, evaluation.context());
+  const rendered = render(node.source, evaluation.context(), { size: largestSource });
   if (!rendered.ok) return rendered;
   if (Array.isArray(rendered.value)) return { ok: true, value: rendered.value as readonly Json[] };
   const type = rendered.value === null ? "null" : typeof rendered.value;

@@ -50,7 +50,7 @@ export class Evaluation {
 
   complete(node: GraphNode, fact: NodeFact, output: JsonObject): void {
     this.decisions.push({ type: "complete", node_id: fact.node_id, output });
-    this.change({ ...fact, status: "completed", output, retry_at: undefined });
+    this.change({ ...fact, status: "completed", output, error: undefined, retry_at: undefined });
     this.settled(node, fact, (counters) => ({
       ...counters,
       completed: counters.completed + 1,

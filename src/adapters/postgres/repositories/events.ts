@@ -1,0 +1,36 @@
+import type { EventStatus, EventType } from "../../../core/model/event.ts";
+import type { JsonObject } from "../../../core/model/json.ts";
+import type { Transaction } from "../queryable.ts";
+
+export interface NewEvent {
+  readonly job_id: string;
+  readonly seq: number;
+  readonly event_type: EventType;
+  readonly event_status: EventStatus;
+  readonly node_id: string | null;
+  readonly task_id: string | null;
+  readonly event_data: JsonObject | null;
+}
+
+/** Written with the change they speak of; whoever watches is woken when both are committed. */
+export async function insertEvents(tx: Transaction, events: readonly NewEvent[]): Promise<void> {
+  const column = <K extends keyof NewEvent>(key: K) => events.map((event) => event[key]);
+  await tx.query(
+    `WITH woken AS (SELECT pg_notify('dag_events', ''))
+     INSERT INTO dagapp.dag_job_events
+       (job_id, seq, event_type, event_status, node_id, task_id, event_data)
+     SELECT job_id, seq, type, status::dagapp.event_status, node_id, task_id, data::jsonb
+     FROM unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
+       AS t(job_id, seq, type, status, node_id, task_id, data), woken`,
+    [
+      column("job_id"),
+      column("seq"),
+      column("event_type"),
+      column("event_status"),
+      column("node_id"),
+      column("task_id"),
+      events.map(({ event_data }) => (event_data === null ? null : JSON.stringify(event_data))),
+    ],
+    "insert_events",
+  );
+}

@@ -1,0 +1,195 @@
+import type { JobStatus } from "../../../core/model/job.ts";
+import type { Json, JsonObject } from "../../../core/model/json.ts";
+import type { Queryable, Transaction } from "../queryable.ts";
+
+/** What an evaluation needs to know of a job. */
+export interface JobRow {
+  readonly job_id: string;
+  readonly workflow_id: string;
+  readonly workflow_hash: string;
+  readonly workflow_version: string;
+  readonly status: JobStatus;
+  readonly priority: number;
+  readonly input_params: JsonObject;
+  readonly correlation_id: string | null;
+  readonly submitted_by: string | null;
+  readonly paused: boolean;
+  readonly cancel_reason: string | null;
+  readonly attention: boolean;
+  readonly nodes_unsettled: number;
+  readonly event_seq: number;
+}
+
+const jobColumns = `job_id, workflow_id, workflow_hash, workflow_version, status, priority,
+  input_params, correlation_id, submitted_by, paused_at IS NOT NULL AS paused,
+  CASE WHEN cancel_requested_at IS NOT NULL THEN coalesce(cancel_reason, '') END AS cancel_reason,
+  attention, nodes_unsettled, event_seq`;
+
+export interface NewJob {
+  readonly job_id: string;
+  readonly workflow_id: string;
+  readonly workflow_hash: string;
+  readonly workflow_version: string;
+  readonly priority: number;
+  readonly input_params: JsonObject;
+  readonly owner_id: string;
+  readonly correlation_id: string | null;
+  readonly idempotency_key: string | null;
+  readonly submitted_by: string | null;
+  readonly callback_url: string | null;
+  readonly rerun_of: string | null;
+  readonly nodes_total: number;
+}
+
+/** Those whose idempotency key is taken are left out; the answer names the ones that are in. */
+export async function insertJobs(tx: Transaction, jobs: readonly NewJob[]): Promise<Set<string>> {
+  const column = <K extends keyof NewJob>(key: K) => jobs.map((job) => job[key]);
+  const { rows } = await tx.query<{ job_id: string }>(
+    `INSERT INTO dagapp.dag_jobs
+       (job_id, workflow_id, workflow_hash, workflow_version, priority, input_params, owner_id,
+        correlation_id, idempotency_key, submitted_by, callback_url, rerun_of,
+        nodes_total, nodes_unsettled)
+     SELECT job_id, workflow_id, hash, version, priority, inputs::jsonb, owner_id, correlation_id,
+        idempotency_key, submitted_by, callback_url, rerun_of, total, total
+     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::smallint[], $6::text[],
+        $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::int[])
+       AS t(job_id, workflow_id, hash, version, priority, inputs, owner_id, correlation_id,
+            idempotency_key, submitted_by, callback_url, rerun_of, total)
+     ON CONFLICT (idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
+     RETURNING job_id`,
+    [
+      column("job_id"),
+      column("workflow_id"),
+      column("workflow_hash"),
+      column("workflow_version"),
+      column("priority"),
+      jobs.map((job) => JSON.stringify(job.input_params)),
+      column("owner_id"),
+      column("correlation_id"),
+      column("idempotency_key"),
+      column("submitted_by"),
+      column("callback_url"),
+      column("rerun_of"),
+      column("nodes_total"),
+    ],
+    "insert_jobs",
+  );
+  return new Set(rows.map((row) => row.job_id));
+}
+
+export interface SubmittedJob {
+  readonly job_id: string;
+  readonly workflow_id: string;
+  readonly workflow_version: string;
+  readonly status: JobStatus;
+  readonly input_params: JsonObject;
+  readonly idempotency_key: string;
+}
+
+export async function findByIdempotencyKeys(
+  db: Queryable,
+  keys: readonly string[],
+): Promise<Map<string, SubmittedJob>> {
+  const { rows } = await db.query<SubmittedJob>(
+    `SELECT job_id, workflow_id, workflow_version, status, input_params, idempotency_key
+     FROM dagapp.dag_jobs WHERE idempotency_key = ANY($1)`,
+    [keys],
+  );
+  return new Map(rows.map((row) => [row.idempotency_key, row]));
+}
+
+/**
+ * The fence: an orchestrator that lost a job gets no row of it, so nothing it decided is written.
+ * Locks are taken in one order, so that two transactions cannot wait for each other.
+ */
+export async function lockOwnedJobs(
+  tx: Transaction,
+  ownerId: string,
+  jobIds: readonly string[],
+): Promise<readonly JobRow[]> {
+  const { rows } = await tx.query<JobRow>(
+    `SELECT ${jobColumns} FROM dagapp.dag_jobs
+     WHERE job_id = ANY($1) AND owner_id = $2 ORDER BY job_id FOR UPDATE`,
+    [jobIds, ownerId],
+    "lock_owned_jobs",
+  );
+  return rows;
+}
+
+/** For a user's request, whoever owns the job. */
+export async function lockJob(tx: Transaction, jobId: string): Promise<JobRow | undefined> {
+  const { rows } = await tx.query<JobRow>(
+    `SELECT ${jobColumns} FROM dagapp.dag_jobs WHERE job_id = $1 FOR UPDATE`,
+    [jobId],
+  );
+  return rows[0];
+}
+
+export interface JobUpdate {
+  readonly job_id: string;
+  readonly status: JobStatus;
+  readonly nodes_unsettled: number;
+  readonly event_seq: number;
+  readonly result: Json | undefined;
+  readonly error_code: string | null;
+  readonly error_message: string | null;
+  readonly failed_node_id: string | null;
+}
+
+export async function updateJobs(tx: Transaction, updates: readonly JobUpdate[]): Promise<void> {
+  const column = <K extends keyof JobUpdate>(key: K) => updates.map((update) => update[key]);
+  await tx.query(
+    `UPDATE dagapp.dag_jobs j SET
+       status = u.status::dagapp.job_status,
+       nodes_unsettled = u.unsettled,
+       event_seq = u.event_seq,
+       result_data = u.result::jsonb,
+       error_code = u.error_code,
+       error_message = u.error_message,
+       failed_node_id = u.failed_node_id,
+       attention = false,
+       version = version + 1,
+       updated_at = now(),
+       started_at = CASE WHEN u.status <> 'pending' THEN coalesce(j.started_at, now()) END,
+       completed_at = CASE WHEN u.status IN ('completed', 'failed', 'cancelled') THEN now() END
+     FROM unnest($1::text[], $2::text[], $3::int[], $4::int[], $5::text[], $6::text[], $7::text[],
+         $8::text[])
+       AS u(job_id, status, unsettled, event_seq, result, error_code, error_message, failed_node_id)
+     WHERE j.job_id = u.job_id`,
+    [
+      column("job_id"),
+      column("status"),
+      column("nodes_unsettled"),
+      column("event_seq"),
+      updates.map(({ result }) => (result === undefined ? null : JSON.stringify(result))),
+      column("error_code"),
+      column("error_message"),
+      column("failed_node_id"),
+    ],
+    "update_jobs",
+  );
+}
+
+export interface RequestChange {
+  readonly cancel?: { readonly reason: string };
+  readonly pause?: boolean;
+  readonly event_seq: number;
+}
+
+/** A user's wish, written beside the state; the owner's next tick acts on it. */
+export async function recordRequest(
+  tx: Transaction,
+  jobId: string,
+  change: RequestChange,
+): Promise<void> {
+  await tx.query(
+    `WITH woken AS (SELECT pg_notify('dag_wake', ''))
+     UPDATE dagapp.dag_jobs SET
+       cancel_requested_at = CASE WHEN $2::text IS NULL THEN cancel_requested_at ELSE now() END,
+       cancel_reason = coalesce($2, cancel_reason),
+       paused_at = CASE WHEN $3::boolean IS NULL THEN paused_at WHEN $3 THEN now() END,
+       attention = true, event_seq = $4, version = version + 1, updated_at = now()
+     FROM woken WHERE job_id = $1`,
+    [jobId, change.cancel?.reason ?? null, change.pause ?? null, change.event_seq],
+  );
+}

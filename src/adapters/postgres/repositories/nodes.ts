@@ -1,0 +1,272 @@
+import type { FanOutCounters, NodeFact } from "../../../core/dag/facts.ts";
+import type { JsonObject } from "../../../core/model/json.ts";
+import type { NodeStatus, NodeType } from "../../../core/model/node.ts";
+import type { TaskError } from "../../../core/model/task.ts";
+import type { Queryable, Transaction } from "../queryable.ts";
+
+interface NodeRow {
+  readonly job_id: string;
+  readonly node_id: string;
+  readonly status: NodeStatus;
+  readonly attempt: number;
+  readonly retry_count: number;
+  readonly throttle_count: number;
+  readonly retry_at_ms: number | null;
+  readonly output: JsonObject | null;
+  readonly input_params: JsonObject | null;
+  readonly error: TaskError | null;
+  readonly fan_out: FanOutCounters | null;
+  readonly parent_node_id: string | null;
+  readonly fan_out_index: number | null;
+}
+
+export type NodeOfJob = NodeFact & { readonly job_id: string };
+
+const factColumns = `n.job_id, n.node_id, n.status, n.attempt, n.retry_count, n.throttle_count,
+  (extract(epoch FROM n.retry_at) * 1000)::float8 AS retry_at_ms, n.output, n.input_params, n.error,
+  n.fan_out, n.parent_node_id, n.fan_out_index`;
+
+function toFact(row: NodeRow): NodeOfJob {
+  const { job_id, node_id, status, attempt, retry_count, throttle_count } = row;
+  const parent =
+    row.parent_node_id === null || row.fan_out_index === null
+      ? undefined
+      : { node_id: row.parent_node_id, index: row.fan_out_index };
+  return {
+    job_id,
+    node_id,
+    status,
+    attempt,
+    retry_count,
+    throttle_count,
+    retry_at: row.retry_at_ms ?? undefined,
+    output: row.output ?? undefined,
+    params: row.input_params ?? undefined,
+    error: row.error ?? undefined,
+    fan_out: row.fan_out ?? undefined,
+    parent,
+  };
+}
+
+/** The static nodes of these jobs; children are never all loaded. */
+export async function loadStaticNodes(
+  db: Queryable,
+  jobIds: readonly string[],
+): Promise<readonly NodeOfJob[]> {
+  const { rows } = await db.query<NodeRow>(
+    `SELECT ${factColumns} FROM dagapp.dag_node_states n
+     WHERE n.job_id = ANY($1) AND n.parent_node_id IS NULL`,
+    [jobIds],
+    "load_static_nodes",
+  );
+  return rows.map(toFact);
+}
+
+/** Single nodes by name: the children that a result or a due retry speaks of. */
+export async function loadNodes(
+  db: Queryable,
+  keys: readonly { readonly job_id: string; readonly node_id: string }[],
+): Promise<readonly NodeOfJob[]> {
+  const { rows } = await db.query<NodeRow>(
+    `SELECT ${factColumns} FROM dagapp.dag_node_states n
+     JOIN unnest($1::text[], $2::text[]) AS k(job_id, node_id) USING (job_id, node_id)`,
+    [keys.map((key) => key.job_id), keys.map((key) => key.node_id)],
+    "load_nodes",
+  );
+  return rows.map(toFact);
+}
+
+/** Children of these jobs whose retry is due, for a look at everything. */
+export async function loadDueChildren(
+  db: Queryable,
+  jobIds: readonly string[],
+): Promise<readonly NodeOfJob[]> {
+  const { rows } = await db.query<NodeRow>(
+    `SELECT ${factColumns} FROM dagapp.dag_node_states n
+     WHERE n.retry_at <= now() AND n.job_id = ANY($1) AND n.parent_node_id IS NOT NULL`,
+    [jobIds],
+  );
+  return rows.map(toFact);
+}
+
+export interface ChildOutput {
+  readonly node_id: string;
+  readonly fan_out_index: number;
+  readonly status: NodeStatus;
+  readonly output: JsonObject | null;
+  readonly error: TaskError | null;
+}
+
+export async function readChildOutputs(
+  db: Queryable,
+  jobId: string,
+  fanOutId: string,
+): Promise<readonly ChildOutput[]> {
+  const { rows } = await db.query<ChildOutput>(
+    `SELECT node_id, fan_out_index, status, output, error FROM dagapp.dag_node_states
+     WHERE job_id = $1 AND parent_node_id = $2 ORDER BY fan_out_index`,
+    [jobId, fanOutId],
+  );
+  return rows;
+}
+
+export interface NewNode {
+  readonly job_id: string;
+  readonly node_type: NodeType;
+  readonly fact: NodeFact;
+  readonly task_id: string | null;
+  readonly handler: string | null;
+  readonly queue: string | null;
+  readonly timeout_seconds: number | null;
+  readonly max_retries: number;
+}
+
+export async function insertNodes(tx: Transaction, nodes: readonly NewNode[]): Promise<void> {
+  const facts = nodes.map((node) => node.fact);
+  await tx.query(
+    `INSERT INTO dagapp.dag_node_states
+       (job_id, node_id, node_type, status, parent_node_id, fan_out_index, attempt, task_id,
+        handler, queue, timeout_seconds, max_retries, input_params, output, error, fan_out,
+        dispatched_at, completed_at)
+     SELECT job_id, node_id, type::dagapp.node_type, status::dagapp.node_status, parent, index,
+        attempt, task_id, handler, queue, timeout, retries, params::jsonb, output::jsonb,
+        error::jsonb, fan_out::jsonb,
+        CASE WHEN status = 'dispatched' THEN now() END,
+        CASE WHEN status IN ('completed', 'failed', 'skipped', 'cancelled') THEN now() END
+     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::int[],
+        $8::text[], $9::text[], $10::text[], $11::int[], $12::int[], $13::text[], $14::text[],
+        $15::text[], $16::text[])
+       AS t(job_id, node_id, type, status, parent, index, attempt, task_id, handler, queue,
+            timeout, retries, params, output, error, fan_out)`,
+    [
+      nodes.map((node) => node.job_id),
+      facts.map((fact) => fact.node_id),
+      nodes.map((node) => node.node_type),
+      facts.map((fact) => fact.status),
+      facts.map((fact) => fact.parent?.node_id ?? null),
+      facts.map((fact) => fact.parent?.index ?? null),
+      facts.map((fact) => fact.attempt),
+      nodes.map((node) => node.task_id),
+      nodes.map((node) => node.handler),
+      nodes.map((node) => node.queue),
+      nodes.map((node) => node.timeout_seconds),
+      nodes.map((node) => node.max_retries),
+      facts.map((fact) => json(fact.params)),
+      facts.map((fact) => json(fact.output)),
+      facts.map((fact) => json(fact.error)),
+      facts.map((fact) => json(fact.fan_out)),
+    ],
+    "insert_nodes",
+  );
+}
+
+export interface NodeUpdate {
+  readonly job_id: string;
+  readonly fact: NodeFact;
+  /** Of a new dispatch. */
+  readonly task_id: string | null;
+  /** Of the result that settled it. */
+  readonly worker_id: string | null;
+  readonly started_at: string | null;
+}
+
+export async function updateNodes(tx: Transaction, updates: readonly NodeUpdate[]): Promise<void> {
+  const facts = updates.map((update) => update.fact);
+  await tx.query(
+    `UPDATE dagapp.dag_node_states n SET
+       status = u.status::dagapp.node_status,
+       attempt = u.attempt,
+       retry_count = u.retries,
+       throttle_count = u.throttles,
+       task_id = coalesce(u.task_id, n.task_id),
+       input_params = coalesce(u.params::jsonb, n.input_params),
+       output = u.output::jsonb,
+       error = u.error::jsonb,
+       fan_out = u.fan_out::jsonb,
+       retry_at = to_timestamp(u.retry_at / 1000),
+       worker_id = coalesce(u.worker_id, n.worker_id),
+       dispatched_at = CASE WHEN u.task_id IS NULL THEN n.dispatched_at ELSE now() END,
+       started_at = CASE WHEN u.task_id IS NULL THEN coalesce(u.started_at, n.started_at) END,
+       completed_at = CASE WHEN u.status IN ('completed', 'failed', 'skipped', 'cancelled')
+         THEN now() END
+     FROM unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::int[], $6::int[], $7::text[],
+        $8::text[], $9::text[], $10::text[], $11::text[], $12::float8[], $13::text[],
+        $14::timestamptz[])
+       AS u(job_id, node_id, status, attempt, retries, throttles, task_id, params, output, error,
+            fan_out, retry_at, worker_id, started_at)
+     WHERE n.job_id = u.job_id AND n.node_id = u.node_id`,
+    [
+      updates.map((update) => update.job_id),
+      facts.map((fact) => fact.node_id),
+      facts.map((fact) => fact.status),
+      facts.map((fact) => fact.attempt),
+      facts.map((fact) => fact.retry_count),
+      facts.map((fact) => fact.throttle_count),
+      updates.map((update) => update.task_id),
+      // Parameters are written with the first dispatch and never change.
+      updates.map(({ task_id, fact }) => (task_id === null ? null : json(fact.params))),
+      facts.map((fact) => json(fact.output)),
+      facts.map((fact) => json(fact.error)),
+      facts.map((fact) => json(fact.fan_out)),
+      facts.map((fact) => fact.retry_at ?? null),
+      updates.map((update) => update.worker_id),
+      updates.map((update) => update.started_at),
+    ],
+    "update_nodes",
+  );
+}
+
+export interface Release {
+  readonly job_id: string;
+  readonly fan_out_id: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface ReleasedChild {
+  readonly job_id: string;
+  readonly node_id: string;
+  readonly parent_node_id: string;
+  readonly task_id: string;
+  readonly attempt: number;
+  readonly input_params: JsonObject;
+}
+
+/** Waiting children whose turn has come; their parameters come back for the messages. */
+export async function releaseChildren(
+  tx: Transaction,
+  releases: readonly Release[],
+): Promise<readonly ReleasedChild[]> {
+  const { rows } = await tx.query<ReleasedChild>(
+    `UPDATE dagapp.dag_node_states n SET
+       status = 'dispatched', dispatched_at = now(),
+       task_id = n.job_id || '_' || n.node_id || '_' || n.attempt
+     FROM unnest($1::text[], $2::text[], $3::int[], $4::int[]) AS r(job_id, parent, low, high)
+     WHERE n.job_id = r.job_id AND n.parent_node_id = r.parent
+       AND n.fan_out_index >= r.low AND n.fan_out_index < r.high
+     RETURNING n.job_id, n.node_id, n.parent_node_id, n.task_id, n.attempt, n.input_params`,
+    [
+      releases.map((release) => release.job_id),
+      releases.map((release) => release.fan_out_id),
+      releases.map((release) => release.from),
+      releases.map((release) => release.to),
+    ],
+  );
+  return rows;
+}
+
+/** A job that ends early takes everything with it that is not settled, children included. */
+export async function cancelUnsettledNodes(
+  tx: Transaction,
+  jobIds: readonly string[],
+): Promise<void> {
+  await tx.query(
+    `UPDATE dagapp.dag_node_states SET status = 'cancelled', retry_at = NULL, completed_at = now()
+     WHERE job_id = ANY($1) AND status IN ('pending', 'ready', 'dispatched', 'running')`,
+    [jobIds],
+  );
+}
+
+function json(value: unknown): string | null {
+  return value === undefined ? null : JSON.stringify(value);
+}

@@ -1,0 +1,81 @@
+import type { Queryable, Transaction } from "../queryable.ts";
+
+export interface OrchestratorIdentity {
+  readonly owner_id: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly version: string;
+}
+
+/** One row and one update per beat, however many jobs the orchestrator owns. */
+export async function beat(db: Queryable, who: OrchestratorIdentity): Promise<void> {
+  await db.query(
+    `INSERT INTO dagapp.dag_orchestrators (owner_id, host, pid, version) VALUES ($1, $2, $3, $4)
+     ON CONFLICT (owner_id) DO UPDATE SET heartbeat_at = now()`,
+    [who.owner_id, who.host, who.pid, who.version],
+  );
+}
+
+/** Its jobs have no owner from this moment on, and the next scan of anybody takes them. */
+export async function signOff(tx: Transaction, ownerId: string): Promise<number> {
+  const { rowCount } = await tx.query(
+    `UPDATE dagapp.dag_jobs SET owner_id = NULL
+     WHERE owner_id = $1 AND status IN ('pending', 'running')`,
+    [ownerId],
+  );
+  await tx.query(`DELETE FROM dagapp.dag_orchestrators WHERE owner_id = $1`, [ownerId]);
+  await tx.query(`SELECT pg_notify('dag_orphans', '')`);
+  return rowCount ?? 0;
+}
+
+export interface ClaimedJob {
+  readonly job_id: string;
+  readonly previous_owner: string | null;
+  readonly event_seq: number;
+}
+
+/**
+ * Jobs whose owner is gone: none at all, or one whose heartbeat is older than the threshold. Only
+ * the database's clock is asked. The claim numbers the event that the caller writes with it.
+ */
+export async function claimOrphans(
+  tx: Transaction,
+  ownerId: string,
+  thresholdSeconds: number,
+  limit: number,
+): Promise<readonly ClaimedJob[]> {
+  const { rows } = await tx.query<ClaimedJob>(
+    `WITH orphans AS (
+       SELECT j.job_id, j.owner_id FROM dagapp.dag_jobs j
+       WHERE j.status IN ('pending', 'running')
+         AND NOT EXISTS (
+           SELECT FROM dagapp.dag_orchestrators o
+           WHERE o.owner_id = j.owner_id
+             AND o.heartbeat_at > now() - $2 * interval '1 second')
+       ORDER BY j.job_id LIMIT $3 FOR UPDATE OF j SKIP LOCKED)
+     UPDATE dagapp.dag_jobs j
+       SET owner_id = $1, attention = true, event_seq = j.event_seq + 1, updated_at = now()
+     FROM orphans WHERE j.job_id = orphans.job_id
+     RETURNING j.job_id, orphans.owner_id AS previous_owner, j.event_seq`,
+    [ownerId, thresholdSeconds, limit],
+  );
+  return rows;
+}
+
+/** Rows of processes that nobody has heard of for long, and results that nobody waits for. */
+export async function forgetTheDead(db: Queryable, thresholdSeconds: number): Promise<void> {
+  await db.query(
+    `DELETE FROM dagapp.dag_orchestrators o
+     WHERE o.heartbeat_at < now() - 10 * $1 * interval '1 second'
+       AND NOT EXISTS (SELECT FROM dagapp.dag_jobs j
+         WHERE j.owner_id = o.owner_id AND j.status IN ('pending', 'running'))`,
+    [thresholdSeconds],
+  );
+  await db.query(
+    `UPDATE dagapp.dag_task_results r SET processed = true
+     FROM dagapp.dag_jobs j
+     WHERE NOT r.processed AND j.job_id = r.job_id
+       AND j.status IN ('completed', 'failed', 'cancelled')
+       AND NOT EXISTS (SELECT FROM dagapp.dag_orchestrators o WHERE o.owner_id = j.owner_id)`,
+  );
+}

@@ -1,0 +1,37 @@
+import type { WorkflowDefinition } from "../../../core/model/workflow.ts";
+import type { Queryable } from "../queryable.ts";
+
+export interface WorkflowVersion {
+  readonly workflow_hash: string;
+  readonly definition: WorkflowDefinition;
+  readonly source: string | null;
+}
+
+/** Stores a version once and makes it the one that new submissions are shown as current. */
+export async function storeWorkflow(db: Queryable, version: WorkflowVersion): Promise<void> {
+  const { workflow_hash, definition, source } = version;
+  await db.query(
+    `WITH stored AS (
+       INSERT INTO dagapp.dag_workflow_versions
+         (workflow_hash, workflow_id, version, definition, source)
+       VALUES ($1, $2, $3, $4, $5)
+       ON CONFLICT (workflow_hash) DO NOTHING)
+     INSERT INTO dagapp.dag_workflows (workflow_id, workflow_hash)
+     VALUES ($2, $1)
+     ON CONFLICT (workflow_id) DO UPDATE
+       SET workflow_hash = excluded.workflow_hash, is_active = true, updated_at = now()
+       WHERE dag_workflows.workflow_hash <> excluded.workflow_hash OR NOT dag_workflows.is_active`,
+    [workflow_hash, definition.workflow_id, definition.version, JSON.stringify(definition), source],
+  );
+}
+
+export async function findDefinition(
+  db: Queryable,
+  hash: string,
+): Promise<WorkflowDefinition | undefined> {
+  const { rows } = await db.query<{ definition: WorkflowDefinition }>(
+    `SELECT definition FROM dagapp.dag_workflow_versions WHERE workflow_hash = $1`,
+    [hash],
+  );
+  return rows[0]?.definition;
+}

@@ -1,0 +1,58 @@
+/**
+ * Every error that the platform can answer with: its HTTP status, a title that never changes, and
+ * whether trying the same again can help. What is particular to one case goes into `detail`.
+ */
+export const errorCatalogue = {
+  BAD_REQUEST: { status: 400, title: "The request is not valid", retry: false },
+  INVALID_INPUTS: { status: 400, title: "The inputs do not fit the workflow", retry: false },
+  INVALID_WORKFLOW: { status: 400, title: "The workflow has errors", retry: false },
+  UNAUTHENTICATED: { status: 401, title: "A token is required", retry: false },
+  FORBIDDEN: { status: 403, title: "The token does not allow this", retry: false },
+  NOT_FOUND: { status: 404, title: "There is no such thing", retry: false },
+  JOB_NOT_FOUND: { status: 404, title: "There is no such job", retry: false },
+  NODE_NOT_FOUND: { status: 404, title: "The job has no such node", retry: false },
+  WORKFLOW_NOT_FOUND: { status: 404, title: "There is no such workflow", retry: false },
+  QUEUE_NOT_FOUND: { status: 404, title: "There is no such queue", retry: false },
+  COMMAND_NOT_FOUND: { status: 404, title: "There is no such command", retry: false },
+  METHOD_NOT_ALLOWED: { status: 405, title: "The method is not allowed here", retry: false },
+  JOB_FINISHED: { status: 409, title: "The job is already finished", retry: false },
+  JOB_NOT_FINISHED: { status: 409, title: "The job is not finished yet", retry: true },
+  NOTHING_TO_RETRY: { status: 409, title: "The job has no failed node", retry: false },
+  IDEMPOTENCY_CONFLICT: {
+    status: 409,
+    title: "The idempotency key was used for another request",
+    retry: false,
+  },
+  STALE_ATTEMPT: { status: 409, title: "The task is no longer the current attempt", retry: false },
+  SWITCHED_OFF: { status: 403, title: "This is switched off in the configuration", retry: false },
+  PAYLOAD_TOO_LARGE: { status: 413, title: "The body is too large", retry: false },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, title: "The body must be JSON", retry: false },
+  INTERNAL: { status: 500, title: "Something went wrong on our side", retry: true },
+  UNAVAILABLE: { status: 503, title: "A part of the platform is not available", retry: true },
+} as const satisfies Record<string, { status: number; title: string; retry: boolean }>;
+
+export type ErrorCode = keyof typeof errorCatalogue;
+
+/** One thing that is wrong with a request, at a JSON pointer into it. */
+export interface ProblemItem {
+  readonly pointer: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Thrown where a decision is made, answered as problem+json at the edge. */
+export class Problem extends Error {
+  readonly code: ErrorCode;
+  readonly items: readonly ProblemItem[];
+
+  constructor(code: ErrorCode, detail: string, items: readonly ProblemItem[] = []) {
+    super(detail);
+    this.name = "Problem";
+    this.code = code;
+    this.items = items;
+  }
+
+  get status(): number {
+    return errorCatalogue[this.code].status;
+  }
+}

@@ -1,0 +1,53 @@
+import type { Transaction } from "../../adapters/postgres/queryable.ts";
+import { readChildOutputs } from "../../adapters/postgres/repositories/nodes.ts";
+import { aggregate } from "../../core/dag/aggregate.ts";
+import type { Collected, Contribution } from "../../core/dag/facts.ts";
+import type { JsonObject } from "../../core/model/json.ts";
+import { taskId } from "../../core/model/node.ts";
+import type { JobState } from "./job-state.ts";
+import type { OutputStore } from "./output-store.ts";
+
+/**
+ * What the sources of these fan-ins gave, read once and in index order. An aggregate that is too
+ * large for a row goes to storage; `stored` then says what the row holds instead.
+ */
+export async function collect(
+  deps: { readonly outputs: OutputStore },
+  tx: Transaction | undefined,
+  state: JobState,
+  fanInIds: readonly string[],
+  stored: Map<string, JsonObject>,
+): Promise<ReadonlyMap<string, Collected>> {
+  const answers = new Map<string, Collected>();
+  for (const id of fanInIds) {
+    const node = state.graph.byId.get(id);
+    if (node?.type !== "fan_in") throw new Error(`${id} is not a fan-in of this workflow`);
+    const sources: Contribution[] = [];
+    for (const { from } of node.incoming) {
+      const fact = state.nodes.get(from.id);
+      if (fact?.status !== "completed") continue;
+      if (from.type !== "fan_out") {
+        sources.push({ node_id: from.id, index: sources.length, output: fact.output });
+        continue;
+      }
+      // Without a transaction the job is being created, and its fan-outs can only be empty.
+      const children =
+        tx === undefined ? [] : await readChildOutputs(tx, state.row.job_id, from.id);
+      for (const child of children) {
+        sources.push({
+          node_id: child.node_id,
+          index: child.fan_out_index,
+          output: child.output === null ? undefined : await deps.outputs.resolve(child.output),
+          error: child.status === "failed" ? (child.error ?? undefined) : undefined,
+        });
+      }
+    }
+    const answer = aggregate(node.definition.aggregation, sources);
+    if (answer.ok) {
+      const reference = await deps.outputs.offload(taskId(state.row.job_id, id, 0), answer.output);
+      if (reference !== undefined) stored.set(id, reference);
+    }
+    answers.set(id, answer);
+  }
+  return answers;
+}

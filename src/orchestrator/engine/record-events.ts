@@ -1,0 +1,91 @@
+import type { NewEvent } from "../../adapters/postgres/repositories/events.ts";
+import type { Decision } from "../../core/dag/decision.ts";
+import type { EventStatus, EventType } from "../../core/model/event.ts";
+import type { JsonObject } from "../../core/model/json.ts";
+import { taskId } from "../../core/model/node.ts";
+import type { TaskError } from "../../core/model/task.ts";
+import type { JobState } from "./job-state.ts";
+
+interface Entry {
+  readonly type: EventType;
+  readonly status?: EventStatus;
+  readonly node_id?: string | undefined;
+  readonly task_id?: string;
+  readonly data?: JsonObject;
+}
+
+/** The next event of a job. Numbers are given under the job's row lock, so there is never a gap. */
+export function nextEvent(state: JobState, entry: Entry): NewEvent {
+  state.eventSeq += 1;
+  return {
+    job_id: state.row.job_id,
+    seq: state.eventSeq,
+    event_type: entry.type,
+    event_status: entry.status ?? "info",
+    node_id: entry.node_id ?? null,
+    task_id: entry.task_id ?? null,
+    event_data: entry.data ?? null,
+  };
+}
+
+/** One event a decision. What follows from it (the children of an expansion, the nodes that a failed
+ * job takes with it) is not repeated: replaying knows it, and ten thousand rows are saved. */
+export function eventOf(state: JobState, decision: Decision): NewEvent | undefined {
+  const entry = entryOf(state.row.job_id, decision);
+  return entry === undefined ? undefined : nextEvent(state, entry);
+}
+
+function entryOf(jobId: string, decision: Decision): Entry | undefined {
+  switch (decision.type) {
+    case "start_job":
+      return { type: "job_started" };
+    case "skip":
+      return { type: "node_skipped", node_id: decision.node_id, data: { reason: decision.reason } };
+    case "complete":
+      return { type: "node_completed", status: "success", node_id: decision.node_id };
+    case "ready":
+      return { type: "node_ready", node_id: decision.node_id };
+    case "dispatch": {
+      const { node_id, attempt, task } = decision;
+      const data = { attempt, queue: task.queue, handler: task.handler };
+      return { type: "node_dispatched", node_id, task_id: taskId(jobId, node_id, attempt), data };
+    }
+    case "expand": {
+      const data = { total: decision.params.length, dispatched: decision.dispatched };
+      return { type: "node_expanded", node_id: decision.node_id, data };
+    }
+    case "release": {
+      const { node_id, from, to } = decision;
+      return { type: "node_released", node_id, data: { from, to } };
+    }
+    case "retry": {
+      const { node_id, error, retry_at, retry_count, throttle_count } = decision;
+      const at = new Date(retry_at).toISOString();
+      const data = { error: plain(error), retry_at: at, retry_count, throttle_count };
+      return { type: "node_retry", status: "warning", node_id, data };
+    }
+    case "fail": {
+      const data = { error: plain(decision.error) };
+      return { type: "node_failed", status: "error", node_id: decision.node_id, data };
+    }
+    case "ignore": {
+      const { node_id, task_id, reason } = decision;
+      return { type: "result_ignored", status: "warning", node_id, task_id, data: { reason } };
+    }
+    case "complete_job":
+      return { type: "job_completed", status: "success" };
+    case "fail_job": {
+      const data = { error: plain(decision.error) };
+      return { type: "job_failed", status: "error", node_id: decision.node_id, data };
+    }
+    case "cancel_job":
+      return { type: "job_cancelled", status: "warning", data: { reason: decision.reason } };
+    // It is answered within the same tick and leaves its mark as the node's completion.
+    case "collect":
+      return undefined;
+  }
+}
+
+function plain({ code, message, category, details }: TaskError): JsonObject {
+  return { code, message, category, ...(details === undefined ? {} : { details }) };
+}

@@ -1,0 +1,180 @@
+import type { Transaction } from "../../adapters/postgres/queryable.ts";
+import { lockOwnedJobs } from "../../adapters/postgres/repositories/jobs.ts";
+import type { JobRow } from "../../adapters/postgres/repositories/jobs.ts";
+import {
+  loadDueChildren,
+  loadNodes,
+  loadStaticNodes,
+} from "../../adapters/postgres/repositories/nodes.ts";
+import type { TaskResultRow, Work } from "../../adapters/postgres/repositories/work.ts";
+import { findWork } from "../../adapters/postgres/repositories/work.ts";
+import type { Report } from "../../core/dag/facts.ts";
+import type { JsonObject } from "../../core/model/json.ts";
+import { isFinished } from "../../core/model/job.ts";
+import type { EngineDeps } from "./deps.ts";
+import type { JobState } from "./job-state.ts";
+import type { ResultNote } from "./settle-job.ts";
+import { settleJob } from "./settle-job.ts";
+import { WriteBatch } from "./write-batch.ts";
+
+/** Results that one transaction takes: more would only make the next one wait longer. */
+const batchSize = 1000;
+
+export interface TickReport {
+  readonly results: number;
+  readonly jobs: number;
+  /** There may be more waiting: tick again at once. */
+  readonly more: boolean;
+  /** When the next retry falls due; null: none is planned. */
+  readonly next_due_ms: number | null;
+}
+
+/**
+ * One transaction settles many jobs: find what waits, lock those jobs where I am still the owner,
+ * evaluate each, write everything. An orchestrator that lost a job gets no lock and writes nothing.
+ */
+export async function tick(deps: EngineDeps): Promise<TickReport> {
+  const touched: JobState[] = [];
+  try {
+    const report = await deps.db.transaction(async (tx) => {
+      // A repeat after a deadlock starts from the database and not from half-changed states.
+      forget(deps, touched);
+      return await runTick(deps, tx, touched);
+    });
+    for (const state of touched) {
+      if (!isFinished(state.status)) deps.cache.keep(state);
+    }
+    return report;
+  } catch (error) {
+    forget(deps, touched);
+    throw error;
+  }
+}
+
+function forget(deps: EngineDeps, touched: JobState[]): void {
+  for (const state of touched) deps.cache.forget(state.row.job_id);
+  touched.length = 0;
+}
+
+async function runTick(
+  deps: EngineDeps,
+  tx: Transaction,
+  touched: JobState[],
+): Promise<TickReport> {
+  const work = await findWork(tx, deps.ownerId, batchSize);
+  const jobIds = new Set([
+    ...work.results.map((result) => result.job_id),
+    ...work.due.map((due) => due.job_id),
+    ...work.attention,
+  ]);
+  const idle = { results: 0, jobs: 0, more: false, next_due_ms: work.next_due_ms };
+  if (jobIds.size === 0) return idle;
+
+  const rows = await lockOwnedJobs(tx, deps.ownerId, [...jobIds]);
+  const states = await loadStates(deps, tx, rows);
+  const children = await loadChildren(tx, work, states);
+  const resultsOf = groupByJob(work.results);
+  const dueOf = groupByJob(work.due);
+  const batch = new WriteBatch();
+  for (const [jobId, state] of states) {
+    touched.push(state);
+    for (const child of children.get(jobId) ?? []) state.nodes.set(child.node_id, child);
+    const results = resultsOf.get(jobId) ?? [];
+    const { reports, notes } = await readResults(deps, results);
+    const due = (dueOf.get(jobId) ?? []).map((one) => one.node_id);
+    const changed = state.row.attention ? undefined : due;
+    await settleJob(
+      deps,
+      tx,
+      state,
+      { now: work.now, reports, changed, notes, isNew: false },
+      batch,
+    );
+    for (const child of children.get(jobId) ?? []) state.nodes.delete(child.node_id);
+    for (const result of results) batch.processed.push(result.task_id);
+  }
+  await batch.write(tx, deps.broker);
+  const more = [work.results, work.due, work.attention].some((part) => part.length >= batchSize);
+  return { ...idle, results: batch.processed.length, jobs: states.size, more };
+}
+
+async function loadStates(
+  deps: EngineDeps,
+  tx: Transaction,
+  rows: readonly JobRow[],
+): Promise<Map<string, JobState>> {
+  const states = new Map<string, JobState>();
+  const missing: JobState[] = [];
+  for (const row of rows) {
+    const known = deps.cache.get(row);
+    if (known !== undefined) {
+      states.set(row.job_id, { ...known, row });
+      continue;
+    }
+    const state = {
+      row,
+      graph: await deps.workflows.graphOf(row.workflow_hash, tx),
+      nodes: new Map(),
+      status: row.status,
+      unsettled: row.nodes_unsettled,
+      eventSeq: row.event_seq,
+    };
+    states.set(row.job_id, state);
+    missing.push(state);
+  }
+  if (missing.length === 0) return states;
+  const ids = missing.map((state) => state.row.job_id);
+  for (const { job_id, ...fact } of await loadStaticNodes(tx, ids)) {
+    const output = fact.output && (await deps.outputs.resolve(fact.output));
+    states.get(job_id)?.nodes.set(fact.node_id, { ...fact, output });
+  }
+  return states;
+}
+
+async function loadChildren(tx: Transaction, work: Work, states: ReadonlyMap<string, JobState>) {
+  const named = [...work.results, ...work.due].filter(({ job_id, node_id }) => {
+    const state = states.get(job_id);
+    return state !== undefined && !state.nodes.has(node_id);
+  });
+  const swept = [...states.values()].filter((state) => state.row.attention);
+  const sweptIds = swept.map((state) => state.row.job_id);
+  const found = [
+    ...(named.length === 0 ? [] : await loadNodes(tx, unique(named))),
+    ...(sweptIds.length === 0 ? [] : await loadDueChildren(tx, sweptIds)),
+  ];
+  return groupByJob(found);
+}
+
+function groupByJob<Item extends { readonly job_id: string }>(items: readonly Item[]) {
+  const groups = new Map<string, Item[]>();
+  for (const item of items) {
+    const group = groups.get(item.job_id);
+    if (group === undefined) groups.set(item.job_id, [item]);
+    else group.push(item);
+  }
+  return groups;
+}
+
+function unique(keys: readonly { job_id: string; node_id: string }[]) {
+  return [...new Map(keys.map((key) => [`${key.job_id} ${key.node_id}`, key])).values()];
+}
+
+async function readResults(
+  deps: EngineDeps,
+  results: readonly TaskResultRow[],
+): Promise<{ reports: Report[]; notes: Map<string, ResultNote> }> {
+  const reports: Report[] = [];
+  const notes = new Map<string, ResultNote>();
+  for (const { task_id, node_id, output, error, worker_id, started_at } of results) {
+    let stored: JsonObject | undefined;
+    if (output !== null) {
+      const resolved = await deps.outputs.resolve(output);
+      if (resolved !== output) stored = output;
+      reports.push({ task_id, node_id, outcome: { status: "completed", output: resolved } });
+    } else if (error !== null) {
+      reports.push({ task_id, node_id, outcome: { status: "failed", error } });
+    }
+    notes.set(node_id, { worker_id, started_at, stored });
+  }
+  return { reports, notes };
+}

@@ -1,0 +1,86 @@
+import type { Broker, OutMessage } from "../../adapters/broker/broker.ts";
+import type { Transaction } from "../../adapters/postgres/queryable.ts";
+import type { NewEvent } from "../../adapters/postgres/repositories/events.ts";
+import { insertEvents } from "../../adapters/postgres/repositories/events.ts";
+import type { JobUpdate } from "../../adapters/postgres/repositories/jobs.ts";
+import { updateJobs } from "../../adapters/postgres/repositories/jobs.ts";
+import type { NewNode, NodeUpdate, Release } from "../../adapters/postgres/repositories/nodes.ts";
+import {
+  cancelUnsettledNodes,
+  insertNodes,
+  releaseChildren,
+  updateNodes,
+} from "../../adapters/postgres/repositories/nodes.ts";
+import { markProcessed } from "../../adapters/postgres/repositories/work.ts";
+import type { TaskMessage } from "../../core/messages.ts";
+
+/** A task on its way to a queue, with the priority of its job. */
+export interface Outgoing {
+  readonly message: TaskMessage;
+  readonly priority: number;
+}
+
+/**
+ * Everything that one tick decided, for all its jobs, written with array parameters: the number of
+ * statements depends on what kinds of change there are and never on how many.
+ */
+export class WriteBatch {
+  readonly newNodes: NewNode[] = [];
+  readonly nodeUpdates: NodeUpdate[] = [];
+  readonly releases: (Release & { readonly toMessage: ReleasedToMessage })[] = [];
+  readonly events: NewEvent[] = [];
+  readonly messages: Outgoing[] = [];
+  readonly jobUpdates: JobUpdate[] = [];
+  /** Jobs that ended early: what is unsettled goes with them. */
+  readonly stopped: string[] = [];
+  readonly processed: string[] = [];
+
+  async write(tx: Transaction, broker: Broker): Promise<void> {
+    if (this.newNodes.length > 0) await insertNodes(tx, this.newNodes);
+    if (this.nodeUpdates.length > 0) await updateNodes(tx, this.nodeUpdates);
+    if (this.releases.length > 0) await this.release(tx);
+    if (this.stopped.length > 0) await cancelUnsettledNodes(tx, this.stopped);
+    if (this.events.length > 0) await insertEvents(tx, this.events);
+    if (this.processed.length > 0) await markProcessed(tx, this.processed);
+    if (this.jobUpdates.length > 0) await updateJobs(tx, this.jobUpdates);
+    if (this.stopped.length > 0 && broker.capabilities.withdraw) {
+      await broker.withdraw(this.stopped, { tx });
+    }
+    for (const [queue, messages] of this.byQueue()) await broker.publish(queue, messages, { tx });
+  }
+
+  private async release(tx: Transaction): Promise<void> {
+    const released = await releaseChildren(tx, this.releases);
+    const toMessage = new Map(
+      this.releases.map((one) => [`${one.job_id} ${one.fan_out_id}`, one.toMessage]),
+    );
+    for (const child of released) {
+      const make = toMessage.get(`${child.job_id} ${child.parent_node_id}`);
+      if (make !== undefined) this.messages.push(make(child));
+    }
+  }
+
+  private byQueue(): Map<string, OutMessage[]> {
+    const queues = new Map<string, OutMessage[]>();
+    for (const { message, priority } of this.messages) {
+      const out: OutMessage = {
+        id: message.task_id,
+        group: message.job_id,
+        body: JSON.stringify(message),
+        priority,
+        headers: { timeout_seconds: message.timeout_seconds },
+      };
+      const queue = queues.get(message.queue);
+      if (queue === undefined) queues.set(message.queue, [out]);
+      else queue.push(out);
+    }
+    return queues;
+  }
+}
+
+type ReleasedToMessage = (child: {
+  readonly node_id: string;
+  readonly task_id: string;
+  readonly attempt: number;
+  readonly input_params: TaskMessage["params"];
+}) => Outgoing;

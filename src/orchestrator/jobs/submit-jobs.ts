@@ -1,0 +1,232 @@
+import { randomUUID } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import type { Transaction } from "../../adapters/postgres/queryable.ts";
+import type { JobRow, NewJob, SubmittedJob } from "../../adapters/postgres/repositories/jobs.ts";
+import { findByIdempotencyKeys, insertJobs } from "../../adapters/postgres/repositories/jobs.ts";
+import type { NewNode } from "../../adapters/postgres/repositories/nodes.ts";
+import { copyChildren } from "../../adapters/postgres/repositories/copy-children.ts";
+import type { NodeFact } from "../../core/dag/facts.ts";
+import type { Graph, GraphNode } from "../../core/dag/graph.ts";
+import { checkInputs } from "../../core/dag/inputs.ts";
+import { Problem } from "../../core/errors.ts";
+import { isFinished } from "../../core/model/job.ts";
+import type { JsonObject } from "../../core/model/json.ts";
+import { isSettled, taskId } from "../../core/model/node.ts";
+import type { EngineDeps } from "../engine/deps.ts";
+import type { JobState } from "../engine/job-state.ts";
+import { nextEvent } from "../engine/record-events.ts";
+import { settleJob } from "../engine/settle-job.ts";
+import { WriteBatch } from "../engine/write-batch.ts";
+import type { CurrentWorkflow } from "../workflows/registry.ts";
+import type { SubmitAnswer, SubmitRequest } from "../verbs.ts";
+
+/** A job that is ready to be written: its inputs are checked, its version is fixed. */
+export interface PreparedJob {
+  readonly job: NewJob;
+  readonly graph: Graph;
+  readonly inherited?: Inheritance;
+}
+
+/** What an earlier job already did. */
+export interface Inheritance {
+  readonly from: string;
+  readonly nodes: ReadonlyMap<string, NodeFact>;
+  /** Fan-outs whose children come along. */
+  readonly fanOuts: readonly string[];
+}
+
+/** All findings at once, and nothing is created while there is one. */
+export async function prepareJob(
+  deps: Pick<EngineDeps, "workflows" | "ownerId">,
+  request: SubmitRequest,
+): Promise<PreparedJob> {
+  const workflow = await deps.workflows.current(request.workflow_id);
+  const inputs = checkedInputs(workflow, request.inputs);
+  const job: NewJob = {
+    job_id: newJobId(),
+    workflow_id: workflow.definition.workflow_id,
+    workflow_hash: workflow.hash,
+    workflow_version: workflow.definition.version,
+    priority: request.priority ?? 0,
+    input_params: inputs,
+    owner_id: deps.ownerId,
+    correlation_id: request.correlation_id ?? null,
+    idempotency_key: request.idempotency_key ?? null,
+    submitted_by: request.submitted_by ?? null,
+    callback_url: request.callback_url ?? null,
+    rerun_of: null,
+    nodes_total: workflow.graph.nodes.length,
+  };
+  return { job, graph: workflow.graph };
+}
+
+export function newJobId(): string {
+  return randomUUID().replaceAll("-", "");
+}
+
+export function checkedInputs(workflow: Pick<CurrentWorkflow, "definition">, given: JsonObject) {
+  const checked = checkInputs(workflow.definition, given);
+  if (checked.ok) return checked.inputs;
+  const detail = `the inputs do not fit workflow "${workflow.definition.workflow_id}"`;
+  const items = checked.problems.map((problem) => ({
+    ...problem,
+    pointer: `/inputs${problem.pointer}`,
+  }));
+  throw new Problem("INVALID_INPUTS", detail, items);
+}
+
+/**
+ * Creates jobs and runs their first evaluation in one transaction: when the caller has its answer,
+ * the first tasks are queued. A repeated idempotency key answers with the job it named first.
+ */
+export async function submitJobs(
+  deps: EngineDeps,
+  prepared: readonly PreparedJob[],
+): Promise<readonly (SubmitAnswer | Problem)[]> {
+  const states: JobState[] = [];
+  const answers = await deps.db.transaction(async (tx) => {
+    states.length = 0;
+    const created = await insertJobs(tx, firstOfEachKey(prepared));
+    const batch = new WriteBatch();
+    for (const one of prepared) {
+      if (created.has(one.job.job_id)) states.push(await begin(deps, tx, one, batch));
+    }
+    await batch.write(tx, deps.broker);
+    const earlier = await findEarlier(tx, prepared, created);
+    const byId = new Map(states.map((state) => [state.row.job_id, state]));
+    return prepared.map((one) => answer(one, byId, earlier));
+  });
+  for (const state of states) if (!isFinished(state.status)) deps.cache.keep(state);
+  return answers;
+}
+
+/** Two requests with one key in one batch must not both reach the insert. */
+function firstOfEachKey(prepared: readonly PreparedJob[]): readonly NewJob[] {
+  const seen = new Set<string>();
+  return prepared
+    .map(({ job }) => job)
+    .filter(({ idempotency_key: key }) => {
+      if (key === null) return true;
+      if (seen.has(key)) return false;
+      seen.add(key);
+      return true;
+    });
+}
+
+async function begin(
+  deps: EngineDeps,
+  tx: Transaction,
+  { job, graph, inherited }: PreparedJob,
+  batch: WriteBatch,
+): Promise<JobState> {
+  const nodes = new Map(
+    graph.nodes.map(({ id }) => [id, inherited?.nodes.get(id) ?? untouched(id)]),
+  );
+  const settled = [...nodes.values()].filter((fact) => isSettled(fact.status)).length;
+  const state: JobState = {
+    row: newRow(job),
+    graph,
+    nodes,
+    status: "pending",
+    unsettled: nodes.size - settled,
+    eventSeq: 0,
+  };
+  const data = {
+    workflow_id: job.workflow_id,
+    workflow_hash: job.workflow_hash,
+    ...(job.rerun_of === null ? {} : { rerun_of: job.rerun_of }),
+    ...(inherited === undefined ? {} : { inherited: [...inherited.nodes.keys()] }),
+  };
+  batch.events.push(nextEvent(state, { type: "job_created", data }));
+  const occasion = {
+    now: deps.clock.now().getTime(),
+    reports: [],
+    changed: undefined,
+    notes: new Map(),
+    isNew: true,
+  };
+  if (inherited !== undefined) {
+    await copyChildren(tx, inherited.from, job.job_id, inherited.fanOuts);
+  }
+  await settleJob(deps, tx, state, occasion, batch);
+  for (const node of graph.nodes) {
+    const fact = nodes.get(node.id) ?? untouched(node.id);
+    // What was inherited keeps the output as it is stored, which may be a reference.
+    const output = inherited?.nodes.get(node.id)?.output ?? fact.output;
+    batch.newNodes.push(newNode(job.job_id, node, { ...fact, output }));
+  }
+  return state;
+}
+
+function newNode(jobId: string, node: GraphNode, fact: NodeFact): NewNode {
+  const task =
+    node.type === "task"
+      ? node.definition
+      : node.type === "fan_out"
+        ? node.definition.task
+        : undefined;
+  const dispatched = fact.status === "dispatched";
+  return {
+    job_id: jobId,
+    node_type: node.type,
+    fact,
+    task_id: dispatched ? taskId(jobId, node.id, fact.attempt) : null,
+    handler: task?.handler ?? null,
+    queue: task?.queue ?? null,
+    timeout_seconds: task?.timeout_seconds ?? null,
+    max_retries: task?.retry.max_attempts ?? 0,
+  };
+}
+
+function untouched(nodeId: string): NodeFact {
+  return { node_id: nodeId, status: "pending", attempt: 0, retry_count: 0, throttle_count: 0 };
+}
+
+function newRow(job: NewJob): JobRow {
+  return {
+    ...job,
+    status: "pending",
+    paused: false,
+    cancel_reason: null,
+    attention: false,
+    nodes_unsettled: job.nodes_total,
+    event_seq: 0,
+  };
+}
+
+async function findEarlier(
+  tx: Transaction,
+  prepared: readonly PreparedJob[],
+  created: ReadonlySet<string>,
+): Promise<Map<string, SubmittedJob>> {
+  const keys = prepared
+    .filter(({ job }) => !created.has(job.job_id))
+    .map(({ job }) => job.idempotency_key)
+    .filter((key) => key !== null);
+  return keys.length === 0 ? new Map() : await findByIdempotencyKeys(tx, keys);
+}
+
+function answer(
+  { job }: PreparedJob,
+  states: ReadonlyMap<string, JobState>,
+  earlier: ReadonlyMap<string, SubmittedJob>,
+): SubmitAnswer | Problem {
+  const state = states.get(job.job_id);
+  if (state !== undefined) {
+    const { job_id, workflow_id, workflow_version } = job;
+    return { job_id, workflow_id, workflow_version, status: state.status, created: true };
+  }
+  const first = earlier.get(job.idempotency_key ?? "");
+  if (first === undefined) {
+    return new Problem("UNAVAILABLE", "the job could not be created; submit it again");
+  }
+  const { job_id, workflow_id, workflow_version, status } = first;
+  const same =
+    workflow_id === job.workflow_id && isDeepStrictEqual(first.input_params, job.input_params);
+  return same
+    ? { job_id, workflow_id, workflow_version, status, created: false }
+    : new Problem(
+        "IDEMPOTENCY_CONFLICT",
+        `the key was used for a job of workflow "${workflow_id}" with other inputs`,
+      );
+}
