@@ -10,12 +10,15 @@ export const largestFile = 1024 * 1024;
 /** One slip can upset everything behind it; more messages would only bury the first. */
 const mostSyntaxErrors = 20;
 
+/** The complement of YAML's printable characters; the library lets the others pass. */
+const notPrintable = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
+
 export interface ReadWorkflow {
   /** Undefined if the text gave no tree; then the findings say why. */
   readonly tree: unknown;
   readonly findings: readonly Finding[];
   /** Also for findings about the tree, as `compile` gives them. */
-  locate(finding: Finding): Position;
+  readonly locate: (finding: Finding) => Position;
 }
 
 /** YAML 1.2 with the core schema, and of that only what a workflow needs: `on` and `yes` are text. */
@@ -38,6 +41,12 @@ function read(
   };
   if (text.length > largestFile) {
     report("FILE_TOO_LARGE", 0, tooLarge(text.length));
+    return undefined;
+  }
+  const strange = notPrintable.exec(text);
+  if (strange !== null) {
+    const code = strange[0].codePointAt(0)?.toString(16).padStart(4, "0") ?? "";
+    report("YAML_SYNTAX", strange.index, `U+${code} is not allowed: is this a text file?`);
     return undefined;
   }
   const tokens = [...new Parser(lines.addNewLine).parse(text)];

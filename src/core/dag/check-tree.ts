@@ -5,6 +5,9 @@ export const deepestTree = 64;
 /** A 50,000-node chain holds about 300,000 values. */
 export const largestTree = 1_000_000;
 
+/** What JSON can write and PostgreSQL's jsonb refuses; better here than when a job is stored. */
+const unstorable = /\0|\p{Surrogate}/u;
+
 interface Place {
   readonly value: unknown;
   readonly parent: Place | undefined;
@@ -25,7 +28,11 @@ export function checkTree(tree: unknown): Finding[] {
       return [errorAt("TOO_LARGE", [], `a workflow may hold at most ${largestTree} values`)];
     }
     const { value, depth } = place;
-    if (value === null || typeof value === "string" || typeof value === "boolean") continue;
+    if (value === null || typeof value === "boolean") continue;
+    if (typeof value === "string") {
+      if (unstorable.test(value)) findings.push(notStorable(place));
+      continue;
+    }
     if (typeof value === "number") {
       if (!Number.isFinite(value)) findings.push(notJson(place, String(value)));
       continue;
@@ -53,7 +60,8 @@ export function checkTree(tree: unknown): Finding[] {
       if (key === "__proto__") {
         const message = "a key must not be __proto__";
         findings.push(errorAt("WRONG_VALUE", pathOf(child), message, { at: "key" }));
-      } else open.push(child);
+      } else if (unstorable.test(key)) findings.push({ ...notStorable(child), at: "key" });
+      else open.push(child);
     }
   }
   return findings;
@@ -62,6 +70,11 @@ export function checkTree(tree: unknown): Finding[] {
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
+}
+
+function notStorable(place: Place): Finding {
+  const message = "text must not hold NUL or half a surrogate pair: it could not be stored";
+  return errorAt("WRONG_VALUE", pathOf(place), message);
 }
 
 function notJson(place: Place, what: string): Finding {
