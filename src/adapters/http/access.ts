@@ -1,0 +1,104 @@
+/**
+ * Who is calling, and may they?
+ *
+ * A bearer token is sent on purpose. A cookie, and an open door on loopback, are not: any page in the
+ * user's browser can make it send requests here. So those two are believed only if the request
+ * names this server as its Host (a name that a stranger's DNS points at 127.0.0.1 is not ours), and,
+ * where it changes something or opens a socket, only if its Origin is this server too.
+ */
+import { isIPv4 } from "node:net";
+import type { Access } from "../../core/api/contract.ts";
+import { Problem } from "../../core/errors.ts";
+import type { Caller } from "./handler.ts";
+
+export interface AccessPolicy {
+  authenticate(token: string): Caller | undefined;
+  /** Are there any tokens at all? Without them the server stays on loopback. */
+  readonly hasTokens: boolean;
+  /** Requests from this machine need no token. */
+  readonly openOnLoopback: boolean;
+}
+
+/** What the decision depends on. */
+export interface Approach {
+  readonly authorization: string | undefined;
+  readonly cookie: string | undefined;
+  readonly host: string | undefined;
+  readonly origin: string | undefined;
+  readonly remoteAddress: string | undefined;
+  /** It came through a proxy, so its address says nothing. */
+  readonly forwarded: boolean;
+  /** A POST, or the opening of a socket. */
+  readonly changes: boolean;
+}
+
+export const sessionCookie = "rmhdag_session";
+
+export function identify(policy: AccessPolicy, approach: Approach): Caller | undefined {
+  const bearer = /^Bearer +(\S+) *$/i.exec(approach.authorization ?? "")?.[1];
+  if (bearer !== undefined) {
+    const caller = policy.authenticate(bearer);
+    if (caller === undefined) throw new Problem("UNAUTHENTICATED", "The token is not known here.");
+    return caller;
+  }
+  const session = readCookie(approach.cookie, sessionCookie);
+  const known = session === undefined ? undefined : policy.authenticate(session);
+  if (known !== undefined) {
+    refuseForeignOrigin(approach);
+    return known;
+  }
+  if (!policy.openOnLoopback || approach.forwarded || !isLoopback(approach.remoteAddress)) {
+    return undefined;
+  }
+  if (!isLoopback(hostName(approach.host))) {
+    throw new Problem(
+      "FORBIDDEN",
+      "Without a token this server is open to this machine only: call it as localhost.",
+    );
+  }
+  refuseForeignOrigin(approach);
+  return { name: "loopback", access: ["public", "read", "operate", "service"] };
+}
+
+export function demandAccess(needed: Access, caller: Caller | undefined): void {
+  if (needed === "public") return;
+  if (caller === undefined) {
+    throw new Problem("UNAUTHENTICATED", "Send a token: `Authorization: Bearer …`.");
+  }
+  if (!caller.access.includes(needed)) {
+    throw new Problem("FORBIDDEN", `The token of ${caller.name} does not have "${needed}" access.`);
+  }
+}
+
+/** Names and addresses of this machine; an address may come as IPv6 with an IPv4 inside. */
+export function isLoopback(address: string | undefined): boolean {
+  if (address === undefined) return false;
+  const plain = address.replace(/^\[|\]$/g, "").replace(/^::ffff:/i, "");
+  if (isIPv4(plain)) return plain.startsWith("127.");
+  return plain === "::1" || plain.toLowerCase() === "localhost";
+}
+
+export function readCookie(header: string | undefined, name: string): string | undefined {
+  for (const pair of header?.split(";") ?? []) {
+    const at = pair.indexOf("=");
+    if (pair.slice(0, at).trim() !== name) continue;
+    try {
+      return decodeURIComponent(pair.slice(at + 1).trim());
+    } catch {
+      return undefined;
+    }
+  }
+  return undefined;
+}
+
+function refuseForeignOrigin({ changes, origin, host }: Approach): void {
+  if (!changes || origin === undefined) return;
+  const from = URL.canParse(origin) ? new URL(origin).host : undefined;
+  if (from !== undefined && from === host?.toLowerCase()) return;
+  throw new Problem("FORBIDDEN", `A page of ${origin} may not change anything here.`);
+}
+
+function hostName(host: string | undefined): string | undefined {
+  const url = `http://${host ?? ""}`;
+  return URL.canParse(url) ? new URL(url).hostname : undefined;
+}

@@ -1,0 +1,39 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { Access } from "../../core/api/contract.ts";
+import type { AccessPolicy } from "./access.ts";
+import type { Caller } from "./handler.ts";
+
+export interface ServiceToken {
+  readonly name: string;
+  /** Of the token, in hex: the token itself is kept nowhere. */
+  readonly sha256: string;
+  readonly access: readonly Access[];
+}
+
+export function hashToken(token: string): string {
+  return createHash("sha256").update(token).digest("hex");
+}
+
+export function createAccessPolicy(
+  tokens: readonly ServiceToken[],
+  options: { openOnLoopback?: boolean } = {},
+): AccessPolicy {
+  const known = tokens.map(({ name, sha256, access }) => {
+    const digest = Buffer.from(sha256, "hex");
+    if (digest.length !== 32 || !/^[0-9a-f]{64}$/i.test(sha256)) {
+      throw new Error(`The token of ${name} must be given as its SHA-256 in 64 hex digits.`);
+    }
+    return { digest, caller: { name, access } };
+  });
+  return {
+    hasTokens: known.length > 0,
+    openOnLoopback: options.openOnLoopback ?? false,
+    authenticate: (token) => {
+      const digest = createHash("sha256").update(token).digest();
+      // All are compared, so that the time does not tell which one came close.
+      let found: Caller | undefined;
+      for (const each of known) if (timingSafeEqual(each.digest, digest)) found = each.caller;
+      return found;
+    },
+  };
+}
