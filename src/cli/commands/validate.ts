@@ -31,7 +31,10 @@ export function addValidate(program: Command, config: CliConfig): void {
     .argument("<paths...>", "workflow files, or folders that hold them")
     .option("--json", "print findings as a JSON array")
     .addOption(
-      new Option("--graph [format]", "print the compiled graphs (both formats by default)")
+      new Option(
+        "--graph [format]",
+        "print the compiled graphs, in both formats by default; stands behind the paths",
+      )
         .choices(["text", "mermaid"])
         .conflicts("json"),
     )
