@@ -3,7 +3,8 @@ import { pino } from "pino";
 export type Logger = pino.Logger;
 
 export interface LoggerOptions {
-  readonly name: string;
+  /** The program; shown on every line. */
+  readonly name?: string;
   readonly level: string;
   /** json: one object a line, for machines; text: for people at a terminal. */
   readonly format: "json" | "text";
@@ -30,9 +31,8 @@ export function createLogger(options: LoggerOptions): Logger {
   const destination = options.destination ?? process.stdout;
   return pino(
     {
-      name: options.name,
       level: options.level,
-      base: { name: options.name, pid: process.pid },
+      base: { name: options.name ?? "rmhdag", pid: process.pid },
       redact: {
         paths: secretKeys.flatMap((key) => [key, `*.${key}`, `*.*.${key}`]),
         censor: censored,

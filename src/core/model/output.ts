@@ -1,0 +1,144 @@
+/**
+ * What a handler returned, before anybody stores it. JSON and the database each refuse things that
+ * JavaScript allows, or drop them in silence; here they are refused by name, with their place.
+ */
+import type { JsonObject } from "./json.ts";
+import type { TaskError } from "./task.ts";
+
+export interface OutputLimits {
+  readonly maxBytes: number;
+  readonly maxDepth: number;
+}
+
+export const outputLimits: OutputLimits = { maxBytes: 16 * 1024 * 1024, maxDepth: 64 };
+
+/** Above this an output is kept in storage and travels by reference. */
+export const inlineOutputBytes = 256 * 1024;
+
+export type CheckedOutput =
+  | { readonly ok: true; readonly json: string; readonly bytes: number }
+  | { readonly ok: false; readonly error: TaskError };
+
+/** Stands in for an output that is in storage. */
+export interface OutputReference extends JsonObject {
+  readonly $ref: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+export function checkOutput(value: unknown, limits: OutputLimits = outputLimits): CheckedOutput {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    return invalid(`A handler must return a JSON object, and this one returned ${nameOf(value)}.`);
+  }
+  let finding: string | TooLarge | undefined;
+  let json: string | undefined;
+  try {
+    finding = findBad(value, "", [], { visited: 0 }, limits);
+    if (finding === undefined) json = JSON.stringify(value);
+  } catch (error) {
+    // A getter that throws, or a text longer than a string can be.
+    finding = error instanceof RangeError ? tooLarge : `it could not be read: ${String(error)}`;
+  }
+  if (finding === tooLarge) return largerThan(limits);
+  if (finding !== undefined || json === undefined) {
+    return invalid(`The output is not valid JSON data: ${String(finding)}.`);
+  }
+  // A character takes at least one byte, so most sizes need no exact count.
+  if (json.length > limits.maxBytes) return largerThan(limits);
+  const bytes = utf8Length(json);
+  return bytes > limits.maxBytes ? largerThan(limits) : { ok: true, json, bytes };
+}
+
+const tooLarge = Symbol("too large");
+type TooLarge = typeof tooLarge;
+
+/** Also a surrogate without its other half, which UTF-8 cannot express. */
+// eslint-disable-next-line no-control-regex
+const unstorable = /\u0000|\p{Surrogate}/u;
+
+function findBad(
+  value: unknown,
+  pointer: string,
+  parents: object[],
+  budget: { visited: number },
+  limits: OutputLimits,
+): string | TooLarge | undefined {
+  // The same object may be reached along many ways, and doubles with each level in the text.
+  if (++budget.visited > limits.maxBytes) return tooLarge;
+  const at = `at "${pointer}"`;
+  switch (typeof value) {
+    case "boolean":
+      return undefined;
+    case "string":
+      return unstorable.test(value)
+        ? `the text ${at} contains a NUL character or half of a surrogate pair`
+        : undefined;
+    case "number":
+      return Number.isFinite(value) ? undefined : `${value} ${at} is not a JSON number`;
+    case "object":
+      break;
+    default:
+      return `${nameOf(value)} ${at} is not JSON`;
+  }
+  if (value === null) return undefined;
+  if (parents.includes(value)) return `the object ${at} contains itself`;
+  if (parents.length >= limits.maxDepth) {
+    return `it is nested deeper than ${limits.maxDepth} levels ${at.slice(0, 200)}`;
+  }
+  const isArray = Array.isArray(value);
+  if (!isArray && !isPlain(value)) return `${nameOf(value)} ${at} is not a plain object`;
+  if (Object.hasOwn(value, "toJSON")) return `the object ${at} has a toJSON of its own`;
+  parents.push(value);
+  // Not Object.entries: it skips the holes of an array, which JSON would fill with null.
+  const keys = isArray ? value.keys() : Object.keys(value);
+  for (const key of keys) {
+    if (typeof key === "string" && unstorable.test(key)) {
+      return `a key of the object ${at} contains a NUL character or half of a surrogate pair`;
+    }
+    const inner = `${pointer}/${typeof key === "number" ? key : escapeKey(key)}`;
+    const child = (value as Record<string | number, unknown>)[key];
+    const bad = findBad(child, inner, parents, budget, limits);
+    if (bad !== undefined) return bad;
+  }
+  parents.pop();
+  return undefined;
+}
+
+function escapeKey(key: string): string {
+  return key.replaceAll("~", "~0").replaceAll("/", "~1");
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+function nameOf(value: unknown): string {
+  if (value === null) return "null";
+  if (value === undefined) return "undefined";
+  if (Array.isArray(value)) return "an array";
+  if (typeof value !== "object") return `a ${typeof value}`;
+  const name: unknown = (value.constructor as { name?: unknown } | undefined)?.name;
+  return typeof name === "string" && name !== "" ? `a ${name}` : "an object";
+}
+
+function utf8Length(text: string): number {
+  return new TextEncoder().encode(text).length;
+}
+
+function invalid(message: string): CheckedOutput {
+  const cleaned = cleanText(message).slice(0, 2000);
+  return { ok: false, error: { code: "OUTPUT_INVALID", message: cleaned, category: "permanent" } };
+}
+
+function largerThan({ maxBytes }: OutputLimits): CheckedOutput {
+  const message =
+    `The output is larger than ${maxBytes} bytes. ` +
+    "Write large data to storage and return where it is.";
+  return { ok: false, error: { code: "OUTPUT_TOO_LARGE", message, category: "permanent" } };
+}
+
+/** Text that the database takes: for messages of errors, which nobody checks. */
+export function cleanText(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, "\ufffd").replaceAll("\0", "\ufffd");
+}
