@@ -4,6 +4,7 @@ export default defineConfig({
   test: {
     // Two cores are the smallest machine that this runs on; more workers only fight over them.
     maxWorkers: 2,
+    reporters: ["default", "./test/support/summary-reporter.ts"],
     projects: [
       {
         test: {

@@ -6,6 +6,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { drawMachines } from "../dist/core/model/draw-machines.js";
 import { openDatabase } from "../dist/adapters/postgres/database.js";
 import { dumpSchema } from "../dist/adapters/postgres/dump-schema.js";
 import { migrate } from "../dist/adapters/postgres/migrate.js";
@@ -14,7 +15,10 @@ import { startEmbeddedPostgres } from "../dist/adapters/runtime/embedded-postgre
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** Every generated file, and what makes its text. */
-const generated = [{ path: "migrations/schema.sql", make: schemaOfMigrations }];
+const generated = [
+  { path: "docs/state-machines.md", make: drawMachines },
+  { path: "migrations/schema.sql", make: schemaOfMigrations },
+];
 
 async function schemaOfMigrations() {
   const dataDirectory = await mkdtemp(path.join(tmpdir(), "rmhdag-generate-"));

@@ -1,0 +1,41 @@
+import { insertEvents } from "../../adapters/postgres/repositories/events.ts";
+import { claimOrphans, forgetTheDead } from "../../adapters/postgres/repositories/ownership.ts";
+import type { EngineDeps } from "./deps.ts";
+
+const batchSize = 200;
+
+export interface TakeOverOptions {
+  /** A heartbeat older than this is a dead owner's. */
+  readonly thresholdSeconds: number;
+}
+
+/** Claims the jobs of owners that are gone, in batches, so that several survivors share them. */
+export async function takeOver(
+  deps: Pick<EngineDeps, "db" | "ownerId">,
+  { thresholdSeconds }: TakeOverOptions,
+): Promise<number> {
+  let total = 0;
+  for (;;) {
+    const claimed = await deps.db.transaction(async (tx) => {
+      const jobs = await claimOrphans(tx, deps.ownerId, thresholdSeconds, batchSize);
+      if (jobs.length === 0) return 0;
+      await insertEvents(
+        tx,
+        jobs.map(({ job_id, event_seq, previous_owner }) => ({
+          job_id,
+          seq: event_seq,
+          event_type: "job_claimed",
+          event_status: "info",
+          node_id: null,
+          task_id: null,
+          event_data: { owner_id: deps.ownerId, previous_owner },
+        })),
+      );
+      return jobs.length;
+    });
+    total += claimed;
+    if (claimed < batchSize) break;
+  }
+  await forgetTheDead(deps.db, thresholdSeconds);
+  return total;
+}

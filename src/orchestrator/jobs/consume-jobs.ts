@@ -1,0 +1,56 @@
+import type { Delivery, Subscription } from "../../adapters/broker/broker.ts";
+import { Problem } from "../../core/errors.ts";
+import { jobMessage } from "../../core/messages.ts";
+import type { EngineDeps } from "../engine/deps.ts";
+import { prepareJob, submitJobs } from "./submit-jobs.ts";
+
+/** Jobs that arrive by queue. The first orchestrator to take one owns it. */
+export function consumeJobs(deps: EngineDeps, queue: string): Promise<Subscription> {
+  return deps.broker.consume(queue, { maxInFlight: 10 }, (delivery) => accept(deps, delivery));
+}
+
+/**
+ * What can never become a job is put aside with the reason; everything else is tried again. The
+ * message's own id serves as its idempotency key, so a second delivery makes no second job.
+ */
+export async function accept(deps: EngineDeps, delivery: Delivery): Promise<void> {
+  const message = parse(delivery.body);
+  if (!message.ok) {
+    await delivery.deadLetter("InvalidMessage", message.detail);
+    return;
+  }
+  try {
+    const request = {
+      ...message.value,
+      idempotency_key: message.value.idempotency_key ?? `message:${delivery.id}`,
+    };
+    const [answer] = await submitJobs(deps, [await prepareJob(deps, request)]);
+    if (answer instanceof Problem) throw answer;
+    await delivery.complete();
+  } catch (error) {
+    if (!(error instanceof Problem) || error.status >= 500) throw error;
+    const items = error.items.map(({ pointer, message: text }) => `${pointer}: ${text}`);
+    await delivery.deadLetter(
+      reasons[error.code] ?? error.code,
+      [error.message, ...items].join("; "),
+    );
+  }
+}
+
+const reasons: Partial<Record<Problem["code"], string>> = {
+  WORKFLOW_NOT_FOUND: "WorkflowNotFound",
+  INVALID_WORKFLOW: "InvalidWorkflow",
+  INVALID_INPUTS: "InvalidInputs",
+  IDEMPOTENCY_CONFLICT: "IdempotencyConflict",
+};
+
+function parse(body: string) {
+  try {
+    const parsed = jobMessage.safeParse(JSON.parse(body));
+    if (parsed.success) return { ok: true, value: parsed.data } as const;
+    const detail = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
+    return { ok: false, detail: detail.join("; ") } as const;
+  } catch {
+    return { ok: false, detail: "the body is not JSON" } as const;
+  }
+}
