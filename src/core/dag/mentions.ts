@@ -6,14 +6,11 @@ export interface Mention {
   readonly name: string;
   /** next: the named node follows. depends_on: it comes before. */
   readonly side: "next" | "depends_on";
-  /** The branch of a conditional that leads there. */
-  readonly branch?: number;
   readonly path: TreePath;
 }
 
 export interface Mentions {
   readonly found: readonly Mention[];
-  readonly join: "all_of" | "any_of";
   /** Something stands where a name should: what follows from missing edges is not to be reported. */
   readonly complete: boolean;
 }
@@ -27,36 +24,32 @@ export function readMentions(id: string, raw: unknown): Mentions {
   let complete = true;
   const base = ["nodes", id];
 
-  function names(value: unknown, path: TreePath, mention: Omit<Mention, "name" | "path">): void {
+  function names(value: unknown, side: Mention["side"], ...path: TreePath): void {
     if (value === undefined) return;
-    if (typeof value === "string") found.push({ ...mention, name: value, path });
+    if (typeof value === "string") found.push({ name: value, side, path: [...base, ...path] });
     else if (Array.isArray(value)) {
       for (const [index, name] of value.entries()) {
-        if (typeof name === "string") found.push({ ...mention, name, path: [...path, index] });
-        else complete = false;
+        if (typeof name !== "string") complete = false;
+        else found.push({ name, side, path: [...base, ...path, index] });
       }
     } else complete = false;
   }
 
-  if (!isJsonObject(raw)) return { found, join: "all_of", complete: false };
-  names(raw["next"], [...base, "next"], { side: "next" });
-  names(raw["on_true"], [...base, "on_true"], { side: "next", branch: 0 });
-  names(raw["on_false"], [...base, "on_false"], { side: "next", branch: 1 });
+  if (!isJsonObject(raw)) return { found, complete: false };
+  names(raw["next"], "next", "next");
+  names(raw["on_true"], "next", "on_true");
+  names(raw["on_false"], "next", "on_false");
   const branches = raw["branches"];
   if (Array.isArray(branches)) {
     for (const [branch, each] of branches.entries()) {
-      const path = [...base, "branches", branch, "next"];
-      if (isJsonObject(each)) names(each["next"], path, { side: "next", branch });
+      if (isJsonObject(each)) names(each["next"], "next", "branches", branch, "next");
       else complete = false;
     }
   }
   const depends = raw["depends_on"];
-  const path = [...base, "depends_on"];
-  if (!isJsonObject(depends)) {
-    names(depends, path, { side: "depends_on" });
-    return { found, join: "all_of", complete };
-  }
-  names(depends["all_of"], [...path, "all_of"], { side: "depends_on" });
-  names(depends["any_of"], [...path, "any_of"], { side: "depends_on" });
-  return { found, join: depends["any_of"] === undefined ? "all_of" : "any_of", complete };
+  if (isJsonObject(depends)) {
+    names(depends["all_of"], "depends_on", "depends_on", "all_of");
+    names(depends["any_of"], "depends_on", "depends_on", "any_of");
+  } else names(depends, "depends_on", "depends_on");
+  return { found, complete };
 }
