@@ -39,7 +39,7 @@ export class TestEngine {
     const { db, url } = database;
     const folder = await mkdtemp(path.join(tmpdir(), "rmhdag-engine-"));
     const ownerId = `orch-${randomUUID().slice(0, 8)}`;
-    const log = createLogger({ level: "silent", format: "json" });
+    const log = createLogger({ name: "test", level: "silent", format: "json" });
     const deps: EngineDeps = {
       db,
       broker: createPostgresBroker({ db, url, holder: ownerId, log }),

@@ -1,4 +1,5 @@
 import type { Transaction } from "../../adapters/postgres/queryable.ts";
+import type { ChildOutput } from "../../adapters/postgres/repositories/nodes.ts";
 import { readChildOutputs } from "../../adapters/postgres/repositories/nodes.ts";
 import { aggregate } from "../../core/dag/aggregate.ts";
 import type { Collected, Contribution } from "../../core/dag/facts.ts";
@@ -34,12 +35,7 @@ export async function collect(
       const children =
         tx === undefined ? [] : await readChildOutputs(tx, state.row.job_id, from.id);
       for (const child of children) {
-        sources.push({
-          node_id: child.node_id,
-          index: child.fan_out_index,
-          output: child.output === null ? undefined : await deps.outputs.resolve(child.output),
-          error: child.status === "failed" ? (child.error ?? undefined) : undefined,
-        });
+        sources.push(await contribution(deps, state, child));
       }
     }
     const answer = aggregate(node.definition.aggregation, sources);
@@ -50,4 +46,20 @@ export async function collect(
     answers.set(id, answer);
   }
   return answers;
+}
+
+/** What this tick decided of a child is not written yet, so it stands before what was read. */
+async function contribution(
+  deps: { readonly outputs: OutputStore },
+  state: JobState,
+  child: ChildOutput,
+): Promise<Contribution> {
+  const { node_id, fan_out_index: index } = child;
+  const { status, output, error } = state.nodes.get(node_id) ?? child;
+  return {
+    node_id,
+    index,
+    output: output ? await deps.outputs.resolve(output) : undefined,
+    error: status === "failed" ? (error ?? undefined) : undefined,
+  };
 }
