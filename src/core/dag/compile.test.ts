@@ -131,7 +131,7 @@ describe("a definition", () => {
       nodes: {
         "@start": { type: "start", next: ["zebra"] },
         zebra: { type: "task", queue: "container-tasks", timeout_seconds: 600, retry },
-        split: { task: { queue: "dag-worker-tasks", timeout_seconds: 60, retry } },
+        split: { task: { queue: "functionapp-tasks", timeout_seconds: 300, retry } },
         ant: { retry: { ...retry, max_attempts: 0 } },
         "@end": { type: "end", depends_on: { mode: "all_of", nodes: ["gather", "ant"] } },
       },

@@ -11,8 +11,8 @@ const echo = defineContract({
   description: "Returns its parameters.",
   params: anything,
   result: z.object({ echoed_params: anything }),
-  queue: queueFor.general,
-  timeout_seconds: 60,
+  queue: queueFor.light,
+  timeout_seconds: 300,
 });
 
 const helloWorld = defineContract({
