@@ -37,12 +37,14 @@ export function isAncestor(
 
   const ancestors = [...byAncestor.keys()].sort((a, b) => placeOf(a) - placeOf(b));
   const bits = new Int32Array(incoming.length);
+  const own = new Int32Array(incoming.length);
   for (let start = 0; start < ancestors.length; start += 32) {
     const batch = ancestors.slice(start, start + 32);
     const asked = batch.map((ancestor) => byAncestor.get(ancestor) ?? []);
     const first = placeOf(batch[0] ?? 0);
     let last = first;
     for (const index of asked.flat()) last = Math.max(last, placeOf(questions[index]?.node ?? 0));
+    for (const [bit, ancestor] of batch.entries()) own[ancestor] = 1 << bit;
     for (let place = first; place <= last; place++) {
       const node = order[place] ?? 0;
       let carried = 0;
@@ -50,10 +52,9 @@ export function isAncestor(
         // What stands before the window still carries the bits of an earlier batch.
         if (placeOf(from) >= first) carried |= bits[from] ?? 0;
       }
-      bits[node] = carried;
-      const own = batch.indexOf(node);
-      if (own >= 0) bits[node] = carried | (1 << own);
+      bits[node] = carried | (own[node] ?? 0);
     }
+    for (const ancestor of batch) own[ancestor] = 0;
     for (const [bit, indexes] of asked.entries()) {
       for (const index of indexes) {
         answers[index] = ((bits[questions[index]?.node ?? 0] ?? 0) & (1 << bit)) !== 0;
