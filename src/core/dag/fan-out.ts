@@ -21,8 +21,8 @@ function budgetOf(fanIn: FanInDefinition, total: number): number {
   const { max_failures, max_failure_percent, min_success } = fanIn;
   const limits = [
     max_failures,
-    max_failure_percent && Math.floor((total * max_failure_percent) / 100),
-    min_success && total - min_success,
+    max_failure_percent === undefined ? undefined : Math.floor((total * max_failure_percent) / 100),
+    min_success === undefined ? undefined : total - min_success,
   ].filter((limit) => limit !== undefined);
   return limits.length === 0 ? 0 : Math.min(...limits);
 }
