@@ -109,8 +109,10 @@ export interface Delivery {
   renew(): Promise<Settled>;
   /** Gives it back as if it had never been taken: at once, and not counted as a delivery. */
   release(): Promise<Settled>;
+  /** Present where the queue lives in the database. */
+  readonly lease?: LeaseToken;
   /**
-   * Present where the queue lives in the database: settles in a statement of the caller's, which
+   * Present with `lease`: settles in a statement of the caller's, which
    * must delete the lease that the token names, so that a result and its acknowledgement are one.
    */
   readonly settleWith?: (settle: (lease: LeaseToken) => Promise<Settled>) => Promise<Settled>;

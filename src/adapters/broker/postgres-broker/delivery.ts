@@ -53,6 +53,7 @@ export function createDelivery(
     deadLetter: (reason, detail) => once(() => deadLetter(db, lease, reason, detail)),
     release: () => once(async () => (await release(db, [lease]))[0] ?? "lost"),
     renew: async () => (settled ? "lost" : renew(db, lease)),
+    lease,
     settleWith: (settle) => once(() => settle(lease)),
   };
   return {

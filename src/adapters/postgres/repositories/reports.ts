@@ -1,0 +1,137 @@
+/**
+ * Results of attempts. On the queue in the database, recording a result and acknowledging its
+ * message is one statement: neither can happen without the other.
+ */
+import type { LeaseToken, Settled } from "../../broker/broker.ts";
+import type { Queryable } from "../queryable.ts";
+
+export interface TaskResultRow {
+  readonly task_id: string;
+  readonly job_id: string;
+  readonly node_id: string;
+  readonly status: "completed" | "failed";
+  /** JSON texts, one of them null: they are checked and written out before they get here. */
+  readonly output: string | null;
+  readonly error: string | null;
+  readonly worker_id: string;
+}
+
+export interface LeasedResultRow extends TaskResultRow {
+  readonly lease: LeaseToken;
+}
+
+/** `started_at` is the lease's own time: the database's clock, and no clock of the worker's. */
+const recordReportsText = `
+WITH incoming AS (
+  SELECT * FROM unnest($1::bigint[], $2::integer[], $3::text[], $4::text[], $5::text[], $6::text[],
+    $7::text[], $8::text[], $9::text[])
+    AS t(message_id, deliveries, task_id, job_id, node_id, status, output, error, worker_id)
+),
+gone AS (
+  DELETE FROM dagapp.dag_queue_leases AS lease USING incoming
+  WHERE lease.message_id = incoming.message_id AND lease.deliveries = incoming.deliveries
+  RETURNING incoming.*, lease.leased_at
+),
+recorded AS (
+  INSERT INTO dagapp.dag_task_results
+    (task_id, job_id, node_id, status, output, error, worker_id, started_at)
+  SELECT task_id, job_id, node_id, status::dagapp.task_status, output::jsonb, error::jsonb,
+    worker_id, leased_at
+  FROM gone ON CONFLICT (task_id) DO NOTHING
+)
+SELECT array_agg(message_id::float8) AS accepted,
+  CASE WHEN count(*) > 0 THEN pg_notify('dag_wake', '') END
+FROM gone`;
+
+/**
+ * Answers for each result, in the order given: `lost` when its lease was no longer held, and then
+ * nothing was recorded. Give it connections that commit asynchronously.
+ */
+export async function recordReports(
+  db: Queryable,
+  reports: readonly LeasedResultRow[],
+): Promise<Settled[]> {
+  if (reports.length === 0) return [];
+  // In the order of their messages, so that two statements on the same leases cannot deadlock.
+  const ordered = [...reports].sort((a, b) => a.lease.message_id - b.lease.message_id);
+  const { rows } = await db.query<{ accepted: number[] | null }>(
+    recordReportsText,
+    [
+      ordered.map(({ lease }) => lease.message_id),
+      ordered.map(({ lease }) => lease.deliveries),
+      ...columns(ordered),
+    ],
+    "dag_record_reports",
+  );
+  const accepted = new Set(rows[0]?.accepted ?? []);
+  return reports.map(({ lease }) => (accepted.has(lease.message_id) ? "ok" : "lost"));
+}
+
+/**
+ * For results that come without a lease of ours: another broker, or a worker over HTTP. The engine
+ * ignores what is not the node's current attempt; answers the ids that were new.
+ */
+export async function recordResults(
+  db: Queryable,
+  results: readonly TaskResultRow[],
+): Promise<readonly string[]> {
+  if (results.length === 0) return [];
+  const { rows } = await db.query<{ task_id: string }>(
+    `WITH recorded AS (
+       INSERT INTO dagapp.dag_task_results AS known
+         (task_id, job_id, node_id, status, output, error, worker_id)
+       SELECT task_id, job_id, node_id, status::dagapp.task_status, output::jsonb, error::jsonb,
+         worker_id
+       FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[],
+         $7::text[]) AS t(task_id, job_id, node_id, status, output, error, worker_id)
+       ON CONFLICT (task_id) DO NOTHING RETURNING task_id
+     ),
+     woken AS MATERIALIZED (SELECT pg_notify('dag_wake', '') FROM (SELECT 1 FROM recorded LIMIT 1) AS one)
+     SELECT task_id, (SELECT count(*) FROM woken) FROM recorded`,
+    columns(results),
+  );
+  return rows.map(({ task_id }) => task_id);
+}
+
+/**
+ * A task whose message is dead will never be reported by a worker: this does it. Run it when the
+ * engine is woken and now and then; answers the tasks.
+ */
+export async function reportDeadTasks(db: Queryable): Promise<readonly string[]> {
+  const { rows } = await db.query<{ task_id: string }>(
+    `WITH dead AS MATERIALIZED (
+       SELECT message_id, message_key, group_key, reason, detail FROM dagapp.dag_queue_dead
+       WHERE NOT reported ORDER BY message_id LIMIT 500 FOR UPDATE SKIP LOCKED
+     ),
+     marked AS (
+       UPDATE dagapp.dag_queue_dead SET reported = true
+       WHERE message_id = ANY (ARRAY(SELECT message_id FROM dead))
+     ),
+     recorded AS (
+       INSERT INTO dagapp.dag_task_results (task_id, job_id, node_id, status, error)
+       SELECT node.task_id, node.job_id, node.node_id, 'failed', jsonb_build_object(
+         'code', 'DEAD_LETTERED', 'category', 'permanent',
+         'message', 'The message of the task was given up (' || dead.reason || ')'
+           || coalesce(': ' || left(dead.detail, 4000), '.'),
+         'details', jsonb_build_object('reason', dead.reason))
+       FROM dead JOIN dagapp.dag_node_states AS node
+         ON node.job_id = dead.group_key AND node.task_id = dead.message_key
+       ON CONFLICT (task_id) DO NOTHING RETURNING task_id
+     ),
+     woken AS MATERIALIZED (SELECT pg_notify('dag_wake', '') FROM (SELECT 1 FROM recorded LIMIT 1) AS one)
+     SELECT task_id, (SELECT count(*) FROM woken) FROM recorded`,
+  );
+  return rows.map(({ task_id }) => task_id);
+}
+
+function columns(results: readonly TaskResultRow[]): unknown[] {
+  return [
+    results.map(({ task_id }) => task_id),
+    results.map(({ job_id }) => job_id),
+    results.map(({ node_id }) => node_id),
+    results.map(({ status }) => status),
+    results.map(({ output }) => output),
+    results.map(({ error }) => error),
+    results.map(({ worker_id }) => worker_id),
+  ];
+}

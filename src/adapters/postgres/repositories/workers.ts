@@ -1,0 +1,39 @@
+import type { Queryable } from "../queryable.ts";
+
+export interface WorkerRow {
+  readonly worker_id: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly version: string;
+  readonly queues: readonly string[];
+  readonly slots: number;
+  readonly busy: number;
+}
+
+/** Registers at the first beat, and again should somebody have removed the row meanwhile. */
+export async function beatWorker(db: Queryable, worker: WorkerRow): Promise<void> {
+  await db.query(
+    `INSERT INTO dagapp.dag_workers (worker_id, host, pid, version, queues, slots, busy)
+     VALUES ($1, $2, $3, $4, $5, $6, $7)
+     ON CONFLICT (worker_id) DO UPDATE
+     SET host = excluded.host, pid = excluded.pid, version = excluded.version,
+         queues = excluded.queues, slots = excluded.slots, busy = excluded.busy,
+         heartbeat_at = now(),
+         started_at = CASE WHEN dag_workers.pid = excluded.pid THEN dag_workers.started_at
+                      ELSE now() END`,
+    [
+      worker.worker_id,
+      worker.host,
+      worker.pid,
+      worker.version,
+      worker.queues,
+      worker.slots,
+      worker.busy,
+    ],
+    "dag_beat_worker",
+  );
+}
+
+export async function removeWorker(db: Queryable, workerId: string): Promise<void> {
+  await db.query("DELETE FROM dagapp.dag_workers WHERE worker_id = $1", [workerId]);
+}

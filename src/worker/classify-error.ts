@@ -1,0 +1,128 @@
+import { z } from "zod";
+import type { JsonObject } from "../core/model/json.ts";
+import { cleanText } from "../core/model/output.ts";
+import { checkOutput } from "../core/model/output.ts";
+import type { ErrorCategory, TaskError } from "../core/model/task.ts";
+import { HandlerError } from "./errors.ts";
+
+const transientCodes: ReadonlySet<string> = new Set([
+  "ECONNRESET",
+  "ECONNREFUSED",
+  "ECONNABORTED",
+  "EPIPE",
+  "ETIMEDOUT",
+  "ENETDOWN",
+  "ENETUNREACH",
+  "EHOSTDOWN",
+  "EHOSTUNREACH",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EBUSY",
+  "EMFILE",
+  "ENOSPC",
+  "UND_ERR_CONNECT_TIMEOUT",
+  "UND_ERR_HEADERS_TIMEOUT",
+  "UND_ERR_BODY_TIMEOUT",
+  "UND_ERR_SOCKET",
+]);
+const throttlingStatuses: ReadonlySet<number> = new Set([429, 503]);
+const transientStatuses: ReadonlySet<number> = new Set([408, 425, 500, 502, 504]);
+const throttlingWords = /rate limit|too many requests|throttl|quota exceeded|server busy/i;
+const longestMessage = 8000;
+const longestDetails = 64 * 1024;
+
+/**
+ * What a thrown value means for the retry. In this order: what the handler says itself; throttling;
+ * the network and its time-outs (transient); mistakes in code or data, which would only repeat
+ * (permanent). A plain `Error` says nothing, and is transient: losing a job to a hiccup is worse
+ * than trying a hopeless task as often as its workflow allows.
+ */
+export function classifyError(thrown: unknown): TaskError {
+  if (thrown instanceof HandlerError) {
+    return make(thrown.code, thrown.message, thrown.category, thrown.details);
+  }
+  if (!(thrown instanceof Error)) {
+    return make("THROWN_VALUE", `The handler threw ${describe(thrown)}.`, "transient");
+  }
+  const code = textOf(thrown, "code") ?? textOf(thrown.cause, "code");
+  const status =
+    numberOf(thrown, "statusCode") ??
+    numberOf(thrown, "status") ??
+    numberOf(thrown.cause, "status");
+  const name = code ?? (thrown.name === "Error" ? "ERROR" : thrown.name);
+  const asked = numberOf(thrown, "retryAfterSeconds");
+  if ((status !== undefined && throttlingStatuses.has(status)) || isThrottled(thrown)) {
+    const details = asked === undefined ? undefined : { retry_after_seconds: asked };
+    return make("THROTTLED", thrown.message, "throttling", details);
+  }
+  if (status !== undefined && transientStatuses.has(status)) {
+    return make(`HTTP_${status}`, thrown.message, "transient");
+  }
+  if (code !== undefined && transientCodes.has(code))
+    return make(code, thrown.message, "transient");
+  if (thrown.name === "TimeoutError" || thrown.name === "AbortError") {
+    return make(thrown.name, thrown.message, "transient");
+  }
+  if (isMistake(thrown) || (status !== undefined && status >= 400 && status < 500)) {
+    return make(name, thrown.message, "permanent");
+  }
+  return make(name, thrown.message, "transient");
+}
+
+/** `fetch` reports every failure of the network as a TypeError with the real error as its cause. */
+function isMistake(error: Error): boolean {
+  if (error instanceof TypeError) return error.cause === undefined;
+  return (
+    error instanceof RangeError ||
+    error instanceof ReferenceError ||
+    error instanceof SyntaxError ||
+    error instanceof z.ZodError
+  );
+}
+
+function isThrottled(error: Error): boolean {
+  return throttlingWords.test(error.message);
+}
+
+function make(
+  code: string,
+  message: string,
+  category: ErrorCategory,
+  details?: JsonObject,
+): TaskError {
+  const text = cleanText(message);
+  const isStorable = details !== undefined && isSmallJson(details);
+  return {
+    code: cleanText(code).slice(0, 64) || "ERROR",
+    message: text.length > longestMessage ? `${text.slice(0, longestMessage)}…` : text,
+    category,
+    ...(isStorable ? { details } : {}),
+  };
+}
+
+function isSmallJson(details: JsonObject): boolean {
+  return checkOutput(details, { maxBytes: longestDetails, maxDepth: 16 }).ok;
+}
+
+function describe(value: unknown): string {
+  try {
+    return typeof value === "string" ? `the text ${JSON.stringify(value)}` : String(value);
+  } catch {
+    return "a value that has no text";
+  }
+}
+
+function textOf(value: unknown, key: string): string | undefined {
+  const found = ownValue(value, key);
+  return typeof found === "string" ? found : undefined;
+}
+
+function numberOf(value: unknown, key: string): number | undefined {
+  const found = ownValue(value, key);
+  return typeof found === "number" && Number.isFinite(found) ? found : undefined;
+}
+
+function ownValue(value: unknown, key: string): unknown {
+  if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;
+  return (value as Record<string, unknown>)[key];
+}

@@ -1,0 +1,91 @@
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { hostname } from "node:os";
+import path from "node:path";
+import { z } from "zod";
+import { queueFor } from "../core/queues.ts";
+import { describeIssues } from "./describe-issues.ts";
+
+export interface WorkerConfig {
+  readonly databaseUrl: string;
+  readonly workerId: string;
+  readonly queues: readonly string[];
+  readonly concurrency: number;
+  readonly callbackUrl: string | undefined;
+  readonly serviceToken: string | undefined;
+  readonly logLevel: string;
+  readonly logFormat: "json" | "text";
+  readonly dataFolder: string;
+  readonly heartbeatMs: number;
+  readonly graceMs: number;
+  readonly host: string;
+  readonly version: string;
+}
+
+const seconds = (fallback: number) => z.coerce.number().positive().max(86_400).default(fallback);
+
+/** All that can be set, with its default. */
+const environment = z.object({
+  DATABASE_URL: z.url({
+    protocol: /^postgres(ql)?$/,
+    error: "must name the database, such as postgres://user:password@host:5432/name",
+  }),
+  WORKER_ID: z
+    .string()
+    .regex(/^[\w.:-]{1,128}$/, "must be 1 to 128 letters, digits or . _ : -")
+    .optional(),
+  WORKER_TYPE: z.enum(Object.keys(queueFor) as (keyof typeof queueFor)[]).default("general"),
+  WORKER_QUEUE: z.string().optional(),
+  WORKER_CONCURRENCY: z.coerce.number().int().min(1).max(1000).default(4),
+  WORKER_HEARTBEAT_SECONDS: seconds(10),
+  WORKER_SHUTDOWN_SECONDS: seconds(30),
+  DAG_CALLBACK_URL: z.url({ protocol: /^https?$/ }).optional(),
+  DAG_SERVICE_TOKEN: z.string().min(1).optional(),
+  LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
+  LOG_FORMAT: z.enum(["json", "text"]).default("json"),
+  RMHDAG_DATA_DIR: z.string().min(1).default(".rmhdag"),
+});
+
+export class ConfigError extends Error {
+  constructor(problems: string) {
+    super(`The worker's settings are not valid. ${problems}`);
+    this.name = "ConfigError";
+  }
+}
+
+export function readConfig(env: NodeJS.ProcessEnv = process.env): WorkerConfig {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ""));
+  const parsed = environment.safeParse(given);
+  if (!parsed.success) throw new ConfigError(describeIssues(parsed.error));
+  const settings = parsed.data;
+  const host = hostname();
+  const queues = list(settings.WORKER_QUEUE) ?? [queueFor[settings.WORKER_TYPE]];
+  return {
+    databaseUrl: settings.DATABASE_URL,
+    workerId: settings.WORKER_ID ?? `${host}-${process.pid}-${randomBytes(3).toString("hex")}`,
+    queues,
+    concurrency: settings.WORKER_CONCURRENCY,
+    callbackUrl: settings.DAG_CALLBACK_URL,
+    serviceToken: settings.DAG_SERVICE_TOKEN,
+    logLevel: settings.LOG_LEVEL,
+    logFormat: settings.LOG_FORMAT,
+    dataFolder: path.resolve(settings.RMHDAG_DATA_DIR),
+    heartbeatMs: settings.WORKER_HEARTBEAT_SECONDS * 1000,
+    graceMs: settings.WORKER_SHUTDOWN_SECONDS * 1000,
+    host,
+    version: readVersion(),
+  };
+}
+
+/** Comma-separated; a name twice counts once, and nothing but commas counts as not given. */
+function list(value: string | undefined): string[] | undefined {
+  const names = (value ?? "").split(",").map((name) => name.trim());
+  const unique = [...new Set(names.filter((name) => name !== ""))];
+  return unique.length > 0 ? unique : undefined;
+}
+
+function readVersion(): string {
+  // Two folders up from src/worker as well as from dist/worker.
+  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+  return z.object({ version: z.string() }).parse(JSON.parse(text)).version;
+}

@@ -1,0 +1,159 @@
+/** One delivery from its message to its report: each step is a function, and a failure is a throw. */
+import { createHash } from "node:crypto";
+import type { Delivery } from "../adapters/broker/broker.ts";
+import type { Storage } from "../adapters/storage/storage.ts";
+import { taskMessage } from "../core/messages.ts";
+import type { TaskMessage } from "../core/messages.ts";
+import { checkOutput, cleanText, inlineOutputBytes } from "../core/model/output.ts";
+import type { OutputReference } from "../core/model/output.ts";
+import { classifyError } from "./classify-error.ts";
+import type { Handler } from "./define-handler.ts";
+import { HandlerError, PermanentError } from "./errors.ts";
+import { createContext } from "./handler-context.ts";
+import type { ContextDependencies } from "./handler-context.ts";
+import type { Outcome, RunningTask } from "./reporter.ts";
+import { armStop } from "./stop-signal.ts";
+import type { StopCause, StopSignal } from "./stop-signal.ts";
+import { describeIssues } from "./describe-issues.ts";
+
+export interface ExecuteDependencies extends ContextDependencies {
+  readonly handlers: ReadonlyMap<string, Handler>;
+  /** In the catalogue, and not implemented yet. */
+  readonly notImplemented: ReadonlySet<string>;
+  readonly inlineOutputBytes?: number;
+}
+
+/** What a task comes to: something to report, or a delivery that was stopped from outside. */
+type Ending = Outcome | { readonly status: "stopped"; readonly cause: StopCause };
+
+export async function executeTask(deps: ExecuteDependencies, delivery: Delivery): Promise<void> {
+  const message = parseMessage(delivery.body);
+  if (typeof message === "string") {
+    await delivery.deadLetter("InvalidMessage", cleanText(message));
+    return;
+  }
+  const task = { message, delivery };
+  await settle(deps, task, await run(deps, task));
+}
+
+function parseMessage(body: string): TaskMessage | string {
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch (error) {
+    return `The body is not JSON: ${String(error)}`;
+  }
+  const parsed = taskMessage.safeParse(value);
+  return parsed.success ? parsed.data : describeIssues(parsed.error);
+}
+
+async function run(deps: ExecuteDependencies, task: RunningTask): Promise<Ending> {
+  const stop = armStop(task.delivery.signal, task.message.timeout_seconds * 1000);
+  try {
+    const handler = findHandler(deps, task.message.handler);
+    const params = validateParams(handler, task.message.params);
+    const result = await runHandler(deps, task, handler, params, stop);
+    return { status: "completed", output: await toOutput(deps, task.message, handler, result) };
+  } catch (error) {
+    return toEnding(error, stop.cause(), task.message);
+  } finally {
+    stop.disarm();
+  }
+}
+
+function findHandler(deps: ExecuteDependencies, name: string): Handler {
+  const handler = deps.handlers.get(name);
+  if (handler !== undefined) return handler;
+  if (deps.notImplemented.has(name)) {
+    const message = `The handler "${name}" is not implemented in this version.`;
+    throw new PermanentError(message, { code: "NOT_IMPLEMENTED" });
+  }
+  throw new PermanentError(`There is no handler "${name}".`, { code: "UNKNOWN_HANDLER" });
+}
+
+function validateParams(handler: Handler, params: unknown): unknown {
+  const parsed = handler.contract.params.safeParse(params);
+  if (parsed.success) return parsed.data;
+  const message = `The parameters do not fit "${handler.contract.name}": ${describeIssues(parsed.error)}`;
+  throw new PermanentError(message, { code: "INVALID_PARAMS" });
+}
+
+async function runHandler(
+  deps: ExecuteDependencies,
+  task: RunningTask,
+  handler: Handler,
+  params: unknown,
+  stop: StopSignal,
+): Promise<unknown> {
+  const prepared = createContext(deps, task, stop.signal);
+  try {
+    stop.signal.throwIfAborted();
+    return await Promise.race([handler.run(params, prepared.context), stop.abandoned]);
+  } finally {
+    await prepared.cleanUp().catch((err: unknown) => {
+      deps.log.warn({ err, task_id: task.message.task_id }, "a work folder was not removed");
+    });
+  }
+}
+
+async function toOutput(
+  deps: ExecuteDependencies,
+  message: TaskMessage,
+  handler: Handler,
+  result: unknown,
+): Promise<string> {
+  // Before the contract: a schema would walk into a cycle.
+  const checked = checkOutput(result);
+  if (!checked.ok) throw new PermanentError(checked.error.message, { code: checked.error.code });
+  const parsed = handler.contract.result.safeParse(result);
+  if (!parsed.success) {
+    const text = `The result does not fit "${handler.contract.name}": ${describeIssues(parsed.error)}`;
+    throw new PermanentError(text, { code: "INVALID_RESULT" });
+  }
+  const isSmall = checked.bytes <= (deps.inlineOutputBytes ?? inlineOutputBytes);
+  return isSmall ? checked.json : JSON.stringify(await store(deps.storage, message, checked.json));
+}
+
+async function store(
+  storage: Storage,
+  message: TaskMessage,
+  json: string,
+): Promise<OutputReference> {
+  const bytes = new TextEncoder().encode(json);
+  const part = (id: string) => id.replaceAll(/[^\w-]/g, "_");
+  const $ref = `results/${part(message.job_id)}/${part(message.task_id)}.json`;
+  await storage.put($ref, bytes);
+  const sha256 = createHash("sha256").update(bytes).digest("hex");
+  return { $ref, bytes: bytes.length, sha256 };
+}
+
+/**
+ * A handler that was told to stop and threw has stopped; what exactly it threw says nothing then.
+ * But what it has found out itself, by an error of ours, still holds.
+ */
+function toEnding(error: unknown, cause: StopCause | undefined, message: TaskMessage): Ending {
+  if (cause === "timeout") {
+    const text = `The task took longer than its ${message.timeout_seconds} s.`;
+    const isOwn = error instanceof HandlerError && error.category === "permanent";
+    if (!isOwn) {
+      return { status: "failed", error: { code: "TIMEOUT", message: text, category: "transient" } };
+    }
+  } else if (cause !== undefined) return { status: "stopped", cause };
+  return { status: "failed", error: classifyError(error) };
+}
+
+async function settle(deps: ExecuteDependencies, task: RunningTask, ending: Ending): Promise<void> {
+  const { delivery, message } = task;
+  const log = deps.log.child({ task_id: message.task_id, handler: message.handler });
+  if (ending.status === "stopped") {
+    log.info({ cause: ending.cause }, "task stopped");
+    if (ending.cause === "shutdown") await delivery.release();
+    // Withdrawn: nobody waits for a report. Held too long: the next one may try. Lost: no effect.
+    else if (ending.cause === "cancelled") await delivery.complete();
+    else await delivery.retry({ reason: `given up: ${ending.cause}` });
+    return;
+  }
+  if (ending.status === "failed") log.info({ error: ending.error }, "task failed");
+  const settled = await deps.reporter.report(task, ending);
+  if (settled === "lost") log.warn("the report came too late: the task is no longer ours");
+}

@@ -1,0 +1,76 @@
+import { mkdtempSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import path from "node:path";
+import type { Logger } from "../adapters/runtime/logger.ts";
+import type { Storage } from "../adapters/storage/storage.ts";
+import { checkOutput } from "../core/model/output.ts";
+import type { HandlerContext } from "./define-handler.ts";
+import { PermanentError, TransientError } from "./errors.ts";
+import type { Reporter, RunningTask } from "./reporter.ts";
+import { createTaskLogger } from "./task-logger.ts";
+
+export interface ContextDependencies {
+  readonly reporter: Reporter;
+  readonly storage: Storage;
+  readonly workFolder: string;
+  readonly log: Logger;
+}
+
+const checkpointLimits = { maxBytes: 1024 * 1024, maxDepth: 64 };
+
+export function createContext(
+  { reporter, storage, workFolder, log }: ContextDependencies,
+  task: RunningTask,
+  signal: AbortSignal,
+): { readonly context: HandlerContext; cleanUp(): Promise<void> } {
+  const { task_id, job_id, node_id, attempt } = task.message;
+  const logger = createTaskLogger(log.child({ task_id, job_id, node_id }), (line) => {
+    reporter.log(task, line);
+  });
+  let workDir: string | undefined;
+  let saving: Promise<unknown> = Promise.resolve();
+
+  async function save(phase: string, data: unknown): Promise<void> {
+    const checked = checkOutput(data, checkpointLimits);
+    if (!checked.ok) {
+      const message = `The checkpoint of "${phase}" cannot be kept. ${checked.error.message}`;
+      throw new PermanentError(message, { code: "CHECKPOINT_INVALID" });
+    }
+    if ((await reporter.saveCheckpoint(task, phase, checked.json)) === "lost") {
+      throw new TransientError("The task runs elsewhere by now.", { code: "LEASE_LOST" });
+    }
+  }
+
+  const context: HandlerContext = {
+    task_id,
+    job_id,
+    node_id,
+    attempt,
+    signal,
+    logger,
+    storage,
+    progress: (percent, message) => {
+      // Nobody's task should fail over a progress bar.
+      if (!Number.isFinite(percent)) return;
+      reporter.progress(task, Math.min(100, Math.max(0, percent)), message);
+    },
+    checkpoint: {
+      load: () => reporter.loadCheckpoint(task),
+      // One after the other: their numbers are their order.
+      save: (phase, data) => {
+        const saved = saving.catch(() => undefined).then(() => save(phase, data));
+        saving = saved;
+        return saved;
+      },
+    },
+    get workDir() {
+      return (workDir ??= mkdtempSync(path.join(workFolder, "task-")));
+    },
+  };
+  return {
+    context,
+    cleanUp: async () => {
+      if (workDir !== undefined) await rm(workDir, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,135 @@
+/**
+ * For workers that do not reach the database: everything goes to the orchestrator, which answers
+ * whether the task is still this worker's. The result goes first and the message is completed after
+ * it, so that a crash between the two repeats a report and loses none.
+ */
+import { setTimeout as pause } from "node:timers/promises";
+import { createBatcher } from "../adapters/runtime/batcher.ts";
+import type { Logger } from "../adapters/runtime/logger.ts";
+import { ApiError } from "../core/api/api-error.ts";
+import { createClient } from "../core/api/client.ts";
+import type { Client } from "../core/api/client.ts";
+import { isJsonObject } from "../core/model/json.ts";
+import type { JsonObject } from "../core/model/json.ts";
+import { createLater } from "./later.ts";
+import type { Reporter } from "./reporter.ts";
+
+export interface HttpReporterOptions {
+  /** Such as `http://orchestrator:8000`. */
+  readonly callbackUrl: string;
+  readonly serviceToken: string | undefined;
+  readonly workerId: string;
+  readonly log: Logger;
+  readonly firstPauseMs?: number;
+}
+
+type ReportedResult = Parameters<Client["reportResults"]>[0]["body"]["results"][number];
+type ReportedProgress = Parameters<Client["reportProgress"]>[0]["body"];
+
+const maxResults = 100;
+const answerTimeoutMs = 10_000;
+const longestPauseMs = 10_000;
+const attempts = 40;
+
+export function createHttpReporter(options: HttpReporterOptions): Reporter {
+  const { callbackUrl, serviceToken, workerId, log } = options;
+  const client = createClient({ baseUrl: callbackUrl, token: serviceToken, fetch });
+
+  /** The orchestrator may be restarting; what it refuses for a reason is not sent again. */
+  async function insist<T>(what: string, send: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    let pauseMs = options.firstPauseMs ?? 200;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await send(AbortSignal.timeout(answerTimeoutMs));
+      } catch (error) {
+        if (attempt >= attempts || isRefusal(error)) throw error;
+        log.warn({ err: error, pauseMs }, `${what} could not be reported; trying again`);
+        await pause(pauseMs);
+        pauseMs = Math.min(longestPauseMs, pauseMs * 2);
+      }
+    }
+  }
+
+  const results = createBatcher<ReportedResult, "ok" | "lost">({
+    maxItems: maxResults,
+    flush: async (batch) => {
+      const { accepted } = await insist("results", (signal) =>
+        client.reportResults({ body: { results: [...batch] }, signal }),
+      );
+      const taken = new Set(accepted);
+      return batch.map(({ task_id }) => (taken.has(task_id) ? "ok" : "lost"));
+    },
+  });
+  const progress = createLater<ReportedProgress>({
+    what: "progress",
+    delayMs: 1000,
+    maxWaiting: 1000,
+    write: async (items) => {
+      for (const body of items) {
+        await client.reportProgress({ body, signal: AbortSignal.timeout(answerTimeoutMs) });
+      }
+    },
+    log,
+  });
+
+  return {
+    async report({ message, delivery }, outcome) {
+      const { task_id, job_id, node_id } = message;
+      const task = { task_id, job_id, node_id, worker_id: workerId };
+      const answer = await results.add(
+        outcome.status === "completed"
+          ? { ...task, status: "completed", output: JSON.parse(outcome.output) as JsonObject }
+          : { ...task, status: "failed", error: outcome.error },
+      );
+      const settled = await delivery.complete();
+      return answer === "lost" ? "lost" : settled;
+    },
+
+    progress({ message: { task_id, job_id, node_id } }, percent, message) {
+      const text = message === undefined ? {} : { message: message.slice(0, 1024) };
+      progress.add(task_id, { task_id, job_id, node_id, percent, ...text });
+    },
+
+    async loadCheckpoint({ message }) {
+      const query = new URLSearchParams({ job_id: message.job_id, node_id: message.node_id });
+      const url = `${callbackUrl.replace(/\/+$/, "")}/api/v1/callbacks/checkpoint?${query.toString()}`;
+      const headers: Record<string, string> =
+        serviceToken === undefined ? {} : { authorization: `Bearer ${serviceToken}` };
+      return insist("the wish for a checkpoint", async (signal) => {
+        const answer = await fetch(url, { headers, signal });
+        if (answer.status === 404) return undefined;
+        if (!answer.ok) throw new Error(`The orchestrator answered ${answer.status}.`);
+        const body: unknown = await answer.json();
+        const found = isJsonObject(body) ? body["checkpoint"] : undefined;
+        if (!isJsonObject(found)) return undefined;
+        const { phase, data } = found;
+        return typeof phase === "string" && isJsonObject(data) ? { phase, data } : undefined;
+      });
+    },
+
+    async saveCheckpoint({ message: { task_id, job_id, node_id } }, phase, data) {
+      const body = { task_id, job_id, node_id, phase, data: JSON.parse(data) as JsonObject };
+      try {
+        await insist("a checkpoint", (signal) => client.saveCheckpoint({ body, signal }));
+        return "ok";
+      } catch (error) {
+        if (error instanceof ApiError && error.code === "STALE_ATTEMPT") return "lost";
+        throw error;
+      }
+    },
+
+    // The lines are in the process's own log; there is no callback for them.
+    log: () => undefined,
+
+    async close() {
+      await results.idle();
+      await progress.close();
+    },
+  };
+}
+
+function isRefusal(error: unknown): boolean {
+  return (
+    error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429
+  );
+}

@@ -1,0 +1,49 @@
+import type { Handler, HandlerName } from "./define-handler.ts";
+import { chunkProcessor } from "./handlers/testing/chunk-processor.ts";
+import { echo } from "./handlers/testing/echo.ts";
+import { fail } from "./handlers/testing/fail.ts";
+import { flakyEcho } from "./handlers/testing/flaky-echo.ts";
+import { helloWorld } from "./handlers/testing/hello-world.ts";
+import { multiPhase } from "./handlers/testing/multi-phase.ts";
+import { probe } from "./handlers/testing/probe.ts";
+import { sizeCheck } from "./handlers/testing/size-check.ts";
+import { sleep } from "./handlers/testing/sleep.ts";
+
+const implemented: readonly Handler[] = [
+  chunkProcessor,
+  echo,
+  fail,
+  flakyEcho,
+  helloWorld,
+  multiPhase,
+  probe,
+  sizeCheck,
+  sleep,
+];
+
+export const handlers: ReadonlyMap<string, Handler> = new Map(
+  implemented.map((handler) => [handler.contract.name, handler]),
+);
+
+/** Every other contract of the catalogue. A test holds the two together; this list only shrinks. */
+const missing: readonly HandlerName[] = [
+  "raster.blob_to_mount",
+  "raster.create_cog",
+  "raster.generate_tiling_scheme",
+  "raster.process_tile",
+  "raster.process_tile_batch",
+  "raster.stac_ensure_collection",
+  "raster.stac_register_item",
+  "raster.stac_register_items",
+  "raster.validate",
+  "raster_clip",
+  "raster_mosaic",
+  "raster_reproject",
+  "vector_create_stac",
+  "vector_dissolve",
+  "vector_prepare",
+  "vector_simplify",
+  "vector_upload_chunk",
+];
+
+export const notImplemented: ReadonlySet<string> = new Set(missing);

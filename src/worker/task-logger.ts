@@ -1,0 +1,44 @@
+import type { Logger } from "../adapters/runtime/logger.ts";
+import { hideSecrets } from "../adapters/runtime/logger.ts";
+import type { JsonObject } from "../core/model/json.ts";
+import { checkOutput, cleanText } from "../core/model/output.ts";
+import type { LogLine } from "./reporter.ts";
+
+type Level = LogLine["level"];
+
+/** What a handler logs with: to the process's log, and to the job's own. */
+export type TaskLogger = Readonly<Record<Level, (message: string, data?: JsonObject) => void>>;
+
+/** A handler that logs in a loop must not fill the database. */
+const maxLinesPerTask = 1000;
+const longestMessage = 8192;
+const longestData = 16 * 1024;
+
+/** Bounded: after so many lines one more says that the rest is only in the process's log. */
+export function createTaskLogger(log: Logger, keep: (line: LogLine) => void): TaskLogger {
+  let lines = 0;
+
+  function write(level: Level, message: string, data?: JsonObject): void {
+    log[level](data ?? {}, message);
+    lines++;
+    if (lines <= maxLinesPerTask) keep(toLine(level, message, data));
+    else if (lines === maxLinesPerTask + 1) {
+      keep({ level: "warn", message: "further lines of this task are not kept", data: null });
+    }
+  }
+
+  const at = (level: Level) => (message: string, data?: JsonObject) => {
+    write(level, message, data);
+  };
+  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+}
+
+function toLine(level: Level, message: string, data: JsonObject | undefined): LogLine {
+  const checked =
+    data === undefined ? undefined : checkOutput(data, { maxBytes: longestData, maxDepth: 16 });
+  return {
+    level,
+    message: hideSecrets(cleanText(message)).slice(0, longestMessage),
+    data: checked?.ok === true ? hideSecrets(checked.json) : null,
+  };
+}

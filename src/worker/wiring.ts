@@ -1,0 +1,79 @@
+import { mkdir } from "node:fs/promises";
+import path from "node:path";
+import { createPostgresBroker } from "../adapters/broker/postgres-broker/create-postgres-broker.ts";
+import { openLeaseDatabase } from "../adapters/broker/postgres-broker/lease-database.ts";
+import { openDatabase } from "../adapters/postgres/database.ts";
+import type { Logger } from "../adapters/runtime/logger.ts";
+import { createLocalStorage } from "../adapters/storage/local-storage.ts";
+import type { WorkerConfig } from "./config.ts";
+import { consume } from "./consume.ts";
+import { executeTask } from "./execute-task.ts";
+import { createHeartbeat } from "./heartbeat.ts";
+import { createHttpReporter } from "./http-reporter.ts";
+import { createPostgresReporter } from "./postgres-reporter.ts";
+import { handlers, notImplemented } from "./registry.ts";
+
+export interface RunningWorker {
+  /** In the order in which a worker stops: nothing new, what runs, what is told, who tells it. */
+  readonly stopSteps: readonly { readonly name: string; readonly stop: () => Promise<unknown> }[];
+}
+
+export async function startWorker(config: WorkerConfig, log: Logger): Promise<RunningWorker> {
+  const { databaseUrl: url, workerId } = config;
+  const onConnectionLost = (err: Error) => {
+    log.warn({ err }, "a connection to the database was lost");
+  };
+  const db = openDatabase({ url, applicationName: workerId, max: 3, onConnectionLost });
+  const leaseDb = openLeaseDatabase({
+    url,
+    applicationName: `${workerId} leases`,
+    onConnectionLost,
+  });
+  const broker = createPostgresBroker({ db, leaseDb, url, holder: workerId, log });
+  const reporter =
+    config.callbackUrl === undefined
+      ? createPostgresReporter({ db, leaseDb, workerId, log })
+      : createHttpReporter({
+          callbackUrl: config.callbackUrl,
+          serviceToken: config.serviceToken,
+          workerId,
+          log,
+        });
+  const workFolder = path.join(config.dataFolder, "work");
+  await mkdir(workFolder, { recursive: true });
+  const storage = createLocalStorage(path.join(config.dataFolder, "storage"));
+
+  const parts = { handlers, notImplemented, reporter, storage, workFolder, log };
+  const consumption = consume({
+    broker,
+    queues: config.queues,
+    concurrency: config.concurrency,
+    execute: (delivery) => executeTask(parts, delivery),
+    log,
+  });
+  const heartbeat = createHeartbeat({
+    db,
+    log,
+    busy: () => consumption.busy(),
+    intervalMs: config.heartbeatMs,
+    worker: {
+      worker_id: workerId,
+      host: config.host,
+      pid: process.pid,
+      version: config.version,
+      queues: config.queues,
+      slots: config.concurrency,
+    },
+  });
+  heartbeat.start();
+
+  return {
+    stopSteps: [
+      { name: "tasks", stop: () => consumption.close({ graceMs: config.graceMs }) },
+      { name: "reports", stop: () => reporter.close() },
+      { name: "heartbeat", stop: () => heartbeat.stop() },
+      { name: "broker", stop: () => broker.close() },
+      { name: "database", stop: () => Promise.all([db.close(), leaseDb.close()]) },
+    ],
+  };
+}
