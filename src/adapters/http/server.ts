@@ -229,8 +229,7 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   await app.ready();
 
   return {
-    inject: ((...given: Parameters<typeof app.inject>) =>
-      app.inject(...given)),
+    inject: (...given: Parameters<typeof app.inject>) => app.inject(...given),
     listen: async ({ host, port }) => {
       if (!options.access.hasTokens && !isLoopback(host)) {
         throw new Error(

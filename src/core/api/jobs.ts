@@ -47,7 +47,13 @@ const submitJob = defineContract({
   response: submitted,
   status: 202,
   also: { 200: "the idempotency key named an earlier submission, and this is its job" },
-  errors: ["BAD_REQUEST", "INVALID_INPUTS", "WORKFLOW_NOT_FOUND", "IDEMPOTENCY_CONFLICT"],
+  errors: [
+    "BAD_REQUEST",
+    "INVALID_INPUTS",
+    "INVALID_WORKFLOW",
+    "WORKFLOW_NOT_FOUND",
+    "IDEMPOTENCY_CONFLICT",
+  ],
 });
 
 const listJobs = defineContract({

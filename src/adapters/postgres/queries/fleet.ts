@@ -1,0 +1,80 @@
+import type { JobStatus } from "../../../core/model/job.ts";
+import type { Queryable } from "../queryable.ts";
+
+/** Six heartbeats of ten seconds: one late one must not make a worker look dead. */
+const workerIsAlive = "heartbeat_at > now() - interval '60 seconds'";
+/** As the default of the take-over: whoever is silent for longer loses its jobs. */
+const orchestratorIsAlive = "heartbeat_at > now() - interval '120 seconds'";
+
+interface Member {
+  readonly host: string;
+  readonly pid: number;
+  readonly version: string;
+  readonly started_at: Date;
+  readonly heartbeat_at: Date;
+  readonly alive: boolean;
+}
+
+export interface WorkerRow extends Member {
+  readonly worker_id: string;
+  readonly queues: string[];
+  readonly slots: number;
+  readonly busy: number;
+}
+
+export async function listWorkers(db: Queryable): Promise<WorkerRow[]> {
+  const { rows } = await db.query<WorkerRow>(
+    `SELECT worker_id, host, pid, version, queues, slots, busy, started_at, heartbeat_at,
+            ${workerIsAlive} AS alive
+     FROM dagapp.dag_workers ORDER BY worker_id`,
+  );
+  return rows;
+}
+
+/** Live workers by queue. */
+export async function countWorkers(db: Queryable): Promise<Map<string, number>> {
+  const { rows } = await db.query<{ queue: string; count: number }>(
+    `SELECT unnest(queues) AS queue, count(*) AS count FROM dagapp.dag_workers
+     WHERE ${workerIsAlive} GROUP BY 1`,
+  );
+  return new Map(rows.map(({ queue, count }) => [queue, count]));
+}
+
+export interface OrchestratorRow extends Member {
+  readonly owner_id: string;
+  readonly jobs: number;
+}
+
+export async function listOrchestrators(db: Queryable): Promise<OrchestratorRow[]> {
+  const { rows } = await db.query<OrchestratorRow>(
+    `SELECT owner_id, host, pid, version, started_at, heartbeat_at, ${orchestratorIsAlive} AS alive,
+            (SELECT count(*) FROM dagapp.dag_jobs j
+             WHERE j.owner_id = o.owner_id AND j.status IN ('pending', 'running')) AS jobs
+     FROM dagapp.dag_orchestrators o ORDER BY owner_id`,
+  );
+  return rows;
+}
+
+/** Every status is there, also with none. */
+export async function countJobs(db: Queryable): Promise<Record<JobStatus, number>> {
+  const { rows } = await db.query<{ status: JobStatus; count: number }>(
+    "SELECT status, count(*) AS count FROM dagapp.dag_jobs GROUP BY status",
+  );
+  const counts = { pending: 0, running: 0, completed: 0, failed: 0, cancelled: 0 };
+  for (const { status, count } of rows) counts[status] = count;
+  return counts;
+}
+
+/** Active jobs that this orchestrator owns, and those that nobody does. */
+export async function countOwned(
+  db: Queryable,
+  ownerId: string,
+): Promise<{ owned: number; unowned: number }> {
+  const { rows } = await db.query<{ owned: number; unowned: number }>(
+    `SELECT count(*) FILTER (WHERE owner_id = $1) AS owned,
+            count(*) FILTER (WHERE owner_id IS NULL) AS unowned
+     FROM dagapp.dag_jobs WHERE status IN ('pending', 'running')`,
+    [ownerId],
+  );
+  return rows[0] ?? { owned: 0, unowned: 0 };
+}

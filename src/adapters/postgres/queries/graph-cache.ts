@@ -1,0 +1,31 @@
+import { compileDefinition } from "../../../core/dag/compile.ts";
+import type { Graph } from "../../../core/dag/graph.ts";
+import type { WorkflowDefinition } from "../../../core/model/workflow.ts";
+import type { Queryable } from "../queryable.ts";
+
+export interface GraphCache {
+  /** Undefined: no such version. */
+  graphOf(hash: string): Promise<Graph | undefined>;
+}
+
+/** Compiled graphs by hash. A definition never changes under its hash, so nothing grows stale. */
+export function createGraphCache(db: Queryable, size = 200): GraphCache {
+  const graphs = new Map<string, Graph>();
+  return {
+    graphOf: async (hash) => {
+      const known = graphs.get(hash);
+      if (known !== undefined) return known;
+      const { rows } = await db.query<{ definition: WorkflowDefinition }>(
+        "SELECT definition FROM dagapp.dag_workflow_versions WHERE workflow_hash = $1",
+        [hash],
+      );
+      const row = rows[0];
+      if (row === undefined) return undefined;
+      const graph = compileDefinition(row.definition);
+      graphs.set(hash, graph);
+      const [oldest] = graphs.keys();
+      if (graphs.size > size && oldest !== undefined) graphs.delete(oldest);
+      return graph;
+    },
+  };
+}

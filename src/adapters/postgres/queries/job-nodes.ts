@@ -1,0 +1,75 @@
+import type { NodeSummary } from "../../../core/api/job-schemas.ts";
+import type { Facts, NodeFact } from "../../../core/dag/facts.ts";
+import type { Graph } from "../../../core/dag/graph.ts";
+import { whyWaiting } from "../../../core/dag/wait-reason.ts";
+import { isSettled } from "../../../core/model/node.ts";
+import type { Queryable } from "../queryable.ts";
+import { countWorkers } from "./fleet.ts";
+import type { JobWithoutNodes } from "./jobs.ts";
+import type { NodeRow } from "./node-rows.ts";
+import { toNodeColumns } from "./node-rows.ts";
+import { countChildren, readStaticNodes } from "./nodes.ts";
+
+type JobPart = Pick<JobWithoutNodes, "job_id" | "status" | "paused">;
+
+/** The static nodes of a job in the order of its graph, complete. */
+export async function readJobNodes(
+  db: Queryable,
+  job: JobPart,
+  graph: Graph | undefined,
+): Promise<NodeSummary[]> {
+  const rows = await readStaticNodes(db, job.job_id);
+  const nodes = await describeNodes(db, job, graph, rows, rows);
+  const place = (id: string) => graph?.byId.get(id)?.position ?? Number.MAX_SAFE_INTEGER;
+  return nodes.sort((a, b) => place(a.node_id) - place(b.node_id));
+}
+
+/** Adds to some nodes of a job why they wait and how their children are. */
+export async function describeNodes(
+  db: Queryable,
+  job: JobPart,
+  graph: Graph | undefined,
+  rows: readonly NodeRow[],
+  statics: readonly NodeRow[],
+): Promise<NodeSummary[]> {
+  const histograms = await countChildren(db, job.job_id, rows);
+  const waits = rows.some((row) => !isSettled(row.status));
+  const workers = waits ? await countWorkers(db) : new Map<string, number>();
+  const facts = toFacts(job, [...statics, ...rows]);
+  return rows.map((row) => {
+    const columns = toNodeColumns(row);
+    const started = row.status === "running" && row.stored_status === "dispatched";
+    const reason =
+      graph === undefined || started
+        ? undefined
+        : whyWaiting(graph, facts, row.node_id, (queue) => workers.get(queue) ?? 0);
+    const children = histograms.get(row.node_id) ?? null;
+    return { ...columns, wait_reason: reason ?? null, children };
+  });
+}
+
+function toFacts({ job_id, status, paused }: JobPart, rows: readonly NodeRow[]): Facts {
+  return {
+    job: { job_id, status, paused, inputs: {}, context: {}, env: {} },
+    nodes: new Map(rows.map((row) => [row.node_id, toFact(row)])),
+    unsettled: 0,
+    reports: [],
+  };
+}
+
+function toFact(row: NodeRow): NodeFact {
+  return {
+    node_id: row.node_id,
+    status: row.stored_status,
+    attempt: row.attempt,
+    retry_count: row.retry_count,
+    throttle_count: row.throttle_count,
+    retry_at: row.retry_at?.getTime(),
+    output: row.branch ?? undefined,
+    fan_out: row.fan_out ?? undefined,
+    parent:
+      row.parent_node_id === null || row.fan_out_index === null
+        ? undefined
+        : { node_id: row.parent_node_id, index: row.fan_out_index },
+  };
+}

@@ -1,0 +1,104 @@
+/**
+ * Nodes as they are read.
+ *
+ * The engine writes no row when a worker starts a task: that would be one write more for each. A
+ * dispatched node whose message is leased IS running, and when it started, on which worker and how
+ * far it is stand in the lease. So every read of a node looks at its lease too.
+ */
+import type { NodeSummary } from "../../../core/api/job-schemas.ts";
+import type { JsonObject } from "../../../core/model/json.ts";
+import type { NodeStatus, NodeType } from "../../../core/model/node.ts";
+import type { TaskError } from "../../../core/model/task.ts";
+import { iso, isoOrNull } from "./conditions.ts";
+
+export interface NodeRow {
+  readonly job_id: string;
+  readonly node_id: string;
+  readonly node_type: NodeType;
+  readonly stored_status: NodeStatus;
+  readonly status: NodeStatus;
+  readonly parent_node_id: string | null;
+  readonly fan_out_index: number | null;
+  readonly attempt: number;
+  readonly retry_count: number;
+  readonly throttle_count: number;
+  readonly max_retries: number;
+  readonly task_id: string | null;
+  readonly handler: string | null;
+  readonly queue: string | null;
+  readonly worker_id: string | null;
+  readonly error: TaskError | null;
+  readonly fan_out: FanOutColumn | null;
+  /** Of a conditional only: the branch it took. */
+  readonly branch: JsonObject | null;
+  readonly progress_percent: number | null;
+  readonly progress_message: string | null;
+  readonly retry_at: Date | null;
+  readonly created_at: Date;
+  readonly dispatched_at: Date | null;
+  readonly started_at: Date | null;
+  readonly completed_at: Date | null;
+}
+
+interface FanOutColumn {
+  readonly total: number;
+  readonly next_index: number;
+  readonly completed: number;
+  readonly failed: number;
+  readonly failed_indexes: readonly number[];
+}
+
+/** Of `n`, a node, and `l`, its lease if there is one. */
+export const nodeColumns = `
+  n.job_id, n.node_id, n.node_type, n.status AS stored_status,
+  CASE WHEN l.holder IS NULL THEN n.status ELSE 'running' END AS status,
+  n.parent_node_id, n.fan_out_index, n.attempt, n.retry_count, n.throttle_count, n.max_retries,
+  n.task_id, n.handler, n.queue, coalesce(l.holder, n.worker_id) AS worker_id, n.error, n.fan_out,
+  CASE WHEN n.node_type = 'conditional' THEN n.output END AS branch,
+  l.progress_percent, l.progress_message, n.retry_at, n.created_at, n.dispatched_at,
+  coalesce(l.leased_at, n.started_at) AS started_at, n.completed_at`;
+
+/** At most one lease a node, also when a message was sent twice. */
+export const withLease = `
+  LEFT JOIN LATERAL (
+    SELECT holder, leased_at, progress_percent, progress_message
+    FROM dagapp.dag_queue_leases
+    WHERE n.status = 'dispatched' AND message_key = n.task_id
+    ORDER BY leased_at DESC LIMIT 1
+  ) l ON true`;
+
+/** Which rows count as this status, seen from outside. */
+export function statusCondition(status: NodeStatus | undefined): string {
+  if (status === undefined) return "true";
+  if (status === "running") return "(n.status = 'running' OR l.holder IS NOT NULL)";
+  if (status === "dispatched") return "(n.status = 'dispatched' AND l.holder IS NULL)";
+  return `n.status = '${status}'`;
+}
+
+/** Without what only the whole job can tell: why it waits, and how its children are. */
+export function toNodeColumns(row: NodeRow): Omit<NodeSummary, "wait_reason" | "children"> {
+  return {
+    node_id: row.node_id,
+    node_type: row.node_type,
+    status: row.status,
+    parent_node_id: row.parent_node_id,
+    fan_out_index: row.fan_out_index,
+    attempt: row.attempt,
+    retry_count: row.retry_count,
+    max_retries: row.max_retries,
+    task_id: row.task_id,
+    handler: row.handler,
+    queue: row.queue,
+    worker_id: row.worker_id,
+    error: row.error,
+    progress:
+      row.progress_percent === null
+        ? null
+        : { percent: row.progress_percent, message: row.progress_message },
+    retry_at: isoOrNull(row.retry_at),
+    created_at: iso(row.created_at),
+    dispatched_at: isoOrNull(row.dispatched_at),
+    started_at: isoOrNull(row.started_at),
+    completed_at: isoOrNull(row.completed_at),
+  };
+}

@@ -1,0 +1,156 @@
+/** The OpenAPI 3.1 document of a list of contracts: pure, so that it can be generated and checked. */
+import { z } from "zod";
+import type { ErrorCode } from "../errors.ts";
+import { errorCatalogue } from "../errors.ts";
+import type { Json, JsonObject } from "../model/json.ts";
+import { isJsonObject } from "../model/json.ts";
+import type { Contract } from "./contract.ts";
+import { problem } from "./schemas.ts";
+
+type Mutable = Record<string, Json>;
+
+export function makeOpenApi(contracts: readonly Contract[], version: string): JsonObject {
+  const schemas: Mutable = {};
+  const paths: Record<string, Mutable> = {};
+  for (const contract of contracts) {
+    const path = (paths[contract.path] ??= {});
+    path[contract.method.toLowerCase()] = operation(contract, schemas);
+  }
+  convert(problem, "output", schemas);
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "rmhdagmaster",
+      version,
+      description: "Submit workflows, watch and steer their jobs, and look after the platform.",
+    },
+    paths,
+    components: {
+      schemas: sortKeys(schemas),
+      securitySchemes: {
+        token: { type: "http", scheme: "bearer" },
+        session: { type: "apiKey", in: "cookie", name: "rmhdag_session" },
+      },
+    },
+  };
+}
+
+function operation(contract: Contract, schemas: Mutable): JsonObject {
+  const { id, summary, access, body } = contract;
+  const parameters = [
+    ...parametersOf(contract.params, "path", schemas),
+    ...parametersOf(contract.query, "query", schemas),
+  ];
+  return {
+    operationId: id,
+    summary,
+    tags: [tagOf(contract.path)],
+    "x-access": access,
+    ...(access === "public" ? { security: [] } : { security: [{ token: [] }, { session: [] }] }),
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: !body.safeParse(undefined).success,
+            content: { "application/json": { schema: convert(body, "input", schemas) } },
+          },
+        }),
+    responses: responses(contract, schemas),
+  };
+}
+
+function parametersOf(
+  schema: z.ZodObject | undefined,
+  where: "path" | "query",
+  schemas: Mutable,
+): JsonObject[] {
+  if (schema === undefined) return [];
+  return Object.entries(schema.shape).map(([name, part]) => {
+    const field = part as z.ZodType;
+    const description = field.description;
+    return {
+      name,
+      in: where,
+      required: where === "path" || !field.safeParse(undefined).success,
+      ...(description === undefined ? {} : { description }),
+      schema: convert(field, "input", schemas),
+    };
+  });
+}
+
+function responses(contract: Contract, schemas: Mutable): JsonObject {
+  const good = contract.status ?? 200;
+  const schema = convert(contract.response, "output", schemas);
+  const media =
+    contract.stream === "events" ? "text/event-stream" : (contract.media ?? "application/json");
+  const content = good === 303 ? {} : { content: { [media]: { schema } } };
+  const entries: [string, Json][] =
+    contract.stream === "socket"
+      ? [["101", { description: "The socket is open; each message is a StreamMessage." }]]
+      : [
+          [
+            String(good),
+            { description: good === 303 ? "Go to the user interface." : "As asked.", ...content },
+          ],
+        ];
+  for (const [status, description] of Object.entries(contract.also ?? {})) {
+    entries.push([status, { description, ...(status === "204" ? {} : content) }]);
+  }
+  return Object.fromEntries([...entries, ...refusals(contract)]);
+}
+
+/** Several codes may share one status. */
+function refusals(contract: Contract): [string, Json][] {
+  const always: ErrorCode[] =
+    contract.access === "public" ? ["INTERNAL"] : ["UNAUTHENTICATED", "FORBIDDEN", "INTERNAL"];
+  const byStatus = new Map<number, Set<ErrorCode>>();
+  for (const code of [...contract.errors, ...always]) {
+    const { status } = errorCatalogue[code];
+    byStatus.set(status, (byStatus.get(status) ?? new Set()).add(code));
+  }
+  return [...byStatus]
+    .sort(([a], [b]) => a - b)
+    .map(([status, codes]) => [
+      String(status),
+      {
+        description: [...codes].map((code) => `${code}: ${errorCatalogue[code].title}`).join("; "),
+        content: {
+          "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } },
+        },
+      },
+    ]);
+}
+
+/** Schemas that have a name move to the components, and everybody refers to them there. */
+function convert(schema: z.ZodType, io: "input" | "output", schemas: Mutable): Json {
+  const made = z.toJSONSchema(schema, { io, target: "draft-2020-12", unrepresentable: "any" });
+  const { $defs, ...rest } = made as unknown as Mutable & { $defs?: Mutable };
+  for (const [name, each] of Object.entries($defs ?? {})) schemas[name] ??= relocate(each);
+  const id = rest["id"];
+  if (typeof id !== "string") return relocate(rest);
+  schemas[id] ??= relocate(rest);
+  return { $ref: `#/components/schemas/${id}` };
+}
+
+function relocate(value: Json): Json {
+  if (Array.isArray(value)) return (value as readonly Json[]).map(relocate);
+  if (!isJsonObject(value)) return value;
+  const entries = Object.entries(value).flatMap(([key, each]): [string, Json][] => {
+    if ((key === "id" || key === "$schema") && typeof each === "string") return [];
+    if (key === "$ref" && typeof each === "string") {
+      return [[key, each.replace("#/$defs/", "#/components/schemas/")]];
+    }
+    return [[key, relocate(each)]];
+  });
+  return Object.fromEntries(entries);
+}
+
+function sortKeys(value: Mutable): JsonObject {
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** The first word behind the prefix: jobs, nodes, workflows … */
+function tagOf(path: string): string {
+  return /^\/(?:api\/v1\/|ws\/)?([\w-]+)/.exec(path)?.[1] ?? "other";
+}

@@ -1,0 +1,221 @@
+/**
+ * Live streams of jobs, any number of them over one LISTEN connection.
+ *
+ * A notification says only that something was committed. Each stream then reads the events behind
+ * the last one that its client has, and the nodes they changed: so what it sends depends on the
+ * tables alone, and a lost notification costs time and never an event. A stream reads only when its
+ * client has taken what came before; a slow client gets fewer, larger messages, and everybody else
+ * waits for nobody.
+ *
+ * What workers say of their progress is in the leases and has no events. While there are streams,
+ * one query a second looks at the leases of all their jobs together.
+ */
+import type { Database } from "../../adapters/postgres/database.ts";
+import { readEvents } from "../../adapters/postgres/queries/history.ts";
+import type { GraphCache } from "../../adapters/postgres/queries/graph-cache.ts";
+import { readJobNodes } from "../../adapters/postgres/queries/job-nodes.ts";
+import { findJob } from "../../adapters/postgres/queries/jobs.ts";
+import { readCurrentTasks } from "../../adapters/postgres/queries/tasks.ts";
+import type { CurrentTask, JobEvent } from "../../core/api/job-schemas.ts";
+import type { StreamMessage } from "../../core/api/stream.ts";
+import { isFinished } from "../../core/model/job.ts";
+
+export interface JobStreams {
+  /** Without `after` the first message is a snapshot; with it, the events behind that number. */
+  open(jobId: string, after: number | undefined, signal: AbortSignal): AsyncIterable<StreamMessage>;
+  /** Something was committed: call it on every notification of `dag_events`. */
+  wake(): void;
+  /** How many are open. */
+  readonly size: number;
+  close(): void;
+}
+
+export interface JobStreamsOptions {
+  readonly db: Database;
+  readonly graphs: GraphCache;
+  readonly progressEveryMs?: number;
+  /** Also looked at without a notification, in case none can arrive. */
+  readonly pollEveryMs?: number;
+  readonly onError?: (error: unknown) => void;
+}
+
+/** Events a message. Bounds its size; a wide fan-out sends several. */
+const mostEvents = 500;
+const mostTasks = 100;
+
+interface Follower {
+  readonly jobId: string;
+  /** Something may be new; stays set until the follower looks. */
+  woken: boolean;
+  /** Ends the wait of a follower that has nothing to do. */
+  wake: () => void;
+  tasks: readonly CurrentTask[] | undefined;
+  lastTasks: string;
+}
+
+export function createJobStreams(options: JobStreamsOptions): JobStreams {
+  const { db, graphs, progressEveryMs = 1000, pollEveryMs = 5000 } = options;
+  const followers = new Set<Follower>();
+  let closed = false;
+  let timers: readonly NodeJS.Timeout[] = [];
+
+  function wake(): void {
+    for (const follower of followers) {
+      follower.woken = true;
+      follower.wake();
+    }
+  }
+
+  let looking = false;
+  async function lookAtProgress(): Promise<void> {
+    if (looking) return;
+    looking = true;
+    try {
+      const jobIds = [...new Set([...followers].map(({ jobId }) => jobId))];
+      const found = await readCurrentTasks(db, jobIds, mostTasks * jobIds.length);
+      for (const follower of followers) {
+        const tasks = found
+          .filter(({ job_id }) => job_id === follower.jobId)
+          .slice(0, mostTasks)
+          .map(({ job_id: _jobId, ...task }) => task);
+        const text = JSON.stringify(tasks);
+        if (text === follower.lastTasks) continue;
+        // Only the newest is kept for a client that has not taken the one before.
+        follower.lastTasks = text;
+        follower.tasks = tasks;
+        follower.wake();
+      }
+    } catch (error) {
+      options.onError?.(error);
+    } finally {
+      looking = false;
+    }
+  }
+
+  function add(follower: Follower): void {
+    followers.add(follower);
+    if (timers.length > 0) return;
+    timers = [
+      setInterval(() => void lookAtProgress(), progressEveryMs),
+      setInterval(wake, pollEveryMs),
+    ];
+  }
+
+  function remove(follower: Follower): void {
+    followers.delete(follower);
+    if (followers.size > 0) return;
+    for (const timer of timers) clearInterval(timer);
+    timers = [];
+  }
+
+  async function snapshot(jobId: string): Promise<StreamMessage & { type: "snapshot" }> {
+    // One state of the database, so that `seq` is exactly what the nodes show.
+    return db.transaction(
+      async (tx) => {
+        const job = await findJob(tx, jobId);
+        if (job === undefined) throw new Error(`job ${jobId} is gone`);
+        const graph = await graphs.graphOf(job.workflow_hash);
+        const nodes = await readJobNodes(tx, job, graph);
+        return { type: "snapshot", seq: job.event_seq, job: { ...job, nodes } };
+      },
+      { isolation: "repeatable read", readOnly: true },
+    );
+  }
+
+  async function news(jobId: string, seq: number): Promise<StreamMessage[]> {
+    const { events, next } = await readEvents(db, jobId, { after: seq }, mostEvents);
+    const job = await findJob(db, jobId);
+    if (job === undefined) return [];
+    const last = events.at(-1)?.seq ?? seq;
+    const messages: StreamMessage[] = [];
+    if (events.length > 0) {
+      const graph = await graphs.graphOf(job.workflow_hash);
+      const nodes = await readJobNodes(db, job, graph);
+      const changed = changedNodes(events);
+      messages.push({
+        type: "events",
+        seq: last,
+        events,
+        nodes: nodes.filter(({ node_id }) => changed(node_id)),
+      });
+    }
+    if (next === null && isFinished(job.status) && last >= job.event_seq) {
+      messages.push({ type: "end", seq: last, status: job.status });
+    }
+    return messages;
+  }
+
+  async function* follow(
+    jobId: string,
+    after: number | undefined,
+    signal: AbortSignal,
+  ): AsyncGenerator<StreamMessage> {
+    const follower: Follower = {
+      ...{ jobId, woken: true, wake: () => undefined, tasks: undefined, lastTasks: "[]" },
+    };
+    // Before the first read: what is committed behind it wakes this stream again.
+    add(follower);
+    try {
+      let seq = after;
+      if (seq === undefined) {
+        const first = await snapshot(jobId);
+        seq = first.seq;
+        yield first;
+      }
+      while (!signal.aborted && !closed) {
+        if (follower.woken) {
+          follower.woken = false;
+          for (const message of await news(jobId, seq)) {
+            yield message;
+            if (message.type === "end") return;
+            // A full page: there may be more behind it.
+            follower.woken = true;
+            if (message.type === "events") seq = message.seq;
+          }
+        } else if (follower.tasks !== undefined) {
+          const { tasks } = follower;
+          follower.tasks = undefined;
+          yield { type: "progress", tasks: [...tasks] };
+        } else {
+          await woken(follower, signal);
+        }
+      }
+    } finally {
+      remove(follower);
+    }
+  }
+
+  return {
+    open: follow,
+    wake,
+    get size() {
+      return followers.size;
+    },
+    close: () => {
+      closed = true;
+      wake();
+    },
+  };
+}
+
+async function woken(follower: Follower, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const done = () => {
+      signal.removeEventListener("abort", done);
+      follower.wake = () => undefined;
+      resolve();
+    };
+    follower.wake = done;
+    signal.addEventListener("abort", done, { once: true });
+    if (signal.aborted) done();
+  });
+}
+
+/** A child's event changes the counts of its fan-out, which is what the stream shows. */
+function changedNodes(events: readonly JobEvent[]): (nodeId: string) => boolean {
+  const named = events.flatMap(({ node_id }) =>
+    node_id === null ? [] : [node_id, node_id.replace(/__\d+$/, "")],
+  );
+  const ids = new Set(named);
+  return (nodeId) => ids.has(nodeId);
+}

@@ -1,0 +1,28 @@
+import type { Handlers } from "../../adapters/http/handler.ts";
+import type { Contracts } from "../../core/api/index.ts";
+import { bootstrapRoutes } from "./bootstrap.ts";
+import { commandRoutes } from "./commands.ts";
+import type { RouteDeps } from "./deps.ts";
+import { fleetRoutes } from "./fleet.ts";
+import { healthRoutes } from "./health.ts";
+import { jobRoutes } from "./jobs.ts";
+import { metricRoutes } from "./metrics.ts";
+import { nodeRoutes } from "./nodes.ts";
+import { queueRoutes } from "./queues.ts";
+import { workflowRoutes } from "./workflows.ts";
+
+/** A handler for every contract of the orchestrator. */
+export function makeRoutes(deps: RouteDeps): Handlers<Contracts> {
+  return {
+    ...jobRoutes(deps),
+    ...nodeRoutes(deps),
+    ...workflowRoutes(deps),
+    ...queueRoutes(deps),
+    ...fleetRoutes(deps),
+    ...metricRoutes(deps),
+    ...deps.callbacks,
+    ...commandRoutes(deps),
+    ...bootstrapRoutes(deps),
+    ...healthRoutes(deps),
+  };
+}
