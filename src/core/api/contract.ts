@@ -2,14 +2,15 @@
  * The HTTP API as data. One list of contracts gives the server its routes and validation, the
  * OpenAPI document, the access decision and the typed client, so that none of them can disagree.
  */
-import type { z } from "zod";
+import { z } from "zod";
 import type { ErrorCode } from "../errors.ts";
 
 /**
  * Who may call. `public`: anybody. `read`: sees jobs. `operate`: changes them. `service`: the
  * platform's own processes.
  */
-export type Access = "public" | "read" | "operate" | "service";
+export const access = z.enum(["public", "read", "operate", "service"]);
+export type Access = z.infer<typeof access>;
 
 export interface Contract {
   /** The operation's name: the client's method, the handler's key, OpenAPI's operationId. */

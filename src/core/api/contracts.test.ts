@@ -1,0 +1,85 @@
+import { describe, expect, it } from "vitest";
+import { errorCatalogue } from "../errors.ts";
+import type { Json } from "../model/json.ts";
+import type { Contract } from "./contract.ts";
+import { contracts } from "./index.ts";
+import { makeOpenApi } from "./openapi.ts";
+
+const all: readonly Contract[] = contracts;
+
+describe("every contract", () => {
+  it("has a name and a place of its own", () => {
+    const ids = all.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    const places = all.map(({ method, path }) => `${method} ${path}`);
+    expect(new Set(places).size).toBe(places.length);
+  });
+
+  it.each(all.map((contract) => [contract.id, contract] as const))(
+    "%s names its parameters, its access and its errors",
+    (_id, contract) => {
+      const inPath = [...contract.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      expect(Object.keys(contract.params?.shape ?? {}).sort()).toEqual(inPath.sort());
+      expect(["public", "read", "operate", "service"]).toContain(contract.access);
+      expect(contract.errors.length).toBeGreaterThan(0);
+      for (const code of contract.errors) expect(Object.hasOwn(errorCatalogue, code)).toBe(true);
+      expect(contract.summary).toMatch(/^[A-Z].*\.$/s);
+    },
+  );
+
+  it("lets nobody change anything with read access, except to check a text", () => {
+    const changing = all.filter(({ method, access }) => method === "POST" && access === "read");
+    expect(changing.map(({ id }) => id)).toEqual(["validateWorkflow"]);
+  });
+});
+
+describe("the OpenAPI document", () => {
+  const document = makeOpenApi(contracts, "1.2.3");
+
+  it("has the structure of version 3.1", () => {
+    expect(document["openapi"]).toBe("3.1.0");
+    expect(document["info"]).toMatchObject({ title: "rmhdagmaster", version: "1.2.3" });
+    const paths = document["paths"] as Record<string, Record<string, Record<string, Json>>>;
+    expect(Object.keys(paths).length).toBe(new Set(all.map(({ path }) => path)).size);
+    for (const operations of Object.values(paths)) {
+      for (const operation of Object.values(operations)) {
+        expect(Object.keys(operation["responses"] as object).length).toBeGreaterThan(1);
+        for (const status of Object.keys(operation["responses"] as object)) {
+          expect(status).toMatch(/^[1-5]\d\d$/);
+        }
+      }
+    }
+  });
+
+  it("resolves every reference", () => {
+    const schemas = (document["components"] as { schemas: object }).schemas;
+    const refs = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(
+      ([, ref]) => ref!,
+    );
+    expect(refs.length).toBeGreaterThan(50);
+    for (const ref of refs) {
+      const name = /^#\/components\/schemas\/(\w+)$/.exec(ref)?.[1];
+      expect(name, ref).toBeDefined();
+      expect(Object.hasOwn(schemas, name!), ref).toBe(true);
+    }
+  });
+
+  it("declares every parameter of every path", () => {
+    const paths = document["paths"] as Record<
+      string,
+      Record<string, { parameters?: { name: string; in: string; required: boolean }[] }>
+    >;
+    for (const [path, operations] of Object.entries(paths)) {
+      const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      for (const { parameters = [] } of Object.values(operations)) {
+        const declared = parameters.filter((each) => each.in === "path");
+        expect(declared.map(({ name }) => name).sort()).toEqual(named.sort());
+        expect(declared.every(({ required }) => required)).toBe(true);
+      }
+    }
+  });
+
+  it("keeps no trace of the library that made its schemas", () => {
+    expect(JSON.stringify(document)).not.toMatch(/\$defs|__schema|"\$schema"/);
+  });
+});

@@ -1,0 +1,106 @@
+import { createHttpMetrics } from "../../src/adapters/http/http-metrics.ts";
+import type { HttpServer } from "../../src/adapters/http/server.ts";
+import { buildServer } from "../../src/adapters/http/server.ts";
+import { createAccessPolicy, hashToken } from "../../src/adapters/http/tokens.ts";
+import { listen } from "../../src/adapters/postgres/listen.ts";
+import { migrate } from "../../src/adapters/postgres/migrate.ts";
+import { createGraphCache } from "../../src/adapters/postgres/queries/graph-cache.ts";
+import { contracts } from "../../src/core/api/index.ts";
+import { handlerCatalogue } from "../../src/core/handlers.ts";
+import { jobQueue, taskQueues } from "../../src/core/queues.ts";
+import { createCommands } from "../../src/orchestrator/routes/command-registry.ts";
+import type { RouteDeps } from "../../src/orchestrator/routes/deps.ts";
+import type { JobStreams } from "../../src/orchestrator/routes/job-streams.ts";
+import { createJobStreams } from "../../src/orchestrator/routes/job-streams.ts";
+import { makeRoutes } from "../../src/orchestrator/routes/routes.ts";
+import { waitFor } from "./wait.ts";
+import type { TestDatabase } from "./database.ts";
+
+export const tokens = {
+  reader: "reader-token",
+  operator: "operator-token",
+  worker: "worker-token",
+};
+
+export interface TestApi {
+  readonly server: HttpServer;
+  readonly streams: JobStreams;
+  readonly logged: string[];
+  close(): Promise<void>;
+}
+
+/** The whole API on a test database. What belongs to the engine is given by the test. */
+export async function startApi(
+  { db, url }: TestDatabase,
+  given: Pick<RouteDeps, "verbs" | "broker"> & Partial<RouteDeps>,
+): Promise<TestApi> {
+  const logged: string[] = [];
+  const write = (fields: object, message: string) => {
+    const text = JSON.stringify({ message, ...fields }, (_key, value: unknown) =>
+      value instanceof Error ? value.stack : value,
+    );
+    logged.push(text);
+  };
+  const graphs = createGraphCache(db);
+  const streams = createJobStreams({ db, graphs, progressEveryMs: 50 });
+  let listening = false;
+  const listener = listen(url, ["dag_events"], () => {
+    listening = true;
+    streams.wake();
+  });
+  await waitFor(() => listening, { what: "the listening connection" });
+  const access =
+    given.access ??
+    createAccessPolicy([
+      { name: "reader", sha256: hashToken(tokens.reader), access: ["read"] },
+      { name: "operator", sha256: hashToken(tokens.operator), access: ["read", "operate"] },
+      { name: "worker", sha256: hashToken(tokens.worker), access: ["service"] },
+    ]);
+  const metrics = createHttpMetrics();
+  const server = await buildServer({
+    contracts,
+    handlers: makeRoutes({
+      db,
+      queues: [...taskQueues, jobQueue],
+      graphs,
+      streams,
+      compile: { handlers: handlerCatalogue, queues: new Set(taskQueues), env: new Set() },
+      callbacks: {
+        reportResults: async ({ body }) => ({
+          accepted: body.results.map(({ task_id }) => task_id),
+          lost: [],
+        }),
+        reportProgress: async () => ({ accepted: true }),
+        saveCheckpoint: async () => ({ seq: 1 }),
+      },
+      commands: createCommands(),
+      schema: { migrate: () => migrate(url) },
+      access,
+      version: "1.2.3",
+      status: () => ({
+        owner_id: "orchestrator-1",
+        started_at: "2026-01-01T00:00:00.000Z",
+        ticks: 7,
+        last_tick_at: null,
+        last_error: null,
+      }),
+      metrics: () => [metrics.collect()],
+      ...given,
+    }),
+    access,
+    log: { debug: write, info: write, warn: write, error: write },
+    bodyLimitBytes: 64 * 1024,
+    onAnswered: metrics.observe,
+    checkAnswers: true,
+  });
+  return {
+    server,
+    streams,
+    logged,
+    close: async () => {
+      streams.close();
+      await server.close();
+      await listener.close();
+    },
+  };
+}
