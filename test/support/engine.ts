@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect } from "vitest";
 import { createPostgresBroker } from "../../src/adapters/broker/postgres-broker/create-postgres-broker.ts";
+import { createGraphCache } from "../../src/adapters/postgres/queries/graph-cache.ts";
 import { systemClock } from "../../src/adapters/runtime/clock.ts";
 import { createLogger } from "../../src/adapters/runtime/logger.ts";
 import { createLocalStorage } from "../../src/adapters/storage/local-storage.ts";
@@ -13,6 +14,7 @@ import type { JsonObject } from "../../src/core/model/json.ts";
 import type { TaskError } from "../../src/core/model/task.ts";
 import { taskQueues } from "../../src/core/queues.ts";
 import type { EngineDeps } from "../../src/orchestrator/engine/deps.ts";
+import { graphOfJob } from "../../src/orchestrator/engine/deps.ts";
 import { StateCache } from "../../src/orchestrator/engine/job-state.ts";
 import { createOutputStore } from "../../src/orchestrator/engine/output-store.ts";
 import { tick } from "../../src/orchestrator/engine/tick.ts";
@@ -50,6 +52,7 @@ export class TestEngine {
         paths: [workflows],
         options: { handlers: handlerCatalogue, queues: new Set(taskQueues), env: new Set() },
       }),
+      graphs: createGraphCache(db),
       cache: new StateCache(),
       outputs: createOutputStore(createLocalStorage(folder)),
       env: {},
@@ -149,7 +152,7 @@ export class TestEngine {
   async expectReplay(jobId: string): Promise<Replayed> {
     const job = await this.job(jobId);
     const origin = job.rerun_of === null ? undefined : await this.expectReplay(job.rerun_of);
-    const graph = await this.deps.workflows.graphOf(job.workflow_hash, this.database.db);
+    const graph = await graphOfJob(this.deps, job.workflow_hash);
     const replayed = replay(graph, await this.events(jobId), origin);
     const { rows } = await this.database.db.query<{
       node_id: string;

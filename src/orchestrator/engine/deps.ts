@@ -1,6 +1,8 @@
 import type { Broker } from "../../adapters/broker/broker.ts";
 import type { Database } from "../../adapters/postgres/database.ts";
+import type { GraphCache } from "../../adapters/postgres/queries/graph-cache.ts";
 import type { Clock } from "../../adapters/runtime/clock.ts";
+import type { Graph } from "../../core/dag/graph.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import type { StateCache } from "./job-state.ts";
 import type { OutputStore } from "./output-store.ts";
@@ -12,9 +14,21 @@ export interface EngineDeps {
   readonly broker: Broker;
   readonly clock: Clock;
   readonly ownerId: string;
+  /** What new submissions use. */
   readonly workflows: WorkflowRegistry;
+  /** What jobs use: the version that each was submitted with. */
+  readonly graphs: GraphCache;
   readonly cache: StateCache;
   readonly outputs: OutputStore;
   /** The allow-listed environment that templates may read. */
   readonly env: JsonObject;
+}
+
+export async function graphOfJob(
+  { graphs }: Pick<EngineDeps, "graphs">,
+  workflowHash: string,
+): Promise<Graph> {
+  const graph = await graphs.graphOf(workflowHash);
+  if (graph === undefined) throw new Error(`workflow version ${workflowHash} is not stored`);
+  return graph;
 }

@@ -12,6 +12,7 @@ import type { Report } from "../../core/dag/facts.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import { isFinished } from "../../core/model/job.ts";
 import type { EngineDeps } from "./deps.ts";
+import { graphOfJob } from "./deps.ts";
 import type { JobState } from "./job-state.ts";
 import type { ResultNote } from "./settle-job.ts";
 import { settleJob } from "./settle-job.ts";
@@ -113,7 +114,7 @@ async function loadStates(
     }
     const state = {
       row,
-      graph: await deps.workflows.graphOf(row.workflow_hash, tx),
+      graph: await graphOfJob(deps, row.workflow_hash),
       nodes: new Map(),
       status: row.status,
       unsettled: row.nodes_unsettled,

@@ -6,6 +6,7 @@ import { Problem } from "../../core/errors.ts";
 import { isFinished } from "../../core/model/job.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import type { EngineDeps } from "../engine/deps.ts";
+import { graphOfJob } from "../engine/deps.ts";
 import type { RerunRequest, SubmitAnswer } from "../verbs.ts";
 import { lockedJob } from "./request-job.ts";
 import type { Inheritance } from "./submit-jobs.ts";
@@ -65,7 +66,7 @@ async function again(
   if (!isFinished(row.status)) {
     throw new Problem("JOB_NOT_FINISHED", `job "${jobId}" is ${row.status}: cancel it first`);
   }
-  const graph = await deps.workflows.graphOf(row.workflow_hash, deps.db);
+  const graph = await graphOfJob(deps, row.workflow_hash);
   const given = { ...row.input_params, ...inputs };
   const inherited = { from: jobId, ...choose(graph, nodes, row) };
   const [answer] = await submitJobs(deps, [

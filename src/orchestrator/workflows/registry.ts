@@ -1,19 +1,15 @@
 import { readFile, stat } from "node:fs/promises";
 import type { Queryable } from "../../adapters/postgres/queryable.ts";
-import { findDefinition, storeWorkflow } from "../../adapters/postgres/repositories/workflows.ts";
+import { storeWorkflow } from "../../adapters/postgres/repositories/workflows.ts";
 import type {
   LoadedWorkflow,
   LoadOptions,
   LocatedFinding,
 } from "../../adapters/workflow-files/load-workflow-files.ts";
 import { loadWorkflowFiles } from "../../adapters/workflow-files/load-workflow-files.ts";
-import { compileDefinition } from "../../core/dag/compile-definition.ts";
 import type { Graph } from "../../core/dag/graph.ts";
 import { Problem } from "../../core/errors.ts";
 import type { WorkflowDefinition } from "../../core/model/workflow.ts";
-
-/** Compiled graphs of versions that jobs still run; a definition is small, so many fit. */
-const mostGraphs = 500;
 
 export interface CurrentWorkflow {
   readonly hash: string;
@@ -24,8 +20,6 @@ export interface CurrentWorkflow {
 export interface WorkflowRegistry {
   /** What a new submission uses: the file as it is now. */
   current(workflowId: string): Promise<CurrentWorkflow>;
-  /** What a job uses: the version that it was submitted with. */
-  graphOf(hash: string, db: Queryable): Promise<Graph>;
   /** Reads all files again; answers what is wrong in them. */
   reload(): Promise<readonly LocatedFinding[]>;
 }
@@ -37,7 +31,7 @@ interface Entry {
 }
 
 /**
- * Workflow files, and the versions of them that are stored. A submission asks the file system
+ * Workflow files; every version that is loaded is stored for good. A submission asks the file system
  * whether its file changed, which costs microseconds and needs no watcher; a job never does.
  */
 export function createWorkflowRegistry(deps: {
@@ -46,7 +40,6 @@ export function createWorkflowRegistry(deps: {
   readonly options: LoadOptions;
 }): WorkflowRegistry {
   const entries = new Map<string, Entry>();
-  const graphs = new Map<string, Graph>();
   let broken: readonly LocatedFinding[] = [];
 
   async function reload(): Promise<readonly LocatedFinding[]> {
@@ -58,19 +51,11 @@ export function createWorkflowRegistry(deps: {
   }
 
   async function keep(workflow: LoadedWorkflow): Promise<void> {
-    const { file, hash, definition, graph } = workflow;
+    const { file, hash, definition } = workflow;
     const mark = await markOf(file);
     const source = await readFile(file, "utf8");
     await storeWorkflow(deps.db, { workflow_hash: hash, definition, source });
     entries.set(definition.workflow_id, { workflow, mark });
-    remember(hash, graph);
-  }
-
-  function remember(hash: string, graph: Graph): void {
-    graphs.delete(hash);
-    graphs.set(hash, graph);
-    const oldest = graphs.keys().next();
-    if (graphs.size > mostGraphs && !oldest.done) graphs.delete(oldest.value);
   }
 
   return {
@@ -99,19 +84,6 @@ export function createWorkflowRegistry(deps: {
           message,
         })),
       );
-    },
-
-    async graphOf(hash, db) {
-      const known = graphs.get(hash);
-      if (known !== undefined) {
-        remember(hash, known);
-        return known;
-      }
-      const definition = await findDefinition(db, hash);
-      if (definition === undefined) throw new Error(`workflow version ${hash} is not stored`);
-      const graph = compileDefinition(definition);
-      remember(hash, graph);
-      return graph;
     },
   };
 }

@@ -24,14 +24,3 @@ export async function storeWorkflow(db: Queryable, version: WorkflowVersion): Pr
     [workflow_hash, definition.workflow_id, definition.version, JSON.stringify(definition), source],
   );
 }
-
-export async function findDefinition(
-  db: Queryable,
-  hash: string,
-): Promise<WorkflowDefinition | undefined> {
-  const { rows } = await db.query<{ definition: WorkflowDefinition }>(
-    `SELECT definition FROM dagapp.dag_workflow_versions WHERE workflow_hash = $1`,
-    [hash],
-  );
-  return rows[0]?.definition;
-}

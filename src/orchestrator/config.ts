@@ -1,0 +1,99 @@
+import path from "node:path";
+import { z } from "zod";
+import { access } from "../core/api/contract.ts";
+import { jobQueue, taskQueues } from "../core/queues.ts";
+
+/** `a=b` pairs are not needed anywhere, so lists are simply separated by commas. */
+const list = z.string().transform((text) =>
+  text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== ""),
+);
+const seconds = z.coerce.number().positive();
+const flag = z.enum(["true", "false"]).transform((text) => text === "true");
+
+/** `name:access+access:sha256`, such as `worker:service:9f86d0…`. The token itself stays with who uses it. */
+const serviceToken = z
+  .string()
+  .regex(/^[\w.-]+:[a-z+]+:[0-9a-f]{64}$/, "must be name:access+access:sha256 in hex")
+  .transform((text, context) => {
+    const [name = "", granted = "", sha256 = ""] = text.split(":");
+    const parsed = z.array(access).safeParse(granted.split("+"));
+    if (parsed.success) return { name, sha256, access: parsed.data };
+    context.addIssue(`${name}: access is one or more of ${access.options.join(", ")}, joined by +`);
+    return z.NEVER;
+  });
+
+const schema = z
+  .object({
+    DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
+    ORCHESTRATOR_HOST: z.string().default("127.0.0.1"),
+    ORCHESTRATOR_PORT: z.coerce.number().int().min(0).max(65_535).default(8000),
+    ORCHESTRATOR_ID: z.string().min(1).max(64).optional(),
+    RMHDAG_WORKFLOWS: list.default(["workflows"]),
+    RMHDAG_DATA_DIR: z.string().min(1).default(".rmhdag"),
+    RMHDAG_TASK_QUEUES: list.default([...taskQueues]),
+    RMHDAG_TEMPLATE_ENV: list.default([]),
+    JOB_QUEUE_NAME: z.string().min(1).default(jobQueue),
+    POLL_INTERVAL_SEC: seconds.default(1),
+    HEARTBEAT_INTERVAL_SEC: seconds.default(30),
+    ORPHAN_THRESHOLD_SEC: seconds.default(120),
+    ORPHAN_SCAN_INTERVAL_SEC: seconds.default(60),
+    RECOVER_INTERVAL_SEC: seconds.default(5),
+    LEASE_SEC: seconds.default(30),
+    MAX_DELIVERIES: z.coerce.number().int().min(1).default(5),
+    DAG_SERVICE_TOKENS: list.pipe(z.array(serviceToken)).default([]),
+    RMHDAG_OPEN_ON_LOOPBACK: flag.default(false),
+    RMHDAG_ALLOW_REBUILD: flag.default(false),
+    LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
+    LOG_FORMAT: z.enum(["json", "text"]).default("json"),
+  })
+  .refine((env) => env.ORPHAN_THRESHOLD_SEC >= 3 * env.HEARTBEAT_INTERVAL_SEC, {
+    path: ["ORPHAN_THRESHOLD_SEC"],
+    message:
+      "must be at least three times HEARTBEAT_INTERVAL_SEC, or a slow heartbeat costs healthy jobs their owner",
+  });
+
+export class ConfigError extends Error {}
+
+export type OrchestratorConfig = ReturnType<typeof readConfig>;
+
+/** All that is wrong at once, by the name of the variable. */
+export function readConfig(env: NodeJS.ProcessEnv = process.env) {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ""));
+  const parsed = schema.safeParse(given);
+  if (!parsed.success) {
+    const lines = parsed.error.issues.map(
+      ({ path: at, message }) => `  ${at.join(".")}: ${message}`,
+    );
+    throw new ConfigError(`The configuration is not valid:\n${lines.join("\n")}`);
+  }
+  const value = parsed.data;
+  return {
+    databaseUrl: value.DATABASE_URL,
+    host: value.ORCHESTRATOR_HOST,
+    port: value.ORCHESTRATOR_PORT,
+    ownerId: value.ORCHESTRATOR_ID,
+    workflowPaths: value.RMHDAG_WORKFLOWS.map((part) => path.resolve(part)),
+    dataDirectory: path.resolve(value.RMHDAG_DATA_DIR),
+    taskQueues: value.RMHDAG_TASK_QUEUES,
+    /** Only what templates may read leaves the environment. */
+    templateEnv: Object.fromEntries(
+      value.RMHDAG_TEMPLATE_ENV.map((name) => [name, env[name] ?? null]),
+    ),
+    jobQueue: value.JOB_QUEUE_NAME,
+    pollSeconds: value.POLL_INTERVAL_SEC,
+    heartbeatSeconds: value.HEARTBEAT_INTERVAL_SEC,
+    orphanThresholdSeconds: value.ORPHAN_THRESHOLD_SEC,
+    orphanScanSeconds: value.ORPHAN_SCAN_INTERVAL_SEC,
+    recoverSeconds: value.RECOVER_INTERVAL_SEC,
+    leaseMs: value.LEASE_SEC * 1000,
+    maxDeliveries: value.MAX_DELIVERIES,
+    serviceTokens: value.DAG_SERVICE_TOKENS,
+    openOnLoopback: value.RMHDAG_OPEN_ON_LOOPBACK,
+    allowRebuild: value.RMHDAG_ALLOW_REBUILD,
+    logLevel: value.LOG_LEVEL,
+    logFormat: value.LOG_FORMAT,
+  };
+}

@@ -1,0 +1,153 @@
+import { hostname } from "node:os";
+import type { Subscription } from "../../adapters/broker/broker.ts";
+import { listen } from "../../adapters/postgres/listen.ts";
+import { beat, signOff } from "../../adapters/postgres/repositories/ownership.ts";
+import type { Logger } from "../../adapters/runtime/logger.ts";
+import { createService } from "../../adapters/runtime/service.ts";
+import { version } from "../../adapters/runtime/version.ts";
+import { consumeJobs } from "../jobs/consume-jobs.ts";
+import type { EngineDeps } from "./deps.ts";
+import { recover } from "./recover.ts";
+import { takeOver } from "./take-over.ts";
+import { tick } from "./tick.ts";
+
+export interface EngineSettings {
+  readonly databaseUrl: string;
+  readonly jobQueue: string;
+  readonly pollSeconds: number;
+  readonly heartbeatSeconds: number;
+  readonly orphanThresholdSeconds: number;
+  readonly orphanScanSeconds: number;
+  readonly recoverSeconds: number;
+  /** The broker's own housekeeping. */
+  readonly maintain: () => Promise<unknown>;
+}
+
+/** What has been done since the start, for status and metrics. */
+export interface EngineCounters {
+  ticks: number;
+  results: number;
+  jobsSettled: number;
+  jobsClaimed: number;
+  recovered: number;
+}
+
+export interface EngineStatus {
+  readonly ticks: number;
+  readonly last_tick_at: string | null;
+  readonly last_error: string | null;
+}
+
+export interface Engine {
+  status(): EngineStatus;
+  readonly counters: Readonly<EngineCounters>;
+  wake(): void;
+  stop(): Promise<void>;
+}
+
+/**
+ * The orchestrator's background: the tick, woken whenever something is reported or asked, and the
+ * slow services that keep ownership and repair what was lost.
+ */
+export async function startEngine(
+  deps: EngineDeps,
+  settings: EngineSettings,
+  log: Logger,
+): Promise<Engine> {
+  const counters = { ticks: 0, results: 0, jobsSettled: 0, jobsClaimed: 0, recovered: 0 };
+  let lastTickAt: string | null = null;
+  let lastError: string | null = null;
+  const identity = { owner_id: deps.ownerId, host: hostname(), pid: process.pid, version };
+  // Before anything else: a job whose owner has no heartbeat is an orphan.
+  await beat(deps.db, identity);
+
+  const ticking = createService({
+    name: "tick",
+    log,
+    intervalMs: settings.pollSeconds * 1000,
+    async runOnce() {
+      const report = await tick(deps).catch((error: unknown) => {
+        lastError = error instanceof Error ? error.message : String(error);
+        throw error;
+      });
+      lastTickAt = deps.clock.now().toISOString();
+      counters.ticks += 1;
+      counters.results += report.results;
+      counters.jobsSettled += report.jobs;
+      return report.more ? 0 : (report.next_due_ms ?? undefined);
+    },
+  });
+  const services = [
+    ticking,
+    createService({
+      name: "heartbeat",
+      log,
+      intervalMs: settings.heartbeatSeconds * 1000,
+      runOnce: () => beat(deps.db, identity),
+    }),
+    createService({
+      name: "recover",
+      log,
+      intervalMs: settings.recoverSeconds * 1000,
+      async runOnce() {
+        const { deadLettered, overdue, lost } = await recover(deps);
+        const found = deadLettered + overdue + lost;
+        counters.recovered += found;
+        if (found === 0) return;
+        log.warn({ deadLettered, overdue, lost }, "failed tasks that their worker did not report");
+        ticking.wake();
+      },
+    }),
+    createService({
+      name: "maintain",
+      log,
+      intervalMs: 60_000,
+      runOnce: settings.maintain,
+    }),
+  ];
+  const scanning = createService({
+    name: "take over",
+    log,
+    intervalMs: settings.orphanScanSeconds * 1000,
+    async runOnce() {
+      const claimed = await takeOver(deps, { thresholdSeconds: settings.orphanThresholdSeconds });
+      if (claimed === 0) return;
+      counters.jobsClaimed += claimed;
+      log.info({ claimed }, "took over jobs whose owner is gone");
+      ticking.wake();
+    },
+  });
+  services.push(scanning);
+  const listener = listen(
+    settings.databaseUrl,
+    ["dag_wake", "dag_orphans"],
+    (wake) => {
+      if (wake.kind === "missed" || wake.channel === "dag_orphans") scanning.wake();
+      ticking.wake();
+    },
+    {
+      applicationName: `${deps.ownerId} listen`,
+      onError: (err) => {
+        log.warn({ err }, "the connection that listens was lost");
+      },
+    },
+  );
+  for (const service of services) service.start();
+  const jobs: Subscription = await consumeJobs(deps, settings.jobQueue);
+
+  return {
+    counters,
+    status: () => ({ ticks: counters.ticks, last_tick_at: lastTickAt, last_error: lastError }),
+    wake: () => {
+      ticking.wake();
+    },
+    async stop() {
+      await jobs.close({ graceMs: 5000 });
+      await listener.close();
+      for (const service of services) await service.stop();
+      // Handed back at once: nobody has to wait for a heartbeat to grow old.
+      const left = await deps.db.transaction((tx) => signOff(tx, deps.ownerId));
+      if (left > 0) log.info({ jobs: left }, "handed back jobs to whoever takes them");
+    },
+  };
+}

@@ -1,0 +1,17 @@
+import { createLogger } from "../adapters/runtime/logger.ts";
+import { stopOnSignals } from "../adapters/runtime/shutdown.ts";
+import { ConfigError, readConfig } from "./config.ts";
+import { startOrchestrator } from "./wiring.ts";
+
+try {
+  const config = readConfig();
+  const { logLevel: level, logFormat: format } = config;
+  const log = createLogger({ name: "orchestrator", level, format });
+  const orchestrator = await startOrchestrator(config, log);
+  stopOnSignals({ log, steps: orchestrator.stopSteps });
+  log.info({ url: orchestrator.url, owner: orchestrator.ownerId }, "orchestrator started");
+} catch (error) {
+  if (!(error instanceof ConfigError)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = 2;
+}

@@ -1,0 +1,178 @@
+import { randomBytes } from "node:crypto";
+import path from "node:path";
+import { createPostgresBroker } from "../adapters/broker/postgres-broker/create-postgres-broker.ts";
+import { maintainQueues } from "../adapters/broker/postgres-broker/maintain.ts";
+import type { AccessPolicy } from "../adapters/http/access.ts";
+import { createHttpMetrics } from "../adapters/http/http-metrics.ts";
+import type { HttpServer } from "../adapters/http/server.ts";
+import { buildServer } from "../adapters/http/server.ts";
+import { createAccessPolicy } from "../adapters/http/tokens.ts";
+import { openDatabase } from "../adapters/postgres/database.ts";
+import { listen } from "../adapters/postgres/listen.ts";
+import { migrate } from "../adapters/postgres/migrate.ts";
+import { createGraphCache } from "../adapters/postgres/queries/graph-cache.ts";
+import { rebuildSchema } from "../adapters/postgres/rebuild.ts";
+import { checkSchema } from "../adapters/postgres/schema-version.ts";
+import { systemClock } from "../adapters/runtime/clock.ts";
+import type { Logger } from "../adapters/runtime/logger.ts";
+import { version } from "../adapters/runtime/version.ts";
+import { createLocalStorage } from "../adapters/storage/local-storage.ts";
+import { contracts } from "../core/api/index.ts";
+import { handlerCatalogue } from "../core/handlers.ts";
+import { takeCallbacks } from "./callbacks/take-callbacks.ts";
+import type { OrchestratorConfig } from "./config.ts";
+import type { EngineDeps } from "./engine/deps.ts";
+import { engineMetrics } from "./engine/engine-metrics.ts";
+import { StateCache } from "./engine/job-state.ts";
+import { createOutputStore } from "./engine/output-store.ts";
+import type { Engine } from "./engine/start-engine.ts";
+import { startEngine } from "./engine/start-engine.ts";
+import { makeVerbs } from "./jobs/make-verbs.ts";
+import { createCommands } from "./routes/command-registry.ts";
+import { createJobStreams } from "./routes/job-streams.ts";
+import { makeRoutes } from "./routes/routes.ts";
+import { createWorkflowRegistry } from "./workflows/registry.ts";
+
+export interface RunningOrchestrator {
+  readonly url: string;
+  readonly ownerId: string;
+  /** In the order in which it stops: no new requests, no new decisions, then what they used. */
+  readonly stopSteps: readonly { readonly name: string; readonly stop: () => Promise<unknown> }[];
+}
+
+export async function startOrchestrator(
+  config: OrchestratorConfig,
+  log: Logger,
+): Promise<RunningOrchestrator> {
+  const ownerId = config.ownerId ?? `orch-${randomBytes(4).toString("hex")}`;
+  const { databaseUrl: url } = config;
+  const onConnectionLost = (err: Error) => {
+    log.warn({ err }, "a connection to the database was lost");
+  };
+  const db = openDatabase({ url, applicationName: ownerId, max: 10, onConnectionLost });
+  await checkSchema(db);
+  const broker = createPostgresBroker({ db, url, holder: ownerId, log });
+  const queues = [...config.taskQueues, config.jobQueue];
+  for (const queue of queues) {
+    await broker.ensureQueue(queue, {
+      leaseMs: config.leaseMs,
+      maxDeliveries: config.maxDeliveries,
+    });
+  }
+
+  const compile = {
+    handlers: handlerCatalogue,
+    queues: new Set(config.taskQueues),
+    env: new Set(Object.keys(config.templateEnv)),
+  };
+  const workflows = createWorkflowRegistry({ db, paths: config.workflowPaths, options: compile });
+  for (const { file, line, column, code, message } of await workflows.reload()) {
+    log.warn({ code }, `${file}:${line}:${column} ${message}`);
+  }
+  const graphs = createGraphCache(db);
+  const storage = createLocalStorage(path.join(config.dataDirectory, "storage"));
+  const deps: EngineDeps = {
+    db,
+    broker,
+    clock: systemClock,
+    ownerId,
+    workflows,
+    graphs,
+    cache: new StateCache(),
+    outputs: createOutputStore(storage),
+    env: config.templateEnv,
+  };
+  const engine = await startEngine(
+    deps,
+    { ...config, maintain: () => maintainQueues(db) },
+    log.child({ part: "engine" }),
+  );
+
+  const streams = createJobStreams({
+    db,
+    graphs,
+    onError: (err) => {
+      log.warn({ err }, "a live stream could not be served");
+    },
+  });
+  const listener = listen(
+    url,
+    ["dag_events"],
+    () => {
+      streams.wake();
+    },
+    { applicationName: `${ownerId} streams` },
+  );
+  const access = createAccessPolicy(config.serviceTokens, {
+    openOnLoopback: config.openOnLoopback,
+  });
+  const server = await serve(deps, config, engine, { access, compile, queues, streams, log });
+  const { url: address } = await server.listen({ host: config.host, port: config.port });
+
+  return {
+    url: address,
+    ownerId,
+    stopSteps: [
+      {
+        name: "live streams",
+        stop: async () => {
+          streams.close();
+          await listener.close();
+        },
+      },
+      { name: "server", stop: () => server.close() },
+      { name: "engine", stop: () => engine.stop() },
+      { name: "broker", stop: () => broker.close() },
+      { name: "database", stop: () => db.close() },
+    ],
+  };
+}
+
+async function serve(
+  deps: EngineDeps,
+  config: OrchestratorConfig,
+  engine: Engine,
+  parts: {
+    readonly access: AccessPolicy;
+    readonly compile: Parameters<typeof makeRoutes>[0]["compile"];
+    readonly queues: readonly string[];
+    readonly streams: Parameters<typeof makeRoutes>[0]["streams"];
+    readonly log: Logger;
+  },
+): Promise<HttpServer> {
+  const { db, broker, graphs, ownerId, clock } = deps;
+  const { databaseUrl: url } = config;
+  const startedAt = clock.now().toISOString();
+  const http = createHttpMetrics();
+  const verbs = makeVerbs(deps, () => {
+    engine.wake();
+  });
+  const handlers = makeRoutes({
+    db,
+    verbs,
+    broker,
+    queues: parts.queues,
+    graphs,
+    streams: parts.streams,
+    compile: parts.compile,
+    callbacks: takeCallbacks({ db }),
+    commands: createCommands(),
+    schema: {
+      migrate: () => migrate(url),
+      rebuild: config.allowRebuild ? () => rebuildSchema(url) : undefined,
+    },
+    access: parts.access,
+    version,
+    status: () => ({ owner_id: ownerId, started_at: startedAt, ...engine.status() }),
+    metrics: () => [...engineMetrics(engine.counters), http.collect()],
+  });
+  return buildServer({
+    contracts,
+    handlers,
+    access: parts.access,
+    log: parts.log,
+    onAnswered: (timing) => {
+      http.observe(timing);
+    },
+  });
+}
