@@ -14,12 +14,15 @@ import type {
 } from "../../src/adapters/broker/broker.ts";
 import { DeliveryAborted } from "../../src/adapters/broker/broker.ts";
 import type { Transaction } from "../../src/adapters/postgres/queryable.ts";
+import { startRival } from "../support/rival.ts";
 import { waitFor } from "../support/wait.ts";
 
 export interface BrokerUnderTest {
   readonly capabilities: BrokerCapabilities;
   /** Each call is a process of its own, as far as the broker can tell. */
   makeBroker(): Promise<Broker>;
+  /** An ES module's text, run in the project's folder, that declares `broker`: for a real rival. */
+  readonly rivalProgram: string;
   /** Runs work in a transaction that `publish` and `withdraw` accept. */
   transaction(work: (tx: Transaction) => Promise<void>): Promise<void>;
 }
@@ -59,7 +62,7 @@ export function describeBroker(name: string, start: () => Promise<BrokerUnderTes
     async function collect(
       broker: Broker,
       queue: string,
-      handler: DeliveryHandler = async (delivery) => void (await delivery.complete()),
+      handler: DeliveryHandler = async () => undefined,
       maxInFlight = 1,
     ) {
       const seen: Delivery[] = [];
@@ -334,38 +337,47 @@ export function describeBroker(name: string, start: () => Promise<BrokerUnderTes
     });
 
     it("redelivers when a lease runs out, and tells the late holder that it is lost", async () => {
-      const [one, queue] = await openWithQueue({ leaseMs: 300, maxDeliveries: 5 });
-      if (one.capabilities.lease !== "timed") return;
-      // With a hold limit in the past nothing is renewed: what a frozen process looks like.
-      await one.publish(queue, [message("a", { headers: { timeout_seconds: 1e-9 - 30 } })]);
-      await one.publish(queue, [message("hung", { headers: { timeout_seconds: 0.001 } })]);
-      const gate = deferred();
-      const answers: string[] = [];
-      const { seen } = await collect(one, queue, async (delivery) => {
-        if (delivery.deliveryCount > 1) return;
-        await gate.promise;
-        answers.push(await delivery.complete());
-      });
-      await waitFor(() => seen.length > 0, { what: "the first delivery" });
-      gate.resolve();
-      await empty(one, queue);
-      expect(answers.length).toBeGreaterThan(0);
+      const [broker, queue] = await openWithQueue(short);
+      if (!under.capabilities.fenced) return;
+      await broker.publish(queue, [message("a")]);
+      const rival = await startRival(under, queue, "wait");
+      await rival.said("took a 1");
+      // Frozen, and not dead: its connections stay open, and it comes back later.
+      rival.signal("SIGSTOP");
+      const { seen } = await collect(broker, queue);
+      await empty(broker, queue);
+      expect(seen.map(({ id, deliveryCount }) => [id, deliveryCount])).toEqual([["a", 2]]);
+      rival.signal("SIGCONT");
+      rival.goOn();
+      await rival.said("completed a lost");
+      expect(await broker.depth(queue)).toMatchObject({ ready: 0, in_flight: 0, dead: 0 });
+      await rival.end();
     });
 
-    it("keeps the lease of a handler that blocks its process", async () => {
+    it("keeps the lease of a handler that blocks its process for longer", async () => {
       const [broker, queue] = await openWithQueue(short);
       await broker.publish(queue, [message("busy")]);
-      const other = await open();
-      const { seen: stolen } = await collect(other, queue, async () => undefined);
-      const answers: string[] = [];
-      const { seen } = await collect(broker, queue, async (delivery) => {
-        const until = performance.now() + 3 * short.leaseMs;
-        while (performance.now() < until);
-        answers.push(await delivery.complete());
-      });
+      const rival = await startRival(under, queue, "block");
+      await rival.said("took busy 1");
+      const { seen } = await collect(broker, queue);
+      await rival.said("completed busy ok");
       await empty(broker, queue);
-      expect(stolen.length + seen.length).toBe(1);
-      void answers;
+      expect(seen).toEqual([]);
+      await rival.end();
+    });
+
+    it("aborts a handler with `lost` when its message was given to another", async () => {
+      const [broker, queue] = await openWithQueue(short);
+      if (!under.capabilities.fenced) return;
+      await broker.publish(queue, [message("a")]);
+      const rival = await startRival(under, queue, "listen");
+      await rival.said("took a 1");
+      rival.signal("SIGSTOP");
+      const { seen } = await collect(broker, queue);
+      await waitFor(() => seen.length === 1, { what: "the second delivery" });
+      rival.signal("SIGCONT");
+      await rival.said("aborted a lost");
+      await rival.end();
     });
 
     it("waits on close for what runs, gives the rest back uncounted, and takes nothing new", async () => {
@@ -416,6 +428,14 @@ function deferred(): { promise: Promise<void>; resolve: () => void } {
 function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
+    else {
+      signal.addEventListener(
+        "abort",
+        () => {
+          resolve();
+        },
+        { once: true },
+      );
+    }
   });
 }

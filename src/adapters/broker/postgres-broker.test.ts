@@ -16,6 +16,15 @@ describeBroker("the broker on PostgreSQL", async () => {
   return {
     capabilities: make().capabilities,
     makeBroker: async () => make(),
+    rivalProgram: `
+      import { createPostgresBroker } from "./dist/adapters/broker/postgres-broker/create-postgres-broker.js";
+      import { openDatabase } from "./dist/adapters/postgres/database.js";
+      import { createLogger } from "./dist/adapters/runtime/logger.js";
+      const url = ${JSON.stringify(url)};
+      const db = openDatabase({ url, applicationName: "rival" });
+      const log = createLogger({ level: "error", format: "json" });
+      const broker = createPostgresBroker({ db, url, holder: "rival", log });
+    `,
     transaction: (work) => db.transaction(work),
   };
 });

@@ -25,24 +25,31 @@ const threadFile = new URL(
     .replace(/renewal\.js$/, "renewal-thread.js"),
 );
 
+const restartPauseMs = 500;
+
 export function startRenewal(options: ThreadOptions, log: Logger): Renewal {
   const held = new Map<string, HeldLease & { onEnd(cause: RenewalEnd): void }>();
   let dropped: LeaseToken[] = [];
   let stopping = false;
+  let restartTimer: NodeJS.Timeout | undefined;
   let thread = start();
 
   function start(): Worker {
-    const worker = new Worker(threadFile, { workerData: options });
+    // Without the process's own flags: some, such as --input-type, are not for a file.
+    const worker = new Worker(threadFile, { workerData: options, execArgv: [] });
     worker.on("message", receive);
     worker.on("error", (error) => {
       log.error({ err: error }, "the thread that renews leases failed");
     });
     worker.once("exit", () => {
-      if (stopping) return;
-      thread = start();
-      post({ kind: "hold", leases: [...held.values()].map(withoutCallback) });
+      if (!stopping) restartTimer = setTimeout(restart, restartPauseMs);
     });
     return worker;
+  }
+
+  function restart(): void {
+    thread = start();
+    post({ kind: "hold", leases: [...held.values()].map(withoutCallback) });
   }
 
   function post(message: ToThread): void {
@@ -78,6 +85,9 @@ export function startRenewal(options: ThreadOptions, log: Logger): Renewal {
     async stop() {
       if (stopping) return;
       stopping = true;
+      clearTimeout(restartTimer);
+      // It has ended already, and waits to be started again.
+      if (thread.threadId === -1) return;
       const exited = new Promise((resolve) => thread.once("exit", resolve));
       post({ kind: "stop" });
       // It may be waiting for an answer of a database that is gone.
