@@ -16,6 +16,8 @@ export async function writeEvents(
   raw.writeHead(200, {
     ...headers,
     "content-type": "text/event-stream; charset=utf-8",
+    // A connection that idles behind its stream would hold up the closing of the server.
+    connection: "close",
     // Proxies that gather answers would hold events back.
     "x-accel-buffering": "no",
   });
