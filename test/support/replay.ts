@@ -1,3 +1,6 @@
+import { expect } from "vitest";
+import type { Database } from "../../src/adapters/postgres/database.ts";
+import { createGraphCache } from "../../src/adapters/postgres/queries/graph-cache.ts";
 import type { Graph } from "../../src/core/dag/graph.ts";
 import type { JsonObject } from "../../src/core/model/json.ts";
 import { childNodeId, isSettled } from "../../src/core/model/node.ts";
@@ -132,4 +135,39 @@ export function replay(
 
 function blank(status: string): ReplayedNode {
   return { status, attempt: 0, retry_count: 0 };
+}
+
+/** Replays a job's events and compares with what is stored. */
+export async function expectReplay(db: Database, jobId: string): Promise<Replayed> {
+  const { rows: jobs } = await db.query<{
+    status: string;
+    paused: boolean;
+    rerun_of: string | null;
+    workflow_hash: string;
+  }>(
+    `SELECT status, paused_at IS NOT NULL AS paused, rerun_of, workflow_hash
+     FROM dagapp.dag_jobs WHERE job_id = $1`,
+    [jobId],
+  );
+  const job = jobs[0];
+  const graph = job && (await createGraphCache(db).graphOf(job.workflow_hash));
+  if (job === undefined || graph === undefined) throw new Error(`no job ${jobId}`);
+  const origin = job.rerun_of === null ? undefined : await expectReplay(db, job.rerun_of);
+  const { rows: events } = await db.query<RecordedEvent>(
+    `SELECT seq, event_type, node_id, event_data FROM dagapp.dag_job_events
+     WHERE job_id = $1 ORDER BY seq`,
+    [jobId],
+  );
+  const replayed = replay(graph, events, origin);
+  const { rows: nodes } = await db.query<ReplayedNode & { node_id: string }>(
+    `SELECT node_id, status, attempt, retry_count FROM dagapp.dag_node_states WHERE job_id = $1`,
+    [jobId],
+  );
+  const stored = Object.fromEntries(nodes.map(({ node_id, ...rest }) => [node_id, rest]));
+  expect(Object.fromEntries(replayed.nodes)).toEqual(stored);
+  expect({ status: replayed.status, paused: replayed.paused }).toEqual({
+    status: job.status,
+    paused: job.paused,
+  });
+  return replayed;
 }

@@ -5,7 +5,8 @@ import type { Evaluated } from "../../core/dag/evaluate.ts";
 import { evaluateJob } from "../../core/dag/evaluate.ts";
 import type { Facts, NodeFact, Report } from "../../core/dag/facts.ts";
 import type { FanOutNode } from "../../core/dag/graph.ts";
-import type { JsonObject } from "../../core/model/json.ts";
+import type { Json, JsonObject } from "../../core/model/json.ts";
+import { isJsonObject } from "../../core/model/json.ts";
 import { childNodeId, taskId } from "../../core/model/node.ts";
 import { collect } from "./collect.ts";
 import type { EngineDeps } from "./deps.ts";
@@ -63,12 +64,24 @@ export async function settleJob(
   }
   writeNodes(state, changed, occasion, stored, batch);
   if (!occasion.isNew && !worthWriting(state, update)) return;
+  if (update.result !== undefined) update.result = await keepResult(deps, state, update.result);
   batch.jobUpdates.push({
     ...update,
     status: state.status,
     nodes_unsettled: state.status === "completed" ? 0 : state.unsettled,
     event_seq: state.eventSeq,
   });
+}
+
+/** The result with its provenance; one that is too large for a row goes to storage. */
+async function keepResult(
+  deps: Pick<EngineDeps, "outputs">,
+  { row }: JobState,
+  result: Json,
+): Promise<JsonObject> {
+  const whole = isJsonObject(result) ? result : { result };
+  const stored = await deps.outputs.offload(`${row.job_id}_result`, whole);
+  return { ...(stored ?? whole), _provenance: provenance(row) };
 }
 
 function worthWriting(state: JobState, update: JobUpdate): boolean {
@@ -108,7 +121,7 @@ function carryOut(state: JobState, decision: Decision, batch: WriteBatch, update
       return;
     case "complete_job":
       state.status = "completed";
-      update.result = provenance(state.row, decision.result);
+      update.result = decision.result;
       return;
     case "fail_job":
       state.status = "failed";

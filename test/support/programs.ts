@@ -1,0 +1,162 @@
+import type { ChildProcess } from "node:child_process";
+import { spawn } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import type { Client } from "../../src/core/api/client.ts";
+import { createClient } from "../../src/core/api/client.ts";
+import { isFinished } from "../../src/core/model/job.ts";
+import type { JsonObject } from "../../src/core/model/json.ts";
+import { waitFor } from "./wait.ts";
+
+const root = path.resolve(import.meta.dirname, "../..");
+
+export interface Program {
+  readonly name: string;
+  readonly pid: number;
+  /** Everything that it printed. */
+  output(): string;
+  signal(signal: NodeJS.Signals): void;
+  /** Resolves with its exit code once it is gone. */
+  readonly gone: Promise<number | null>;
+  /** Resident memory in MiB. */
+  memory(): Promise<number>;
+}
+
+export interface Orchestrator extends Program {
+  readonly url: string;
+  readonly client: Client;
+}
+
+/**
+ * Orchestrators and workers as the real programs on one database, with short intervals. Whatever a
+ * test started is killed with `stop`, however the test ended.
+ */
+export class Fleet {
+  private readonly programs: Program[] = [];
+  private readonly databaseUrl: string;
+  private readonly workflows: string;
+  private folder: string | undefined;
+
+  constructor(databaseUrl: string, workflows = path.join(root, "workflows")) {
+    this.databaseUrl = databaseUrl;
+    this.workflows = workflows;
+  }
+
+  /** What all of them share: storage, and room to work. */
+  get dataDirectory(): string {
+    if (this.folder === undefined) throw new Error("nothing has been started yet");
+    return this.folder;
+  }
+
+  async orchestrator(env: Record<string, string> = {}): Promise<Orchestrator> {
+    const port = await freePort();
+    const program = await this.start("orchestrator", {
+      ORCHESTRATOR_PORT: String(port),
+      RMHDAG_OPEN_ON_LOOPBACK: "true",
+      HEARTBEAT_INTERVAL_SEC: "0.5",
+      ORPHAN_THRESHOLD_SEC: "2",
+      ORPHAN_SCAN_INTERVAL_SEC: "0.5",
+      RECOVER_INTERVAL_SEC: "0.5",
+      LEASE_SEC: "2",
+      ...env,
+    });
+    const url = `http://127.0.0.1:${port}`;
+    await waitFor(() => program.output().includes("orchestrator started"), {
+      what: "the orchestrator",
+    });
+    return { ...program, url, client: createClient({ baseUrl: url, token: undefined, fetch }) };
+  }
+
+  async worker(env: Record<string, string> = {}): Promise<Program> {
+    const program = await this.start("worker", {
+      WORKER_QUEUE: "functionapp-tasks,dag-worker-tasks,container-tasks",
+      WORKER_CONCURRENCY: "8",
+      WORKER_HEARTBEAT_SECONDS: "1",
+      ...env,
+    });
+    await waitFor(() => program.output().includes("worker started"), { what: "the worker" });
+    return program;
+  }
+
+  async stop(): Promise<void> {
+    for (const program of this.programs) program.signal("SIGKILL");
+    await Promise.all(this.programs.map((program) => program.gone));
+    if (this.folder !== undefined) await rm(this.folder, { recursive: true, force: true });
+  }
+
+  private async start(name: string, env: Record<string, string>): Promise<Program> {
+    this.folder ??= await mkdtemp(path.join(tmpdir(), "rmhdag-fleet-"));
+    const child = spawn(process.execPath, [path.join(root, `dist/${name}/main.js`)], {
+      env: {
+        PATH: process.env["PATH"],
+        DATABASE_URL: this.databaseUrl,
+        RMHDAG_WORKFLOWS: this.workflows,
+        RMHDAG_DATA_DIR: this.folder,
+        LOG_FORMAT: "text",
+        ...env,
+      },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const program = watch(name, child);
+    this.programs.push(program);
+    return program;
+  }
+}
+
+function watch(name: string, child: ChildProcess): Program {
+  let text = "";
+  const collect = (chunk: Buffer): void => {
+    text += chunk.toString();
+  };
+  child.stdout?.on("data", collect);
+  child.stderr?.on("data", collect);
+  const { pid } = child;
+  if (pid === undefined) throw new Error(`${name} could not be started`);
+  const gone = new Promise<number | null>((resolve) => {
+    child.once("exit", resolve);
+  });
+  return {
+    name,
+    pid,
+    gone,
+    output: () => text,
+    signal: (signal) => {
+      child.kill(signal);
+    },
+    memory: async () => {
+      const status = await readFile(`/proc/${pid}/status`, "utf8");
+      return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** Submits over HTTP and answers the job's id. */
+export async function submit(
+  { client }: Orchestrator,
+  workflow_id: string,
+  inputs: JsonObject = {},
+): Promise<string> {
+  return (await client.submitJob({ body: { workflow_id, inputs } })).job_id;
+}
+
+/** Follows a job to its end over HTTP. */
+export async function finished({ client }: Orchestrator, jobId: string, timeoutMs = 60_000) {
+  return waitFor(
+    async () => {
+      const job = await client.getJob({ params: { job_id: jobId } });
+      return isFinished(job.status) ? job : undefined;
+    },
+    { timeoutMs, what: `the end of job ${jobId}` },
+  );
+}
