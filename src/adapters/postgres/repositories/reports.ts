@@ -93,37 +93,6 @@ export async function recordResults(
   return rows.map(({ task_id }) => task_id);
 }
 
-/**
- * A task whose message is dead will never be reported by a worker: this does it. Run it when the
- * engine is woken and now and then; answers the tasks.
- */
-export async function reportDeadTasks(db: Queryable): Promise<readonly string[]> {
-  const { rows } = await db.query<{ task_id: string }>(
-    `WITH dead AS MATERIALIZED (
-       SELECT message_id, message_key, group_key, reason, detail FROM dagapp.dag_queue_dead
-       WHERE NOT reported ORDER BY message_id LIMIT 500 FOR UPDATE SKIP LOCKED
-     ),
-     marked AS (
-       UPDATE dagapp.dag_queue_dead SET reported = true
-       WHERE message_id = ANY (ARRAY(SELECT message_id FROM dead))
-     ),
-     recorded AS (
-       INSERT INTO dagapp.dag_task_results (task_id, job_id, node_id, status, error)
-       SELECT node.task_id, node.job_id, node.node_id, 'failed', jsonb_build_object(
-         'code', 'DEAD_LETTERED', 'category', 'permanent',
-         'message', 'The message of the task was given up (' || dead.reason || ')'
-           || coalesce(': ' || left(dead.detail, 4000), '.'),
-         'details', jsonb_build_object('reason', dead.reason))
-       FROM dead JOIN dagapp.dag_node_states AS node
-         ON node.job_id = dead.group_key AND node.task_id = dead.message_key
-       ON CONFLICT (task_id) DO NOTHING RETURNING task_id
-     ),
-     woken AS MATERIALIZED (SELECT pg_notify('dag_wake', '') FROM (SELECT 1 FROM recorded LIMIT 1) AS one)
-     SELECT task_id, (SELECT count(*) FROM woken) FROM recorded`,
-  );
-  return rows.map(({ task_id }) => task_id);
-}
-
 function columns(results: readonly TaskResultRow[]): unknown[] {
   return [
     results.map(({ task_id }) => task_id),

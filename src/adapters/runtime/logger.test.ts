@@ -1,0 +1,37 @@
+import { expect, it } from "vitest";
+import { createLogger } from "./logger.ts";
+
+function record(format: "json" | "text") {
+  const lines: string[] = [];
+  const destination = { write: (line: string) => void lines.push(line) };
+  return { log: createLogger({ name: "test", level: "info", format, destination }), lines };
+}
+
+it("hides secrets in fields, in addresses and in the texts of errors", () => {
+  for (const format of ["json", "text"] as const) {
+    const { log, lines } = record(format);
+    const secret = "hunter2";
+    log.info({ authorization: `Bearer ${secret}`, headers: { cookie: secret } }, "request");
+    log.info({ config: { database: { password: secret } } }, "deep");
+    log.info(`connecting to postgres://user:${secret}@host/db`);
+    log.info(`reading https://host/blob?sv=1&sig=${secret}&se=2`);
+    log.error({ err: new Error(`AccountKey=${secret};x`) }, "failed");
+    expect(lines).toHaveLength(5);
+    expect(lines.join("")).not.toContain(secret);
+    expect(lines.join("")).toContain("postgres://user:[hidden]@host/db");
+  }
+});
+
+it("writes one JSON object a line for machines, and a readable line for people", () => {
+  const json = record("json");
+  json.log.info({ queue: "q" }, "consuming");
+  json.log.debug("too fine");
+  expect(json.lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+    { level: 30, name: "test", msg: "consuming", queue: "q" },
+  ]);
+  const text = record("text");
+  text.log.warn({ queue: "q" }, "slow");
+  expect(text.lines[0]).toMatch(
+    /^\d\d:\d\d:\d\d\.\d{3} WARN {2}test\[\d+\] slow \{"queue":"q"\}\n$/,
+  );
+});
