@@ -15,6 +15,30 @@ export function print(text: string): void {
   process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
 }
 
+/** What is for the person and not for the next program in the pipe. */
+export function say(text: string): void {
+  process.stderr.write(text.endsWith("\n") ? text : `${text}\n`);
+}
+
+export function printJson(value: unknown): void {
+  print(JSON.stringify(value, null, 2));
+}
+
 export function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+  return `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+const groups = new Intl.NumberFormat("en-US");
+
+/** 10,000: the same in every locale, so that output can be compared. */
+export function grouped(count: number): string {
+  return groups.format(count);
+}
+
+/**
+ * Texts of handlers and workflows are the words of strangers: an escape sequence among them could
+ * rewrite the screen or the title of the terminal, so none gets there.
+ */
+export function harmless(text: string): string {
+  return text.replaceAll(/[\p{Cc}\u2028-\u202e\u2066-\u2069]+/gu, " ");
 }

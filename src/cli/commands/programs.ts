@@ -1,0 +1,56 @@
+import { once } from "node:events";
+import type { Command } from "commander";
+import type { CliConfig } from "../config.ts";
+import { workflowFolders } from "../config.ts";
+import { dataFolder } from "../connect.ts";
+import type { ProgramName } from "../up/program-file.ts";
+import { spawnProgram } from "../up/spawn-program.ts";
+
+const orchestratorExamples = `
+Examples:
+  DATABASE_URL=postgres://… rmhdag orchestrator
+  ORCHESTRATOR_PORT=9000 DATABASE_URL=postgres://… rmhdag orchestrator
+
+Any number of them may share one database. The README lists what can be set.
+`;
+
+const workerExamples = `
+Examples:
+  DATABASE_URL=postgres://… rmhdag worker
+  WORKER_QUEUE=container-tasks WORKER_CONCURRENCY=8 DATABASE_URL=postgres://… rmhdag worker
+
+Any number of them may share one database. The README lists what can be set.
+`;
+
+/** The programs alone, as on a machine of their own; all is set by the environment. */
+export function addPrograms(program: Command, config: CliConfig): void {
+  program
+    .command("orchestrator")
+    .description("run one orchestrator, on the database that DATABASE_URL names")
+    .addHelpText("after", orchestratorExamples)
+    .action(async (_, command: Command) => {
+      const RMHDAG_WORKFLOWS = workflowFolders(config);
+      await run("orchestrator", { ...environment(command, config), RMHDAG_WORKFLOWS });
+    });
+  program
+    .command("worker")
+    .description("run one worker, on the database that DATABASE_URL names")
+    .addHelpText("after", workerExamples)
+    .action(async (_, command: Command) => {
+      await run("worker", environment(command, config));
+    });
+}
+
+function environment(command: Command, config: CliConfig): NodeJS.ProcessEnv {
+  return { ...config.environment, RMHDAG_DATA_DIR: dataFolder(command, config) };
+}
+
+/** As if the program had been started itself: its output, its signals, its exit status. */
+async function run(name: ProgramName, env: NodeJS.ProcessEnv): Promise<void> {
+  const child = spawnProgram(name, env, "inherit");
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.on(signal, () => child.kill(signal));
+  }
+  const [code] = (await once(child, "close")) as [number | null];
+  process.exitCode = code ?? 1;
+}

@@ -1,0 +1,69 @@
+import type { Command } from "commander";
+import type { CliConfig } from "../config.ts";
+import { connect } from "../connect.ts";
+import { readInputs } from "../inputs.ts";
+import { print, printJson, say } from "../output.ts";
+import { watchJob } from "../watch/watch-job.ts";
+import { wholeNumber } from "./arguments.ts";
+
+interface Options {
+  readonly input: readonly string[];
+  readonly inputs?: string;
+  readonly priority?: number;
+  readonly idempotencyKey?: string;
+  readonly correlationId?: string;
+  readonly wait?: true;
+  readonly json?: true;
+}
+
+const examples = `
+Examples:
+  rmhdag submit echo_test --input message=hello --wait
+  rmhdag submit fan_out_test --input 'item_list=[1, 2, 3]'      values are JSON where they parse
+  rmhdag submit data_pipeline_test --inputs inputs.json         or - for standard input
+  rmhdag submit echo_test --wait --json | tail -1               events, then the finished job
+
+Exit status: 0 when the job was accepted, with --wait only if it completed; 1 otherwise.
+`;
+
+export function addSubmit(program: Command, config: CliConfig): void {
+  program
+    .command("submit")
+    .description("start a job of a workflow")
+    .argument("<workflow>", "its id, as `rmhdag workflows list` shows it")
+    .option("--input <name=value>", "one input; may be given often", collect, [])
+    .option("--inputs <file>", "a file with a JSON object of inputs; - reads standard input")
+    .option("--priority <n>", "0 to 10, higher first", wholeNumber(0, 10))
+    .option("--idempotency-key <key>", "the same key names the same job for ever")
+    .option("--correlation-id <id>", "an id of yours, to find the job by")
+    .option("--wait", "follow the job to its end")
+    .option("--json", "print JSON for other programs; with --wait one event a line")
+    .addHelpText("after", examples)
+    .action(async (workflow: string, options: Options, command: Command) => {
+      const client = connect(command, config);
+      const submitted = await client.submitJob({
+        body: {
+          workflow_id: workflow,
+          inputs: await readInputs(options.input, options.inputs),
+          priority: options.priority,
+          idempotency_key: options.idempotencyKey,
+          correlation_id: options.correlationId,
+        },
+      });
+      const json = options.json === true;
+      if (options.wait !== true) {
+        if (json) printJson(submitted);
+        else {
+          print(submitted.job_id);
+          if (!submitted.created) say("The idempotency key was used before, and this is its job.");
+          say(`See it: rmhdag jobs watch ${submitted.job_id}`);
+        }
+        return;
+      }
+      await watchJob({ client, config, jobId: submitted.job_id, json });
+    });
+}
+
+function collect(value: string, earlier: readonly string[]): string[] {
+  return [...earlier, value];
+}

@@ -1,0 +1,133 @@
+import path from "node:path";
+import type { Command } from "commander";
+import { InvalidArgumentError } from "commander";
+import type { CliConfig } from "../config.ts";
+import { dataFolder } from "../connect.ts";
+import { print } from "../output.ts";
+import type { Paint } from "../style.ts";
+import { createPaint } from "../style.ts";
+import type { WorkerKind } from "../up/environment.ts";
+import { workerQueues } from "../up/environment.ts";
+import type { RunningSite } from "../up/run-site.ts";
+import { SiteRunner } from "../up/run-site.ts";
+import { wholeNumber } from "./arguments.ts";
+
+interface Options {
+  readonly port: number;
+  readonly host: string;
+  readonly workers: readonly WorkerKind[];
+}
+
+const examples = `
+Examples:
+  rmhdag up                                 on port 8000, with data in .rmhdag
+  rmhdag up --port 9000 --data-dir /tmp/x   elsewhere
+  rmhdag up --workers light,light,heavy     with more workers
+  DATABASE_URL=postgres://… rmhdag up       on a PostgreSQL of your own
+
+Ctrl-C stops everything in order; a second one at once.
+`;
+
+export function addUp(program: Command, config: CliConfig): void {
+  program
+    .command("up")
+    .description("run everything on this machine: database, orchestrator and workers")
+    .option("--port <port>", "where the orchestrator listens; 0 takes any port", port, 8000)
+    .option("--host <address>", "on which address it listens", "127.0.0.1")
+    .option("--workers <kinds>", "one worker process each", workerKinds, ["light", "heavy"])
+    .addHelpText("after", examples)
+    .action(async (options: Options, command: Command) => {
+      await runUp(options, dataFolder(command, config), config);
+    });
+}
+
+/** Resolves when everything has stopped. */
+async function runUp(options: Options, folder: string, config: CliConfig): Promise<void> {
+  const paint = createPaint(config, process.stdout);
+  const onLine = linePrinter(paint, options.workers);
+  const starting = new AbortController();
+  let stop: (exitCode: number) => void = () => undefined;
+  const asked = new Promise<number>((resolve) => (stop = resolve));
+  const runner = new SiteRunner({
+    ...options,
+    config,
+    dataFolder: folder,
+    onLine,
+    onHopeless: (reason) => {
+      onLine("up", reason);
+      starting.abort();
+      stop(1);
+    },
+    signal: starting.signal,
+  });
+
+  let signals = 0;
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.on(signal, () => {
+      if (++signals > 1) {
+        runner.kill();
+        process.exit(1);
+      }
+      onLine("up", "stopping; once more to end at once");
+      starting.abort();
+      stop(0);
+    });
+  }
+  try {
+    const isElsewhere = folder !== path.resolve(config.dataFolder);
+    welcome(await runner.start(), paint, isElsewhere ? ` --data-dir ${folder}` : "");
+    process.exitCode = await asked;
+  } catch (error) {
+    // Who was asked to stop while it started has done what it was asked.
+    if (!starting.signal.aborted) throw error;
+    process.exitCode = await asked;
+  } finally {
+    await runner.stop();
+  }
+  onLine("up", "stopped");
+}
+
+function welcome({ url, cliToken, database }: RunningSite, paint: Paint, where: string): void {
+  print(
+    `
+${paint("green", "✓ rmhdag is running")} at ${paint("bold", url)}
+
+  look    ${url}/ui/login?token=${cliToken}
+  API     ${url}/api/v1/docs
+  data    ${database}
+
+Try, in another shell:
+
+  npx rmhdag submit echo_test --input message=hello --wait${where}
+
+Ctrl-C stops everything.
+`,
+  );
+}
+
+/** Every line with the name of its program, in a colour of its own. */
+function linePrinter(paint: Paint, workers: readonly WorkerKind[]) {
+  const colours = ["cyan", "magenta", "yellow", "blue", "green"] as const;
+  const known = new Map<string, (typeof colours)[number]>();
+  const width = Math.max("orchestrator".length, workers.length > 9 ? 10 : 9);
+  return (name: string, text: string): void => {
+    const colour = known.get(name) ?? colours[known.size % colours.length] ?? "cyan";
+    known.set(name, colour);
+    for (const line of text.split("\n"))
+      print(`${paint(colour, `${name.padEnd(width)} │`)} ${line}`);
+  };
+}
+
+function port(text: string): number {
+  return wholeNumber(0, 65_535)(text);
+}
+
+function workerKinds(text: string): WorkerKind[] {
+  const kinds = text.split(",").map((kind) => kind.trim());
+  return kinds.filter((kind) => kind !== "").map(workerKind);
+}
+
+function workerKind(text: string): WorkerKind {
+  if (Object.hasOwn(workerQueues, text)) return text as WorkerKind;
+  throw new InvalidArgumentError(`"${text}" is none of ${Object.keys(workerQueues).join(", ")}.`);
+}

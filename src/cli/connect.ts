@@ -1,0 +1,51 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import type { Command } from "commander";
+import type { Client } from "../core/api/client.ts";
+import { createClient } from "../core/api/client.ts";
+import type { CliConfig } from "./config.ts";
+import { UsageError } from "./failure.ts";
+import { localFiles } from "./up/local-files.ts";
+
+const defaultUrl = "http://127.0.0.1:8000";
+
+interface GlobalOptions {
+  readonly url?: string;
+  readonly token?: string;
+  readonly dataDir?: string;
+}
+
+/** How the orchestrator is reached from a command, wherever in the line its options stand. */
+export function connect(command: Command, config: CliConfig): Client {
+  const { url, token, dataDir } = command.optsWithGlobals<GlobalOptions>();
+  const files = localFiles(dataDir ?? config.dataFolder);
+  const baseUrl = url ?? config.url ?? readLine(files.url) ?? defaultUrl;
+  if (!URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol)) {
+    throw new UsageError(`"${baseUrl}" is not a URL such as ${defaultUrl}.`);
+  }
+  return createClient({
+    baseUrl,
+    token: token ?? config.token ?? localToken(baseUrl, files.cliToken),
+    fetch: fetch,
+  });
+}
+
+export function dataFolder(command: Command, config: CliConfig): string {
+  return path.resolve(command.optsWithGlobals<GlobalOptions>().dataDir ?? config.dataFolder);
+}
+
+/** The token of a local `up` is for this machine: it is not told to any other that --url names. */
+function localToken(baseUrl: string, file: string): string | undefined {
+  const { hostname } = new URL(baseUrl);
+  const isHere = hostname === "localhost" || hostname === "[::1]" || hostname.startsWith("127.");
+  return isHere ? readLine(file) : undefined;
+}
+
+function readLine(file: string): string | undefined {
+  try {
+    const text = readFileSync(file, "utf8").trim();
+    return text === "" ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}

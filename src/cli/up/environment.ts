@@ -1,0 +1,68 @@
+import { createHash, randomBytes } from "node:crypto";
+import { queueFor } from "../../core/queues.ts";
+import type { CliConfig } from "../config.ts";
+import { workflowFolders } from "../config.ts";
+
+export type WorkerKind = "light" | "heavy" | "general";
+
+/** Both kinds also serve the general queue, so that one of either is enough to run everything else. */
+export const workerQueues: Readonly<Record<WorkerKind, readonly string[]>> = {
+  light: [queueFor.light, queueFor.general],
+  heavy: [queueFor.heavy, queueFor.general],
+  general: [queueFor.general],
+};
+
+export interface Site {
+  readonly databaseUrl: string;
+  readonly dataFolder: string;
+  readonly host: string;
+  readonly port: number;
+  readonly cliToken: string;
+  readonly serviceToken: string;
+}
+
+/** What all programs of one site have in common; a variable that the user set stands. */
+function common(config: CliConfig, site: Site): NodeJS.ProcessEnv {
+  return {
+    LOG_FORMAT: "text",
+    ...config.environment,
+    DATABASE_URL: site.databaseUrl,
+    RMHDAG_DATA_DIR: site.dataFolder,
+  };
+}
+
+export function orchestratorEnvironment(config: CliConfig, site: Site): NodeJS.ProcessEnv {
+  const given = config.environment["DAG_SERVICE_TOKENS"] ?? "";
+  const tokens = [
+    ...(given === "" ? [] : [given]),
+    `cli:read+operate+service:${sha256(site.cliToken)}`,
+    `workers:service:${sha256(site.serviceToken)}`,
+  ];
+  return {
+    ...common(config, site),
+    ORCHESTRATOR_HOST: site.host,
+    ORCHESTRATOR_PORT: String(site.port),
+    RMHDAG_WORKFLOWS: workflowFolders(config),
+    // Only hashes: the tokens themselves stay in their files and with those who use them.
+    DAG_SERVICE_TOKENS: tokens.join(","),
+  };
+}
+
+export function workerEnvironment(
+  config: CliConfig,
+  site: Site,
+  worker: { readonly name: string; readonly kind: WorkerKind },
+): NodeJS.ProcessEnv {
+  return {
+    ...common(config, site),
+    // A worker that is started again is another worker: its predecessor's leases are not its own.
+    WORKER_ID: `${worker.name}-${randomBytes(3).toString("hex")}`,
+    WORKER_TYPE: worker.kind,
+    WORKER_QUEUE: workerQueues[worker.kind].join(","),
+    DAG_SERVICE_TOKEN: site.serviceToken,
+  };
+}
+
+function sha256(token: string): string {
+  return createHash("sha256").update(token).digest("hex");
+}

@@ -1,0 +1,37 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { Failure } from "../failure.ts";
+
+/** Makes sure that the port is free before anything is started; 0 asks for any free one. */
+export async function findPort(host: string, port: number): Promise<number> {
+  const server = createServer();
+  try {
+    server.listen({ host, port, exclusive: true });
+    await once(server, "listening");
+    const address = server.address();
+    return typeof address === "object" && address !== null ? address.port : port;
+  } catch (error) {
+    throw refuse(host, port, error);
+  } finally {
+    server.close();
+  }
+}
+
+function refuse(host: string, port: number, error: unknown): unknown {
+  switch ((error as NodeJS.ErrnoException).code) {
+    case "EADDRINUSE":
+      return new Failure(
+        `Port ${port} is in use, perhaps by another \`rmhdag up\`: ` +
+          "stop it, or choose another port with --port (0 takes any that is free).",
+      );
+    case "EACCES":
+      return new Failure(
+        `This user may not listen on port ${port}: choose one above 1023 with --port.`,
+      );
+    case "EADDRNOTAVAIL":
+    case "ENOTFOUND":
+      return new Failure(`This machine has no address ${host}: choose another with --host.`);
+    default:
+      return error;
+  }
+}

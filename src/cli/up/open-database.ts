@@ -1,0 +1,48 @@
+import path from "node:path";
+import { migrate } from "../../adapters/postgres/migrate.ts";
+import type { MigrateResult } from "../../adapters/postgres/migrate.ts";
+import { startEmbeddedPostgres } from "../../adapters/runtime/embedded-postgres/start-embedded-postgres.ts";
+
+export interface OpenDatabase {
+  readonly url: string;
+  /** What it is, for people; without its password. */
+  readonly description: string;
+  readonly migrated: MigrateResult;
+  readonly close: () => Promise<void>;
+}
+
+/** The database that DATABASE_URL names, or the embedded one in the data folder; migrated. */
+export async function openDatabase(
+  databaseUrl: string | undefined,
+  dataFolder: string,
+  log: (message: string) => void,
+): Promise<OpenDatabase> {
+  if (databaseUrl !== undefined) {
+    const migrated = await migrate(databaseUrl, { log });
+    const close = async () => undefined;
+    return { url: databaseUrl, description: describeUrl(databaseUrl), migrated, close };
+  }
+  const server = await startEmbeddedPostgres({
+    dataDirectory: path.join(dataFolder, "postgres"),
+    log,
+  });
+  try {
+    const migrated = await migrate(server.url, { log });
+    const postgis = server.hasPostgis ? ", with PostGIS" : "";
+    return {
+      url: server.url,
+      description: `embedded PostgreSQL ${server.version} in ${dataFolder}${postgis}`,
+      migrated,
+      close: () => server.stop(),
+    };
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+}
+
+function describeUrl(url: string): string {
+  if (!URL.canParse(url)) return "the database of DATABASE_URL";
+  const { host, pathname } = new URL(url);
+  return `PostgreSQL at ${host}${pathname}`;
+}

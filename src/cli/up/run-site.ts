@@ -1,0 +1,141 @@
+/**
+ * Everything on one machine: the database, an orchestrator, and workers, each a process of its own.
+ * Stopping goes the other way: workers hand back what they do while there is somebody to take it,
+ * the orchestrator hands back its jobs while there is a database.
+ */
+import { mkdir } from "node:fs/promises";
+import type { CliConfig } from "../config.ts";
+import { Failure } from "../failure.ts";
+import type { Site, WorkerKind } from "./environment.ts";
+import { orchestratorEnvironment, workerEnvironment } from "./environment.ts";
+import { findPort } from "./find-port.ts";
+import { announceUrl, localFiles, readOrMakeToken, withdrawUrl } from "./local-files.ts";
+import { openDatabase } from "./open-database.ts";
+import { spawnProgram } from "./spawn-program.ts";
+import type { Supervised } from "./supervise.ts";
+import { supervise } from "./supervise.ts";
+import { waitUntilReady } from "./wait-until-ready.ts";
+
+export interface SiteOptions {
+  readonly config: CliConfig;
+  readonly dataFolder: string;
+  readonly host: string;
+  readonly port: number;
+  readonly workers: readonly WorkerKind[];
+  /** A line of a program, or of "up" itself. */
+  readonly onLine: (program: string, line: string) => void;
+  /** A program cannot run as it is set up; the site must be stopped. */
+  readonly onHopeless: (reason: string) => void;
+  /** Asked between the steps of the start, which it ends. */
+  readonly signal: AbortSignal;
+}
+
+export interface RunningSite {
+  readonly url: string;
+  readonly cliToken: string;
+  readonly database: string;
+}
+
+export class SiteRunner {
+  private readonly options: SiteOptions;
+  private readonly programs: Supervised[] = [];
+  private closeDatabase: () => Promise<void> = async () => undefined;
+  private withdraw: () => Promise<void> = async () => undefined;
+
+  constructor(options: SiteOptions) {
+    this.options = options;
+  }
+
+  async start(): Promise<RunningSite> {
+    const { config, dataFolder, host, signal } = this.options;
+    const say = (line: string): void => {
+      this.options.onLine("up", line);
+    };
+    await makeFolder(dataFolder);
+    const port = await findPort(host, this.options.port);
+    const files = localFiles(dataFolder);
+    const cliToken = await readOrMakeToken(files.cliToken);
+    const serviceToken = await readOrMakeToken(files.serviceToken);
+    const database = await openDatabase(config.databaseUrl, dataFolder, say);
+    this.closeDatabase = database.close;
+    signal.throwIfAborted();
+
+    const site: Site = {
+      databaseUrl: database.url,
+      dataFolder,
+      host,
+      port,
+      cliToken,
+      serviceToken,
+    };
+    this.run("orchestrator", () =>
+      spawnProgram("orchestrator", orchestratorEnvironment(config, site), "pipe"),
+    );
+    const url = urlOf(host, port);
+    // Workers come second: on a new database it is the orchestrator that declares the queues.
+    await waitUntilReady(url, signal);
+    for (const { name, kind } of nameWorkers(this.options.workers)) {
+      this.run(name, () =>
+        spawnProgram("worker", workerEnvironment(config, site, { name, kind }), "pipe"),
+      );
+    }
+    await announceUrl(files.url, url);
+    this.withdraw = () => withdrawUrl(files.url, url);
+    return { url, cliToken, database: database.description };
+  }
+
+  private run(name: string, spawn: Parameters<typeof supervise>[0]["spawn"]): void {
+    const { onLine, onHopeless } = this.options;
+    this.programs.push(
+      supervise({
+        name,
+        spawn,
+        onHopeless,
+        onLine: (line) => {
+          onLine(name, line);
+        },
+        onNews: (line) => {
+          onLine("up", line);
+        },
+      }),
+    );
+  }
+
+  async stop(): Promise<void> {
+    await this.withdraw();
+    const [orchestrator, ...workers] = this.programs;
+    await Promise.all(workers.map((worker) => worker.stop()));
+    await orchestrator?.stop();
+    await this.closeDatabase();
+  }
+
+  /** The database stops by itself when nobody is left that owns it. */
+  kill(): void {
+    for (const program of this.programs) program.kill();
+  }
+}
+
+async function makeFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Failure(`${reason}: choose another folder with --data-dir.`);
+  }
+}
+
+/** light, light-2, heavy: the names under which their lines appear. */
+function nameWorkers(kinds: readonly WorkerKind[]): { name: string; kind: WorkerKind }[] {
+  const counts = new Map<WorkerKind, number>();
+  return kinds.map((kind) => {
+    const count = (counts.get(kind) ?? 0) + 1;
+    counts.set(kind, count);
+    return { name: count === 1 ? kind : `${kind}-${count}`, kind };
+  });
+}
+
+/** Who listens everywhere is reached on this machine by its own address. */
+function urlOf(host: string, port: number): string {
+  if (host === "0.0.0.0" || host === "::") return `http://127.0.0.1:${port}`;
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
