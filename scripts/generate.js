@@ -6,19 +6,27 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { contracts } from "../dist/core/api/index.js";
+import { makeOpenApi } from "../dist/core/api/openapi.js";
 import { drawMachines } from "../dist/core/model/draw-machines.js";
 import { openDatabase } from "../dist/adapters/postgres/database.js";
 import { dumpSchema } from "../dist/adapters/postgres/dump-schema.js";
 import { migrate } from "../dist/adapters/postgres/migrate.js";
+import { version } from "../dist/adapters/runtime/version.js";
 import { startEmbeddedPostgres } from "../dist/adapters/runtime/embedded-postgres/start-embedded-postgres.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** Every generated file, and what makes its text. */
 const generated = [
+  { path: "docs/openapi.json", make: openApiDocument },
   { path: "docs/state-machines.md", make: drawMachines },
   { path: "migrations/schema.sql", make: schemaOfMigrations },
 ];
+
+async function openApiDocument() {
+  return `${JSON.stringify(makeOpenApi(contracts, version), null, 2)}\n`;
+}
 
 async function schemaOfMigrations() {
   const dataDirectory = await mkdtemp(path.join(tmpdir(), "rmhdag-generate-"));

@@ -13,8 +13,14 @@ import type { RouteDeps } from "../../src/orchestrator/routes/deps.ts";
 import type { JobStreams } from "../../src/orchestrator/routes/job-streams.ts";
 import { createJobStreams } from "../../src/orchestrator/routes/job-streams.ts";
 import { makeRoutes } from "../../src/orchestrator/routes/routes.ts";
-import { waitFor } from "./wait.ts";
+import { createClient } from "../../src/core/api/client.ts";
+import type { Client } from "../../src/core/api/client.ts";
+import { makeVerbs } from "../../src/orchestrator/jobs/make-verbs.ts";
+import { createTestDatabase } from "./database.ts";
 import type { TestDatabase } from "./database.ts";
+import { TestEngine } from "./engine.ts";
+import { makeFactory } from "./factories.ts";
+import { waitFor } from "./wait.ts";
 
 export const tokens = {
   reader: "reader-token",
@@ -30,7 +36,7 @@ export interface TestApi {
 }
 
 /** The whole API on a test database. What belongs to the engine is given by the test. */
-export async function startApi(
+async function startApi(
   { db, url }: TestDatabase,
   given: Pick<RouteDeps, "verbs" | "broker"> & Partial<RouteDeps>,
 ): Promise<TestApi> {
@@ -90,7 +96,9 @@ export async function startApi(
     access,
     log: { debug: write, info: write, warn: write, error: write },
     bodyLimitBytes: 64 * 1024,
-    onAnswered: metrics.observe,
+    onAnswered: (timing) => {
+      metrics.observe(timing);
+    },
     checkAnswers: true,
   });
   return {
@@ -101,6 +109,48 @@ export async function startApi(
       streams.close();
       await server.close();
       await listener.close();
+    },
+  };
+}
+
+export interface ApiTest {
+  readonly database: TestDatabase;
+  readonly engine: TestEngine;
+  readonly make: ReturnType<typeof makeFactory>;
+  readonly api: TestApi;
+  readonly baseUrl: string;
+  readonly operator: Client;
+  readonly reader: Client;
+  /** Another server on the same database and engine. */
+  another(given?: Partial<RouteDeps>): Promise<TestApi>;
+  close(): Promise<void>;
+}
+
+/** A database, an engine without timers, and the API on a real port. */
+export async function openApiTest(): Promise<ApiTest> {
+  const database = await createTestDatabase();
+  const engine = await TestEngine.create(database, "workflows");
+  const { broker, workflows } = engine.deps;
+  await workflows.reload();
+  await broker.ensureQueue(jobQueue, { leaseMs: 30_000, maxDeliveries: 5 });
+  const verbs = makeVerbs(engine.deps, () => undefined);
+  const another = (given: Partial<RouteDeps> = {}) =>
+    startApi(database, { verbs, broker, ...given });
+  const api = await another();
+  const { url: baseUrl } = await api.server.listen({ host: "127.0.0.1", port: 0 });
+  return {
+    database,
+    engine,
+    make: makeFactory(database.db),
+    api,
+    baseUrl,
+    operator: createClient({ baseUrl, token: tokens.operator, fetch }),
+    reader: createClient({ baseUrl, token: tokens.reader, fetch }),
+    another,
+    close: async () => {
+      await api.close();
+      await engine.close();
+      await database.drop();
     },
   };
 }

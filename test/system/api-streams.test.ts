@@ -3,26 +3,15 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import WebSocket from "ws";
-import type { Client } from "../../src/core/api/client.ts";
-import { createClient } from "../../src/core/api/client.ts";
 import { readEvents } from "../../src/core/api/read-events.ts";
 import type { StreamMessage } from "../../src/core/api/stream.ts";
-import { makeVerbs } from "../../src/orchestrator/jobs/make-verbs.ts";
-import type { TestApi } from "../support/api.ts";
-import { startApi, tokens } from "../support/api.ts";
-import type { TestDatabase } from "../support/database.ts";
-import { createTestDatabase } from "../support/database.ts";
-import { TestEngine } from "../support/engine.ts";
-import { makeFactory } from "../support/factories.ts";
+import type { ApiTest } from "../support/api.ts";
+import { openApiTest, tokens } from "../support/api.ts";
 import { waitFor } from "../support/wait.ts";
 import { graphOf } from "../support/workflows.ts";
 
-let database: TestDatabase;
-let engine: TestEngine;
-let api: TestApi;
-let client: Client;
-let baseUrl: string;
-let make: ReturnType<typeof makeFactory>;
+let test: ApiTest;
+let make: ApiTest["make"];
 const graph = graphOf({
   workflow_id: "streamed",
   nodes: { a: { handler: "echo", next: "b" }, b: { handler: "echo" } },
@@ -30,29 +19,18 @@ const graph = graphOf({
 const authorization = `Bearer ${tokens.reader}`;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  engine = await TestEngine.create(database, "workflows");
-  make = makeFactory(database.db);
+  test = await openApiTest();
+  ({ make } = test);
   await make.workflow(graph);
-  api = await startApi(database, {
-    verbs: makeVerbs(engine.deps, () => undefined),
-    broker: engine.deps.broker,
-  });
-  ({ url: baseUrl } = await api.server.listen({ host: "127.0.0.1", port: 0 }));
-  client = createClient({ baseUrl, token: tokens.reader, fetch });
 });
-afterAll(async () => {
-  await api.close();
-  await engine.close();
-  await database.drop();
-});
+afterAll(() => test.close());
 
 /** Follows a job in the background, and gathers what arrives. */
 function follow(job_id: string, after?: number) {
   const messages: StreamMessage[] = [];
   const stop = new AbortController();
   const ended = (async () => {
-    for await (const message of client.streamJob({
+    for await (const message of test.reader.streamJob({
       params: { job_id },
       query: { after },
       signal: stop.signal,
@@ -73,7 +51,7 @@ function follow(job_id: string, after?: number) {
 }
 
 async function finish(job_id: string): Promise<void> {
-  await database.db.query(
+  await test.database.db.query(
     `UPDATE dagapp.dag_jobs SET status = 'completed', nodes_unsettled = 0, completed_at = now()
      WHERE job_id = $1`,
     [job_id],
@@ -89,7 +67,7 @@ describe("a stream", () => {
     await waitFor(() => stream.messages.length > 0, { what: "the snapshot" });
     expect(stream.messages[0]).toMatchObject({ type: "snapshot", seq: 1, job: { job_id } });
 
-    await database.db.query(
+    await test.database.db.query(
       "UPDATE dagapp.dag_node_states SET status = 'completed', completed_at = now() WHERE job_id = $1 AND node_id = 'a'",
       [job_id],
     );
@@ -102,21 +80,21 @@ describe("a stream", () => {
     await stream.ended;
     expect(stream.events().map(({ seq }) => seq)).toEqual([2, 3]);
     expect(stream.messages.at(-1)).toEqual({ type: "end", seq: 3, status: "completed" });
-    expect(api.streams.size).toBe(0);
+    expect(test.api.streams.size).toBe(0);
   });
 
   it("follows a real job from its submission to its end", async () => {
-    const { job_id } = await engine.submit("echo_test", { message: "hi" });
+    const { job_id } = await test.engine.submit("echo_test", { message: "hi" });
     const stream = follow(job_id);
     await waitFor(() => stream.messages.length > 0, { what: "the snapshot" });
-    for (const message of await engine.take(job_id)) {
-      await engine.complete(message, { echoed_params: {} });
+    for (const message of await test.engine.take(job_id)) {
+      await test.engine.complete(message, { echoed_params: {} });
     }
-    await engine.tick();
+    await test.engine.tick();
     await stream.ended;
     expect(stream.messages.at(-1)).toMatchObject({ type: "end", status: "completed" });
     const [first] = stream.messages;
-    const { rows } = await database.db.query<{ seq: number }>(
+    const { rows } = await test.database.db.query<{ seq: number }>(
       "SELECT seq FROM dagapp.dag_job_events WHERE job_id = $1 AND seq > $2 ORDER BY seq",
       [job_id, first?.type === "snapshot" ? first.seq : -1],
     );
@@ -127,7 +105,7 @@ describe("a stream", () => {
     const job_id = await make.job(graph);
     for (let n = 0; n < 4; n++) await make.event(job_id, "node_ready", { node_id: "a" });
     const gone = new AbortController();
-    const url = `${baseUrl}/api/v1/jobs/${job_id}/stream`;
+    const url = `${test.baseUrl}/api/v1/jobs/${job_id}/stream`;
     const first = await fetch(url, { headers: { authorization }, signal: gone.signal });
     for await (const event of readEvents(first.body!)) {
       expect(event.id).toBe("4");
@@ -148,7 +126,7 @@ describe("a stream", () => {
       expect(message.nodes.map(({ node_id }) => node_id)).toEqual(["b"]);
       break;
     }
-    await waitFor(() => api.streams.size === 0, { what: "the streams to be freed" });
+    await waitFor(() => test.api.streams.size === 0, { what: "the streams to be freed" });
 
     await finish(job_id);
     const over = await fetch(url, { headers: { authorization, "last-event-id": "8" } });
@@ -159,7 +137,7 @@ describe("a stream", () => {
 
   it("sends more events than fit one message, in order and without a gap", async () => {
     const job_id = await make.job(graph, { event_seq: 1200 });
-    await database.db.query(
+    await test.database.db.query(
       `INSERT INTO dagapp.dag_job_events (job_id, seq, event_type)
        SELECT $1, n, 'node_ready' FROM generate_series(1, 1200) n`,
       [job_id],
@@ -183,7 +161,7 @@ describe("a stream", () => {
         (each) => each.type === "progress" && each.tasks[0]?.progress_percent === percent,
       );
     await waitFor(() => said(10), { what: "the first progress" });
-    await database.db.query(
+    await test.database.db.query(
       "UPDATE dagapp.dag_queue_leases SET progress_percent = 60 WHERE group_key = $1",
       [job_id],
     );
@@ -194,12 +172,12 @@ describe("a stream", () => {
 
   it("keeps little for a client that does not read, and lets others pass", async () => {
     const job_id = await make.job(graph);
-    const socket = connect(Number(new URL(baseUrl).port), "127.0.0.1");
+    const socket = connect(Number(new URL(test.baseUrl).port), "127.0.0.1");
     socket.pause();
     socket.write(
       `GET /api/v1/jobs/${job_id}/stream HTTP/1.1\r\nhost: x\r\nauthorization: ${authorization}\r\n\r\n`,
     );
-    await waitFor(() => api.streams.size === 1, { what: "the slow stream" });
+    await waitFor(() => test.api.streams.size === 1, { what: "the slow stream" });
     const large = { text: "x".repeat(60_000) };
     for (let n = 0; n < 100; n++) await make.event(job_id, "node_ready", { event_data: large });
     const quick = follow(job_id, 0);
@@ -214,11 +192,11 @@ describe("a stream", () => {
     await finish(job_id);
     await waitFor(() => got.includes('"type":"end"'), { what: "the slow client's end" });
     socket.destroy();
-    await waitFor(() => api.streams.size === 0, { what: "the streams to be freed" });
+    await waitFor(() => test.api.streams.size === 0, { what: "the streams to be freed" });
   });
 
   it("is refused for a job that does not exist, and without a token", async () => {
-    const url = `${baseUrl}/api/v1/jobs/none/stream`;
+    const url = `${test.baseUrl}/api/v1/jobs/none/stream`;
     expect((await fetch(url, { headers: { authorization } })).status).toBe(404);
     expect((await fetch(url)).status).toBe(401);
   });
@@ -226,7 +204,7 @@ describe("a stream", () => {
 
 describe("a socket", () => {
   const open = (path: string, headers: Record<string, string> = { authorization }) =>
-    new WebSocket(baseUrl.replace("http", "ws") + path, { headers });
+    new WebSocket(test.baseUrl.replace("http", "ws") + path, { headers });
 
   it("carries the same messages and closes with the job", async () => {
     const job_id = await make.job(graph);
@@ -249,9 +227,9 @@ describe("a socket", () => {
     const job_id = await make.job(graph);
     const socket = open(`/ws/jobs/${job_id}`);
     await once(socket, "message");
-    expect(api.streams.size).toBe(1);
+    expect(test.api.streams.size).toBe(1);
     socket.terminate();
-    await waitFor(() => api.streams.size === 0, { what: "the socket to be freed" });
+    await waitFor(() => test.api.streams.size === 0, { what: "the socket to be freed" });
   });
 
   it.each([
@@ -265,22 +243,19 @@ describe("a socket", () => {
       403,
     ],
   ])("is refused with a status for %s", async (_what, path, headers, status) => {
-    const socket = open(path, headers as Record<string, string>);
+    const socket = open(path, headers);
     const [error] = (await once(socket, "error")) as [Error];
     expect(error.message).toContain(String(status));
   });
 
   it("is told to be opened as one", async () => {
-    const answer = await fetch(`${baseUrl}/ws/jobs/none`, { headers: { authorization } });
+    const answer = await fetch(`${test.baseUrl}/ws/jobs/none`, { headers: { authorization } });
     expect(answer.status).toBe(400);
   });
 });
 
 it("ends all streams when the server stops", async () => {
-  const own = await startApi(database, {
-    verbs: makeVerbs(engine.deps, () => undefined),
-    broker: engine.deps.broker,
-  });
+  const own = await test.another();
   const { url } = await own.server.listen({ host: "127.0.0.1", port: 0 });
   const job_id = await make.job(graph);
   const answer = await fetch(`${url}/api/v1/jobs/${job_id}/stream`, { headers: { authorization } });

@@ -84,7 +84,9 @@ const post = (body: unknown, headers: Record<string, string> = auth, url = "/thi
   });
 
 function problem(answer: { headers: object; json(): unknown }) {
-  expect(answer.headers).toMatchObject({ "content-type": expect.stringContaining("problem+json") });
+  expect(answer.headers).toMatchObject({
+    "content-type": expect.stringContaining("problem+json") as string,
+  });
   return answer.json() as {
     code: string;
     status: number;
@@ -102,7 +104,7 @@ describe("a good request", () => {
     expect(answer.headers).toMatchObject({
       "x-content-type-options": "nosniff",
       "cache-control": "no-store",
-      "x-request-id": expect.stringMatching(/^[\w-]{36}$/),
+      "x-request-id": expect.stringMatching(/^[\w-]{36}$/) as string,
     });
   });
 
@@ -202,7 +204,7 @@ describe("access", () => {
     expect(problem(await post(body, { authorization: "Bearer nope" })).status).toBe(401);
     expect(problem(await post(body, { authorization: "Bearer reader" }))).toMatchObject({
       status: 403,
-      detail: expect.stringContaining("operate"),
+      detail: expect.stringContaining("operate") as string,
     });
   });
 

@@ -11,10 +11,10 @@ import type { Contract } from "../../core/api/contract.ts";
 import { Problem, errorCatalogue } from "../../core/errors.ts";
 import type { AccessPolicy } from "./access.ts";
 import { demandAccess, identify, isLoopback } from "./access.ts";
-import { checkText } from "./check-text.ts";
 import { writeEvents } from "./event-stream.ts";
 import type { ApiRequest, Caller, HttpLog } from "./handler.ts";
 import { Answer } from "./handler.ts";
+import { parseBody } from "./parse-body.ts";
 import { parseRequest } from "./parse-request.ts";
 import { problemBody, problemMedia, toProblem } from "./problem.ts";
 import { redactUrl } from "./redact.ts";
@@ -88,7 +88,7 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
     reply.headers({ ...headers, "x-request-id": request.id });
   });
   app.addHook("onResponse", async (request, reply) => {
-    const path = request.routeOptions.url ?? "unknown";
+    const path = request.routeOptions.url?.replaceAll(/:(\w+)/g, "{$1}") ?? "unknown";
     const seconds = reply.elapsedTime / 1000;
     const { method } = request;
     options.onAnswered?.({ method, path, status: reply.statusCode, seconds });
@@ -256,18 +256,14 @@ function resumed(request: FastifyRequest): unknown {
     : request.query;
 }
 
-/** Own parser: an empty body is no body, and what a database cannot store is found here. */
+/** Only JSON is parsed; every other type is refused with 415. */
 function acceptJsonOnly(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", { parseAs: "string" }, (_request, text, done) => {
     try {
-      const body: unknown = text === "" ? undefined : JSON.parse(text as string);
-      const items = checkText(body);
-      if (items.length === 0) done(null, body);
-      else done(new Problem("BAD_REQUEST", "The body holds what cannot be stored.", items));
+      done(null, parseBody(text as string));
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      done(new Problem("BAD_REQUEST", `The body is not valid JSON: ${reason}`));
+      done(error as Error);
     }
   });
 }
