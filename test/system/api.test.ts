@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openDatabase } from "../../src/adapters/postgres/database.ts";
 import { migrate } from "../../src/adapters/postgres/migrate.ts";
 import type { Client } from "../../src/core/api/client.ts";
 import { createClient } from "../../src/core/api/client.ts";
@@ -276,4 +277,29 @@ it("has a handler for every contract, and asks for a token wherever it is not pu
     if (access === "public") expect(answer.statusCode, id).not.toBe(500);
     else expect(answer.statusCode, id).toBe(401);
   }
+});
+
+describe("without its database", () => {
+  it("lives, is not ready, says which check failed, and refuses the rest for now", async () => {
+    const away = openDatabase({
+      url: "postgres://nobody@127.0.0.1:1/none",
+      applicationName: "rmhdag test",
+    });
+    const alone = await test.another({ db: away });
+    const get = (url: string) =>
+      alone.server.inject({ url, headers: { authorization: `Bearer ${tokens.reader}` } });
+    expect((await get("/livez")).statusCode).toBe(200);
+    const ready = await get("/readyz");
+    expect(ready.statusCode).toBe(503);
+    expect(ready.json<{ detail: string }>().detail).toContain("`database`");
+    expect((await get("/health")).json()).toMatchObject({
+      status: "down",
+      parts: { database: { status: "down" }, broker: { status: "ok" } },
+    });
+    const jobs = await get("/api/v1/jobs");
+    expect(jobs.json()).toMatchObject({ status: 503, code: "UNAVAILABLE" });
+    expect(jobs.headers["retry-after"]).toBe("2");
+    await alone.close();
+    await away.close();
+  });
 });
