@@ -1,5 +1,6 @@
 import path from "node:path";
 import { z } from "zod";
+import { failPointSpec } from "../adapters/runtime/fail-points.ts";
 import { access } from "../core/api/contract.ts";
 import { jobQueue, taskQueues } from "../core/queues.ts";
 
@@ -42,10 +43,12 @@ const schema = z
     ORPHAN_SCAN_INTERVAL_SEC: seconds.default(60),
     RECOVER_INTERVAL_SEC: seconds.default(5),
     LEASE_SEC: seconds.default(30),
+    MESSAGE_LOST_SEC: seconds.default(300),
     MAX_DELIVERIES: z.coerce.number().int().min(1).default(5),
     DAG_SERVICE_TOKENS: list.pipe(z.array(serviceToken)).default([]),
     RMHDAG_OPEN_ON_LOOPBACK: flag.default(false),
     RMHDAG_ALLOW_REBUILD: flag.default(false),
+    RMHDAG_FAIL_POINT: failPointSpec.optional(),
     LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
     LOG_FORMAT: z.enum(["json", "text"]).default("json"),
   })
@@ -88,11 +91,13 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     orphanThresholdSeconds: value.ORPHAN_THRESHOLD_SEC,
     orphanScanSeconds: value.ORPHAN_SCAN_INTERVAL_SEC,
     recoverSeconds: value.RECOVER_INTERVAL_SEC,
+    messageLostSeconds: value.MESSAGE_LOST_SEC,
     leaseMs: value.LEASE_SEC * 1000,
     maxDeliveries: value.MAX_DELIVERIES,
     serviceTokens: value.DAG_SERVICE_TOKENS,
     openOnLoopback: value.RMHDAG_OPEN_ON_LOOPBACK,
     allowRebuild: value.RMHDAG_ALLOW_REBUILD,
+    failPoint: value.RMHDAG_FAIL_POINT,
     logLevel: value.LOG_LEVEL,
     logFormat: value.LOG_FORMAT,
   };

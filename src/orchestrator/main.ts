@@ -1,3 +1,4 @@
+import { arm } from "../adapters/runtime/fail-points.ts";
 import { createLogger } from "../adapters/runtime/logger.ts";
 import { stopOnSignals } from "../adapters/runtime/shutdown.ts";
 import { ConfigError, readConfig } from "./config.ts";
@@ -5,6 +6,7 @@ import { startOrchestrator } from "./wiring.ts";
 
 try {
   const config = readConfig();
+  arm(config.failPoint);
   const { logLevel: level, logFormat: format } = config;
   const log = createLogger({ name: "orchestrator", level, format });
   const orchestrator = await startOrchestrator(config, log);

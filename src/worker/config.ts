@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import path from "node:path";
 import { z } from "zod";
+import { failPointSpec } from "../adapters/runtime/fail-points.ts";
 import { queueFor } from "../core/queues.ts";
 import { describeIssues } from "./describe-issues.ts";
 
@@ -13,6 +14,7 @@ export interface WorkerConfig {
   readonly concurrency: number;
   readonly callbackUrl: string | undefined;
   readonly serviceToken: string | undefined;
+  readonly failPoint: z.output<typeof failPointSpec> | undefined;
   readonly logLevel: string;
   readonly logFormat: "json" | "text";
   readonly dataFolder: string;
@@ -41,6 +43,7 @@ const environment = z.object({
   WORKER_SHUTDOWN_SECONDS: seconds(30),
   DAG_CALLBACK_URL: z.url({ protocol: /^https?$/ }).optional(),
   DAG_SERVICE_TOKEN: z.string().min(1).optional(),
+  RMHDAG_FAIL_POINT: failPointSpec.optional(),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   LOG_FORMAT: z.enum(["json", "text"]).default("json"),
   RMHDAG_DATA_DIR: z.string().min(1).default(".rmhdag"),
@@ -67,6 +70,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): WorkerConfig {
     concurrency: settings.WORKER_CONCURRENCY,
     callbackUrl: settings.DAG_CALLBACK_URL,
     serviceToken: settings.DAG_SERVICE_TOKEN,
+    failPoint: settings.RMHDAG_FAIL_POINT,
     logLevel: settings.LOG_LEVEL,
     logFormat: settings.LOG_FORMAT,
     dataFolder: path.resolve(settings.RMHDAG_DATA_DIR),

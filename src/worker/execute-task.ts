@@ -1,6 +1,7 @@
 /** One delivery from its message to its report: each step is a function, and a failure is a throw. */
 import { createHash } from "node:crypto";
 import type { Delivery } from "../adapters/broker/broker.ts";
+import { reach } from "../adapters/runtime/fail-points.ts";
 import type { Storage } from "../adapters/storage/storage.ts";
 import { taskMessage } from "../core/messages.ts";
 import type { TaskMessage } from "../core/messages.ts";
@@ -32,6 +33,7 @@ export async function executeTask(deps: ExecuteDependencies, delivery: Delivery)
     await delivery.deadLetter("InvalidMessage", cleanText(message));
     return;
   }
+  reach("worker.received");
   const task = { message, delivery };
   await settle(deps, task, await run(deps, task));
 }
@@ -53,6 +55,7 @@ async function run(deps: ExecuteDependencies, task: RunningTask): Promise<Ending
     const handler = findHandler(deps, task.message.handler);
     const params = validateParams(handler, task.message.params);
     const result = await runHandler(deps, task, handler, params, stop);
+    reach("worker.after_run");
     return { status: "completed", output: await toOutput(deps, task.message, handler, result) };
   } catch (error) {
     return toEnding(error, stop.cause(), task.message);
@@ -88,6 +91,7 @@ async function runHandler(
   const prepared = createContext(deps, task, stop.signal);
   try {
     stop.signal.throwIfAborted();
+    reach("worker.before_run");
     return await Promise.race([handler.run(params, prepared.context), stop.abandoned]);
   } finally {
     await prepared.cleanUp().catch((err: unknown) => {
@@ -154,6 +158,8 @@ async function settle(deps: ExecuteDependencies, task: RunningTask, ending: Endi
     return;
   }
   if (ending.status === "failed") log.info({ error: ending.error }, "task failed");
+  reach("worker.before_report");
   const settled = await deps.reporter.report(task, ending);
+  reach("worker.after_report");
   if (settled === "lost") log.warn("the report came too late: the task is no longer ours");
 }

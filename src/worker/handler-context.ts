@@ -1,6 +1,7 @@
 import { mkdtempSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import path from "node:path";
+import { reach } from "../adapters/runtime/fail-points.ts";
 import type { Logger } from "../adapters/runtime/logger.ts";
 import type { Storage } from "../adapters/storage/storage.ts";
 import { checkOutput } from "../core/model/output.ts";
@@ -36,9 +37,11 @@ export function createContext(
       const message = `The checkpoint of "${phase}" cannot be kept. ${checked.error.message}`;
       throw new PermanentError(message, { code: "CHECKPOINT_INVALID" });
     }
+    reach("worker.checkpoint_before_save");
     if ((await reporter.saveCheckpoint(task, phase, checked.json)) === "lost") {
       throw new TransientError("The task runs elsewhere by now.", { code: "LEASE_LOST" });
     }
+    reach("worker.checkpoint_after_save");
   }
 
   const context: HandlerContext = {

@@ -3,6 +3,7 @@ import type { Database } from "../../adapters/postgres/database.ts";
 import { saveCheckpoint } from "../../adapters/postgres/repositories/checkpoints.ts";
 import { recordProgressOfTask } from "../../adapters/postgres/repositories/messages.ts";
 import { recordResults } from "../../adapters/postgres/repositories/reports.ts";
+import { reach } from "../../adapters/runtime/fail-points.ts";
 import type { callbackContracts } from "../../core/api/callbacks.ts";
 import { Problem } from "../../core/errors.ts";
 
@@ -12,6 +13,7 @@ export function takeCallbacks(deps: { readonly db: Database }): Handlers<typeof 
   const { db } = deps;
   return {
     async reportResults({ body }) {
+      reach("callback.before_record");
       await recordResults(
         db,
         body.results.map((result) => ({
@@ -24,6 +26,7 @@ export function takeCallbacks(deps: { readonly db: Database }): Handlers<typeof 
           error: result.status === "failed" ? JSON.stringify(result.error) : null,
         })),
       );
+      reach("callback.after_record");
       return { accepted: body.results.map((result) => result.task_id), lost: [] };
     },
 

@@ -3,6 +3,7 @@ import type { Subscription } from "../../adapters/broker/broker.ts";
 import { listen } from "../../adapters/postgres/listen.ts";
 import { beat, signOff } from "../../adapters/postgres/repositories/ownership.ts";
 import type { Logger } from "../../adapters/runtime/logger.ts";
+import { reach } from "../../adapters/runtime/fail-points.ts";
 import { createService } from "../../adapters/runtime/service.ts";
 import { version } from "../../adapters/runtime/version.ts";
 import { consumeJobs } from "../jobs/consume-jobs.ts";
@@ -19,6 +20,7 @@ export interface EngineSettings {
   readonly orphanThresholdSeconds: number;
   readonly orphanScanSeconds: number;
   readonly recoverSeconds: number;
+  readonly messageLostSeconds: number;
   /** The broker's own housekeeping. */
   readonly maintain: () => Promise<unknown>;
 }
@@ -90,7 +92,7 @@ export async function startEngine(
       log,
       intervalMs: settings.recoverSeconds * 1000,
       async runOnce() {
-        const { deadLettered, overdue, lost } = await recover(deps);
+        const { deadLettered, overdue, lost } = await recover(deps, settings);
         const found = deadLettered + overdue + lost;
         counters.recovered += found;
         if (found === 0) return;
@@ -145,8 +147,10 @@ export async function startEngine(
       await jobs.close({ graceMs: 5000 });
       await listener.close();
       for (const service of services) await service.stop();
+      reach("sign_off.before");
       // Handed back at once: nobody has to wait for a heartbeat to grow old.
       const left = await deps.db.transaction((tx) => signOff(tx, deps.ownerId));
+      reach("sign_off.after");
       if (left > 0) log.info({ jobs: left }, "handed back jobs to whoever takes them");
     },
   };

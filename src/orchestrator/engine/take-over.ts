@@ -1,5 +1,6 @@
 import { insertEvents } from "../../adapters/postgres/repositories/events.ts";
 import { claimOrphans, forgetTheDead } from "../../adapters/postgres/repositories/ownership.ts";
+import { reach } from "../../adapters/runtime/fail-points.ts";
 import type { EngineDeps } from "./deps.ts";
 
 const batchSize = 200;
@@ -31,8 +32,10 @@ export async function takeOver(
           event_data: { owner_id: deps.ownerId, previous_owner },
         })),
       );
+      reach("take_over.before_commit");
       return jobs.length;
     });
+    if (claimed > 0) reach("take_over.after_commit");
     total += claimed;
     if (claimed < batchSize) break;
   }

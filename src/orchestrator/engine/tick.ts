@@ -8,6 +8,7 @@ import {
 } from "../../adapters/postgres/repositories/nodes.ts";
 import type { TaskResultRow, Work } from "../../adapters/postgres/repositories/work.ts";
 import { findWork } from "../../adapters/postgres/repositories/work.ts";
+import { reach } from "../../adapters/runtime/fail-points.ts";
 import type { Report } from "../../core/dag/facts.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import { isFinished } from "../../core/model/job.ts";
@@ -42,6 +43,7 @@ export async function tick(deps: EngineDeps): Promise<TickReport> {
       forget(deps, touched);
       return await runTick(deps, tx, touched);
     });
+    if (report.jobs > 0) reach("tick.after_commit");
     for (const state of touched) {
       if (!isFinished(state.status)) deps.cache.keep(state);
     }
@@ -71,7 +73,9 @@ async function runTick(
   const idle = { results: 0, jobs: 0, more: false, next_due_ms: work.next_due_ms };
   if (jobIds.size === 0) return idle;
 
+  reach("tick.work_found");
   const rows = await lockOwnedJobs(tx, deps.ownerId, [...jobIds]);
+  reach("tick.jobs_locked");
   const states = await loadStates(deps, tx, rows);
   const children = await loadChildren(tx, work, states);
   const resultsOf = groupByJob(work.results);
@@ -94,7 +98,9 @@ async function runTick(
     for (const child of children.get(jobId) ?? []) state.nodes.delete(child.node_id);
     for (const result of results) batch.processed.push(result.task_id);
   }
+  reach("tick.before_write");
   await batch.write(tx, deps.broker);
+  reach("tick.before_commit");
   const more = [work.results, work.due, work.attention].some((part) => part.length >= batchSize);
   return { ...idle, results: batch.processed.length, jobs: states.size, more };
 }

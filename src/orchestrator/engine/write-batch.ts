@@ -12,6 +12,7 @@ import {
   updateNodes,
 } from "../../adapters/postgres/repositories/nodes.ts";
 import { markProcessed } from "../../adapters/postgres/repositories/work.ts";
+import { reach } from "../../adapters/runtime/fail-points.ts";
 import type { TaskMessage } from "../../core/messages.ts";
 
 /** A task on its way to a queue, with the priority of its job. */
@@ -37,16 +38,25 @@ export class WriteBatch {
 
   async write(tx: Transaction, broker: Broker): Promise<void> {
     if (this.newNodes.length > 0) await insertNodes(tx, this.newNodes);
+    if (this.newNodes.length > 0) reach("write.nodes_inserted");
     if (this.nodeUpdates.length > 0) await updateNodes(tx, this.nodeUpdates);
+    if (this.nodeUpdates.length > 0) reach("write.nodes_updated");
     if (this.releases.length > 0) await this.release(tx);
+    if (this.releases.length > 0) reach("write.children_released");
     if (this.stopped.length > 0) await cancelUnsettledNodes(tx, this.stopped);
+    if (this.stopped.length > 0) reach("write.nodes_cancelled");
     if (this.events.length > 0) await insertEvents(tx, this.events);
+    if (this.events.length > 0) reach("write.events_inserted");
     if (this.processed.length > 0) await markProcessed(tx, this.processed);
+    if (this.processed.length > 0) reach("write.results_processed");
     if (this.jobUpdates.length > 0) await updateJobs(tx, this.jobUpdates);
+    if (this.jobUpdates.length > 0) reach("write.jobs_updated");
     if (this.stopped.length > 0 && broker.capabilities.withdraw) {
       await broker.withdraw(this.stopped, { tx });
+      reach("write.messages_withdrawn");
     }
     for (const [queue, messages] of this.byQueue()) await broker.publish(queue, messages, { tx });
+    if (this.messages.length > 0) reach("write.messages_published");
   }
 
   private async release(tx: Transaction): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Delivery, Subscription } from "../../adapters/broker/broker.ts";
+import { reach } from "../../adapters/runtime/fail-points.ts";
 import { Problem } from "../../core/errors.ts";
 import { jobMessage } from "../../core/messages.ts";
 import type { EngineDeps } from "../engine/deps.ts";
@@ -19,6 +20,7 @@ export async function accept(deps: EngineDeps, delivery: Delivery): Promise<void
     await delivery.deadLetter("InvalidMessage", message.detail);
     return;
   }
+  reach("accept.before_submit");
   try {
     const request = {
       ...message.value,
@@ -26,7 +28,9 @@ export async function accept(deps: EngineDeps, delivery: Delivery): Promise<void
     };
     const [answer] = await submitJobs(deps, [await prepareJob(deps, request)]);
     if (answer instanceof Problem) throw answer;
+    reach("accept.before_settle");
     await delivery.complete();
+    reach("accept.after_settle");
   } catch (error) {
     if (!(error instanceof Problem) || error.status >= 500) throw error;
     const items = error.items.map(({ pointer, message: text }) => `${pointer}: ${text}`);

@@ -1,3 +1,4 @@
+import { reach } from "../../adapters/runtime/fail-points.ts";
 import { Problem } from "../../core/errors.ts";
 import type { EngineDeps } from "../engine/deps.ts";
 import type { Verbs } from "../verbs.ts";
@@ -9,6 +10,7 @@ import { prepareJob, submitJobs } from "./submit-jobs.ts";
 export function makeVerbs(deps: EngineDeps, wake: () => void): Verbs {
   const thenWake = async <Answer>(answer: Promise<Answer>): Promise<Answer> => {
     const given = await answer;
+    reach("request.after_commit");
     wake();
     return given;
   };

@@ -2,6 +2,7 @@ import type { Transaction } from "../../adapters/postgres/queryable.ts";
 import { insertEvents } from "../../adapters/postgres/repositories/events.ts";
 import type { JobRow, RequestChange } from "../../adapters/postgres/repositories/jobs.ts";
 import { lockJob, recordRequest } from "../../adapters/postgres/repositories/jobs.ts";
+import { reach } from "../../adapters/runtime/fail-points.ts";
 import { Problem } from "../../core/errors.ts";
 import type { EventType } from "../../core/model/event.ts";
 import { isFinished } from "../../core/model/job.ts";
@@ -30,6 +31,7 @@ async function request(
       event_data: data,
     },
   ]);
+  reach("request.before_commit");
 }
 
 /** Asking twice is asking once. A job that ended otherwise cannot be cancelled any more. */

@@ -5,6 +5,7 @@ import type { JobRow, NewJob, SubmittedJob } from "../../adapters/postgres/repos
 import { findByIdempotencyKeys, insertJobs } from "../../adapters/postgres/repositories/jobs.ts";
 import type { NewNode } from "../../adapters/postgres/repositories/nodes.ts";
 import { copyChildren } from "../../adapters/postgres/repositories/copy-children.ts";
+import { reach } from "../../adapters/runtime/fail-points.ts";
 import type { NodeFact } from "../../core/dag/facts.ts";
 import type { Graph, GraphNode } from "../../core/dag/graph.ts";
 import { checkInputs } from "../../core/dag/inputs.ts";
@@ -86,6 +87,7 @@ export async function submitJobs(
   const states: JobState[] = [];
   const answers = await deps.db.transaction(async (tx) => {
     states.length = 0;
+    reach("submit.before_write");
     const created = await insertJobs(tx, firstOfEachKey(prepared));
     const batch = new WriteBatch();
     for (const one of prepared) {
@@ -93,9 +95,11 @@ export async function submitJobs(
     }
     await batch.write(tx, deps.broker);
     const earlier = await findEarlier(tx, prepared, created);
+    reach("submit.before_commit");
     const byId = new Map(states.map((state) => [state.row.job_id, state]));
     return prepared.map((one) => answer(one, byId, earlier));
   });
+  reach("submit.after_commit");
   for (const state of states) if (!isFinished(state.status)) deps.cache.keep(state);
   return answers;
 }

@@ -63,7 +63,11 @@ export async function failOverdue(db: Queryable): Promise<number> {
  * Dispatched long ago, yet neither queued, nor leased, nor dead, nor reported: the message is gone.
  * It cannot happen while the broker is this database, but a table can be emptied by hand.
  */
-export async function failLost(db: Queryable, ownerId: string): Promise<number> {
+export async function failLost(
+  db: Queryable,
+  ownerId: string,
+  afterSeconds: number,
+): Promise<number> {
   const { rowCount } = await db.query(
     `INSERT INTO dagapp.dag_task_results (task_id, job_id, node_id, status, error)
      SELECT n.task_id, n.job_id, n.node_id, 'failed', jsonb_build_object(
@@ -73,14 +77,14 @@ export async function failLost(db: Queryable, ownerId: string): Promise<number> 
      FROM dagapp.dag_jobs j
      JOIN dagapp.dag_node_states n USING (job_id)
      WHERE j.owner_id = $1 AND j.status = 'running'
-       AND n.status = 'dispatched' AND n.dispatched_at < now() - interval '5 minutes'
+       AND n.status = 'dispatched' AND n.dispatched_at < now() - $2 * interval '1 second'
        AND NOT EXISTS (SELECT FROM dagapp.dag_queue_ready q WHERE q.message_key = n.task_id)
        AND NOT EXISTS (SELECT FROM dagapp.dag_queue_leases q WHERE q.message_key = n.task_id)
        AND NOT EXISTS (SELECT FROM dagapp.dag_queue_dead q WHERE q.message_key = n.task_id)
        AND NOT EXISTS (SELECT FROM dagapp.dag_task_results r WHERE r.task_id = n.task_id)
      LIMIT 1000
      ON CONFLICT (task_id) DO NOTHING`,
-    [ownerId],
+    [ownerId, afterSeconds],
   );
   return rowCount ?? 0;
 }
