@@ -36,9 +36,12 @@ export function dataFolder(command: Command, config: CliConfig): string {
 
 /** The token of a local `up` is for this machine: it is not told to any other that --url names. */
 function localToken(baseUrl: string, file: string): string | undefined {
-  const { hostname } = new URL(baseUrl);
-  const isHere = hostname === "localhost" || hostname === "[::1]" || hostname.startsWith("127.");
-  return isHere ? readLine(file) : undefined;
+  return isThisMachine(baseUrl) ? readLine(file) : undefined;
+}
+
+export function isThisMachine(url: string): boolean {
+  const { hostname } = new URL(url);
+  return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d+){3}$/.test(hostname);
 }
 
 function readLine(file: string): string | undefined {

@@ -3,6 +3,7 @@
  * Stopping goes the other way: workers hand back what they do while there is somebody to take it,
  * the orchestrator hands back its jobs while there is a database.
  */
+import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import type { CliConfig } from "../config.ts";
 import { Failure } from "../failure.ts";
@@ -61,6 +62,7 @@ export class SiteRunner {
     signal.throwIfAborted();
 
     const site: Site = {
+      ownerId: `up-${randomBytes(4).toString("hex")}`,
       databaseUrl: database.url,
       dataFolder,
       host,

@@ -7,8 +7,8 @@ export function reportEnd(job: Job): void {
   const took = between(job.started_at ?? job.created_at, job.completed_at) ?? "";
   if (job.status === "completed") {
     print(`completed in ${took}`);
-    const { _provenance, ...result } = job.result_data ?? {};
-    if (Object.keys(result).length > 0) print(JSON.stringify(result, null, 2));
+    const result = Object.entries(job.result_data ?? {}).filter(([key]) => key !== "_provenance");
+    if (result.length > 0) print(JSON.stringify(Object.fromEntries(result), null, 2));
     return;
   }
   say(`${job.status} after ${took}`);
@@ -21,6 +21,9 @@ export function reportEnd(job: Job): void {
 
 /** The first node that failed is the cause; those behind it only follow. */
 export function firstFailure(job: Job): string[] {
+  if (job.status === "cancelled") {
+    return job.cancel_reason === null ? [] : [`Reason: ${harmless(job.cancel_reason)}`];
+  }
   const failed = job.nodes
     .filter(({ status, error }) => status === "failed" && error !== null)
     .toSorted((a, b) => (a.completed_at ?? "").localeCompare(b.completed_at ?? ""))[0];
@@ -34,5 +37,5 @@ export function firstFailure(job: Job): string[] {
     const at = node === null ? "" : ` at ${node}`;
     return [`Failure${at}: ${code === null ? "" : `${code}: `}${harmless(message)}`];
   }
-  return job.cancel_reason === null ? [] : [`Reason: ${harmless(job.cancel_reason)}`];
+  return [];
 }
