@@ -239,6 +239,21 @@ describe("callbacks", () => {
   });
 });
 
+describe("checkpoints", () => {
+  it("are given to the next attempt, the newest first", async () => {
+    const worker = createClient({ baseUrl: test.baseUrl, token: tokens.worker, fetch });
+    const query = { job_id: "resumed", node_id: "n" };
+    expect(await worker.loadCheckpoint({ query })).toEqual({ checkpoint: null });
+    for (const seq of [1, 2]) {
+      const row = { ...query, seq, task_id: "t", phase: `phase ${seq}`, data: { seq } };
+      await make.insert("dag_checkpoints", row);
+    }
+    expect(await worker.loadCheckpoint({ query })).toEqual({
+      checkpoint: { seq: 2, phase: "phase 2", data: { seq: 2 } },
+    });
+  });
+});
+
 describe("the documentation", () => {
   it("is a page without scripts, and a document", async () => {
     const page = await test.api.server.inject({ url: "/api/v1/docs" });

@@ -68,3 +68,21 @@ const saveCheckpoint = defineContract({
 });
 
 export const callbackContracts = [reportResults, reportProgress, saveCheckpoint] as const;
+
+const loadCheckpoint = defineContract({
+  id: "loadCheckpoint",
+  method: "GET",
+  path: "/api/v1/callbacks/checkpoint",
+  access: "service",
+  summary: "What the attempts before have reached: the newest checkpoint of a node, or null.",
+  query: z.strictObject({ job_id: jobId, node_id: nodeId }),
+  response: z
+    .object({
+      checkpoint: z.object({ seq: count, phase: z.string(), data: object }).nullable(),
+    })
+    .meta({ id: "CheckpointLoaded" }),
+  errors: ["BAD_REQUEST"],
+});
+
+/** Only reads, so it needs nothing of the engine. */
+export const checkpointContracts = [loadCheckpoint] as const;

@@ -69,9 +69,9 @@ describe("the client", () => {
     ["a page where JSON belongs", answering(200, "<html>").fetch],
     [
       "nothing at all",
-      (async () => {
+      async () => {
         throw new TypeError("fetch failed");
-      }),
+      },
     ],
   ])("says that it did not reach the orchestrator when it gets %s", async (_what, fetch) => {
     await expect(createClient({ baseUrl, fetch }).listJobs()).rejects.toMatchObject({

@@ -1,5 +1,5 @@
 import { bootstrapContracts } from "./bootstrap.ts";
-import { callbackContracts } from "./callbacks.ts";
+import { callbackContracts, checkpointContracts } from "./callbacks.ts";
 import { commandContracts } from "./commands.ts";
 import { fleetContracts } from "./fleet.ts";
 import { healthContracts } from "./health.ts";
@@ -18,6 +18,7 @@ export const contracts = [
   ...fleetContracts,
   ...metricContracts,
   ...callbackContracts,
+  ...checkpointContracts,
   ...commandContracts,
   ...bootstrapContracts,
   ...healthContracts,

@@ -1,6 +1,7 @@
 import type { Handlers } from "../../adapters/http/handler.ts";
 import type { Contracts } from "../../core/api/index.ts";
 import { bootstrapRoutes } from "./bootstrap.ts";
+import { checkpointRoutes } from "./checkpoints.ts";
 import { commandRoutes } from "./commands.ts";
 import type { RouteDeps } from "./deps.ts";
 import { fleetRoutes } from "./fleet.ts";
@@ -21,6 +22,7 @@ export function makeRoutes(deps: RouteDeps): Handlers<Contracts> {
     ...fleetRoutes(deps),
     ...metricRoutes(deps),
     ...deps.callbacks,
+    ...checkpointRoutes(deps),
     ...commandRoutes(deps),
     ...bootstrapRoutes(deps),
     ...healthRoutes(deps),
