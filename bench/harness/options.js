@@ -1,0 +1,61 @@
+import { parseArgs } from "node:util";
+import { peerIds } from "./peers.js";
+import { workloadIds } from "./plan.js";
+
+export const help = `node bench/run.js [options]
+
+  --rounds N         rounds, each of which runs every peer once (default 3)
+  --only W1,W3       only these workloads: ${workloadIds.join(", ")}
+  --peers ours,…     only these: ${peerIds.join(", ")}
+  --quick            one round with small sizes, for development; no results are written
+  --json             the results as JSON on standard output, and nothing else there
+  --workers N        worker processes of our engine (default 1)
+  --concurrency N    tasks at once in each of them (default 100)
+  --cpu-prof DIR     CPU profiles of our orchestrator and workers
+  --statements       after each workload, what took the most time in PostgreSQL
+
+BENCH_DATABASE_URL names another server than the private one; it needs pg_stat_statements.
+`;
+
+export function readOptions(args) {
+  const { values } = parseArgs({
+    args,
+    options: {
+      rounds: { type: "string" },
+      only: { type: "string" },
+      peers: { type: "string" },
+      quick: { type: "boolean", default: false },
+      json: { type: "boolean", default: false },
+      workers: { type: "string", default: "1" },
+      concurrency: { type: "string", default: "100" },
+      "cpu-prof": { type: "string" },
+      statements: { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
+    },
+  });
+  return {
+    ...values,
+    rounds: whole("--rounds", values.rounds ?? (values.quick ? "1" : "3")),
+    only: chosen("--only", values.only, workloadIds),
+    peers: chosen("--peers", values.peers, peerIds),
+    settings: {
+      workers: whole("--workers", values.workers),
+      concurrency: whole("--concurrency", values.concurrency),
+      cpuProf: values["cpu-prof"],
+      statements: values.statements,
+    },
+  };
+}
+
+function whole(name, text) {
+  const value = Number(text);
+  if (Number.isInteger(value) && value > 0) return value;
+  throw new Error(`${name} must be a whole number above 0, not "${text}".`);
+}
+
+function chosen(name, text, known) {
+  const names = text === undefined ? known : text.split(",").map((part) => part.trim());
+  const wrong = names.find((one) => !known.includes(one));
+  if (wrong === undefined) return names;
+  throw new Error(`${name} knows ${known.join(", ")}, and not "${wrong}".`);
+}

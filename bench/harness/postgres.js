@@ -1,0 +1,120 @@
+/**
+ * The one server that everybody uses: the launcher makes the cluster, and we start it ourselves,
+ * because a benchmark needs other settings than a site (larger buffers, statement counts) and the
+ * launcher gives its own on the command line, where they beat postgresql.conf.
+ */
+import { spawn } from "node:child_process";
+import { mkdtemp, open, readFile, rm, chmod } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import pg from "pg";
+import { serverAccount } from "../../dist/adapters/runtime/embedded-postgres/account.js";
+import { findBinaries } from "../../dist/adapters/runtime/embedded-postgres/find-binaries.js";
+import { layoutOf, role } from "../../dist/adapters/runtime/embedded-postgres/layout.js";
+import { makeRunnable } from "../../dist/adapters/runtime/embedded-postgres/make-runnable.js";
+import {
+  createCluster,
+  createDataDirectory,
+} from "../../dist/adapters/runtime/embedded-postgres/prepare-data-directory.js";
+import { withReach } from "../../dist/adapters/runtime/embedded-postgres/reach.js";
+import { serverEnvironment } from "../../dist/adapters/runtime/embedded-postgres/run.js";
+
+const settings = {
+  listen_addresses: "127.0.0.1",
+  unix_socket_directories: "",
+  max_connections: "200",
+  shared_buffers: "512MB",
+  max_wal_size: "4GB",
+  fsync: "on",
+  synchronous_commit: "on",
+  full_page_writes: "on",
+  jit: "off",
+  timezone: "UTC",
+  shared_preload_libraries: "pg_stat_statements",
+  "pg_stat_statements.track": "top",
+  "pg_stat_statements.track_utility": "on",
+};
+
+export async function startPostgres(say) {
+  const given = process.env.BENCH_DATABASE_URL;
+  if (given) return { url: given, pid: undefined, stop: async () => undefined };
+
+  const folder = await mkdtemp(path.join(tmpdir(), "rmhdag-bench-postgres-"));
+  await chmod(folder, 0o755);
+  const layout = layoutOf(path.join(folder, "server"));
+  const account = await serverAccount();
+  await createDataDirectory(layout);
+  const [found] = await findBinaries("npm");
+  if (found === undefined) throw new Error("No PostgreSQL: set BENCH_DATABASE_URL.");
+  const binaries = await makeRunnable(found, { account, dataDirectory: layout.dataDirectory });
+  say(`making a PostgreSQL ${binaries.major} server in ${folder}`);
+  await createCluster(layout, binaries, { account, sync: true });
+
+  const port = await freePort();
+  const log = await open(layout.log, "a+", 0o600);
+  const server = await withReach(account, layout.cluster, async (reach) =>
+    spawn(
+      path.join(binaries.binDirectory, "postgres"),
+      [
+        "-D",
+        `${reach.folder}/data`,
+        ...Object.entries({ ...settings, port }).flatMap(([name, value]) => [
+          "-c",
+          `${name}=${value}`,
+        ]),
+      ],
+      {
+        ...account,
+        cwd: "/",
+        env: serverEnvironment,
+        detached: true,
+        stdio: ["ignore", log.fd, log.fd, ...reach.descriptors],
+      },
+    ),
+  );
+  await log.close();
+  const ended = new Promise((resolve) => server.once("exit", resolve));
+  const stopNow = () => server.kill("SIGINT");
+  process.once("exit", stopNow);
+
+  const password = (await readFile(layout.password, "utf8")).trim();
+  const url = `postgres://${role}:${password}@127.0.0.1:${port}/postgres`;
+  await waitUntilReady(url, server, layout.log);
+  return {
+    url,
+    pid: server.pid,
+    async stop() {
+      process.off("exit", stopNow);
+      stopNow();
+      await ended;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function waitUntilReady(url, server, log) {
+  for (;;) {
+    if (server.exitCode !== null) {
+      throw new Error(`PostgreSQL did not start:\n${await readFile(log, "utf8")}`);
+    }
+    const client = new pg.Client({ connectionString: url });
+    try {
+      await client.connect();
+      return await client.end();
+    } catch {
+      await pause(50);
+    }
+  }
+}
+
+function freePort() {
+  return new Promise((resolve, reject) => {
+    const probe = createServer().on("error", reject);
+    probe.listen(0, "127.0.0.1", () => {
+      const { port } = probe.address();
+      probe.close(() => resolve(port));
+    });
+  });
+}

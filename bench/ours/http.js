@@ -1,0 +1,46 @@
+import { Buffer } from "node:buffer";
+import http from "node:http";
+
+/** Posts JSON over kept-alive connections: `fetch` costs half a millisecond of the submitter's CPU. */
+export function createPoster(baseUrl, { connections }) {
+  const agent = new http.Agent({ keepAlive: true, maxSockets: connections, scheduling: "lifo" });
+  const { hostname, port } = new URL(baseUrl);
+  return {
+    post(path, body) {
+      const text = JSON.stringify(body);
+      const headers = {
+        "content-type": "application/json",
+        "content-length": Buffer.byteLength(text),
+      };
+      return new Promise((resolve, reject) => {
+        const request = http.request(
+          { agent, hostname, port, path, method: "POST", headers },
+          (response) => {
+            const parts = [];
+            response.on("data", (part) => parts.push(part));
+            response.on("error", reject);
+            response.on("end", () => {
+              const answer = Buffer.concat(parts).toString("utf8");
+              if (response.statusCode < 300) resolve(JSON.parse(answer));
+              else reject(new Error(`${path} answered ${response.statusCode}: ${answer}`));
+            });
+          },
+        );
+        request.on("error", reject);
+        request.end(text);
+      });
+    },
+    close() {
+      agent.destroy();
+    },
+  };
+}
+
+/** Runs `work(0..count-1)` with at most `width` under way. */
+export async function inFlight(count, width, work) {
+  let next = 0;
+  const lane = async () => {
+    while (next < count) await work(next++);
+  };
+  await Promise.all(Array.from({ length: Math.min(width, count) }, lane));
+}

@@ -1,0 +1,47 @@
+/** Our real programs, as a site would start them; they end with the process that started them. */
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+const root = new URL("../../", import.meta.url);
+const endWithParent = new URL("dist/cli/up/end-with-parent.js", root).href;
+
+/** Resolves when the program says that it has started, with the fields of that line. */
+export async function startProgram(name, env, { cpuProf } = {}) {
+  const profile = cpuProf === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${cpuProf}`];
+  const file = fileURLToPath(new URL(`dist/${name}/main.js`, root));
+  const child = spawn(process.execPath, [...profile, "--import", endWithParent, file], {
+    env: { PATH: process.env.PATH, LOG_LEVEL: "info", LOG_FORMAT: "json", ...env },
+    stdio: ["ignore", "pipe", "inherit", "ipc"],
+    // Ctrl-C in a terminal reaches the whole group; the harness stops what it started, in order.
+    detached: true,
+  });
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  const fields = await new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("exit", (code) =>
+      reject(new Error(`the ${name} ended with ${code} while starting`)),
+    );
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      const entry = parse(line);
+      if (entry.msg === `${name} started`) resolve(entry);
+      else if (Number(entry.level ?? 30) >= 40) process.stderr.write(`${name}: ${line}\n`);
+    });
+  });
+  return {
+    pid: child.pid,
+    fields,
+    async stop() {
+      child.kill("SIGTERM");
+      await ended;
+    },
+  };
+}
+
+function parse(line) {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return {};
+  }
+}
