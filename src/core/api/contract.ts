@@ -48,8 +48,3 @@ export type BodyOf<C extends Contract> = Parsed<C["body"]>;
 export type ResponseOf<C extends Contract> = z.output<C["response"]>;
 
 type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
-
-/** The same operations by name, for handlers and clients. */
-export type ById<Contracts extends readonly Contract[]> = {
-  readonly [C in Contracts[number] as C["id"]]: C;
-};

@@ -24,10 +24,9 @@ export const timestamp = z.iso.datetime();
 export const jobId = z.string().min(1).max(64);
 export const nodeId = z.string().min(1).max(80);
 
-/** In the address every value is text. */
-export const flag = z.enum(["true", "false"]).transform((value) => value === "true");
 export const count = z.number().int().min(0);
 
+/** In the address every value is text. */
 export function integer(minimum: number, maximum: number) {
   return z.coerce.number().int().min(minimum).max(maximum);
 }
