@@ -1,0 +1,166 @@
+/**
+ * A program dies at every named place in turn, in the middle of mixed work; a fresh one comes, and
+ * every job ends as if nothing had happened. A name that is never reached fails its test, because
+ * the program that should have died there is waited for.
+ */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { FailPoint } from "../../src/adapters/runtime/fail-points.ts";
+import { failPoints } from "../../src/adapters/runtime/fail-points.ts";
+import { ApiError } from "../../src/core/api/api-error.ts";
+import type { JsonObject } from "../../src/core/model/json.ts";
+import { expectInvariants } from "../support/chaos-invariants.ts";
+import type { TestDatabase } from "../support/database.ts";
+import { createTestDatabase } from "../support/database.ts";
+import type { Orchestrator, Program } from "../support/programs.ts";
+import { Fleet } from "../support/programs.ts";
+import { waitFor } from "../support/wait.ts";
+import type { WorkFolder, WorkName } from "./mixed-work.ts";
+import { allEnded, expectMixedEnds, makeWorkFolder, quick, twoQueues } from "./mixed-work.ts";
+
+let folder: WorkFolder;
+let database: TestDatabase;
+let fleet: Fleet;
+
+beforeAll(async () => {
+  folder = await makeWorkFolder();
+});
+afterAll(() => folder.remove());
+beforeEach(async () => {
+  database = await createTestDatabase();
+  fleet = new Fleet(database.url, folder.path);
+});
+afterEach(async () => {
+  await fleet.stop();
+  await database.drop();
+});
+
+/** Places that a submission reaches as well as a tick are also tried when only ticks are left. */
+const moments: Partial<Record<FailPoint, readonly number[]>> = {
+  "write.events_inserted": [1, 14],
+  "write.jobs_updated": [1, 14],
+  "write.messages_published": [1, 12],
+  "tick.before_commit": [1, 5],
+  "tick.after_commit": [1, 5],
+  // Not before the program has told that it started.
+  "recover.before": [4],
+  "worker.after_report": [1, 9],
+};
+const matrix = failPoints.flatMap((name) =>
+  (moments[name] ?? [1]).map((nth) => [name, nth] as const),
+);
+
+/** Over HTTP to whoever answers: what an impatient but careful client does. */
+class Customer {
+  private orchestrator: Orchestrator;
+  private readonly next: () => Promise<Orchestrator>;
+
+  constructor(orchestrator: Orchestrator, next: () => Promise<Orchestrator>) {
+    this.orchestrator = orchestrator;
+    this.next = next;
+  }
+
+  async ask<T>(question: (orchestrator: Orchestrator) => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await question(this.orchestrator);
+      } catch (error) {
+        if (error instanceof ApiError && error.status >= 400 && error.status < 500) throw error;
+        this.orchestrator = await this.next();
+      }
+    }
+  }
+
+  async submit(key: string, workflow_id: WorkName, inputs: JsonObject = {}): Promise<string> {
+    const body = { workflow_id, inputs, idempotency_key: key };
+    return (await this.ask(({ client }) => client.submitJob({ body }))).job_id;
+  }
+}
+
+async function submitMix(customer: Customer): Promise<void> {
+  await customer.submit("chain", "chain", { n: 7 });
+  await customer.submit("spread", "spread", { items: [10, 11, 12, 13, 14, 15] });
+  await customer.submit("branch", "branch", { size: 500 });
+  await customer.submit("phases", "phases");
+  const halted = await customer.submit("halted", "chain", { n: 8 });
+  const nap = await customer.submit("nap", "nap");
+  await customer.submit("doomed", "doomed");
+  await database.db.query(
+    `WITH added AS (INSERT INTO dagapp.dag_queue_ready (queue, message_key, body)
+       VALUES ('dag-jobs', 'by-queue', '{"workflow_id":"chain","inputs":{"n":9}}'))
+     SELECT pg_notify('dag_queue', 'dag-jobs')`,
+  );
+  // Nobody listens to its queue, so the job waits while the message dies of something else.
+  await database.db.query(
+    `WITH gone AS (DELETE FROM dagapp.dag_queue_ready WHERE queue = 'container-tasks' RETURNING *)
+     INSERT INTO dagapp.dag_queue_dead (message_id, queue, priority, deliveries, handed_back,
+       message_key, group_key, headers, body, enqueued_at, reason)
+     SELECT message_id, queue, priority, 5, handed_back, message_key, group_key, headers, body,
+       enqueued_at, 'MaxDeliveriesExceeded' FROM gone`,
+  );
+  const tolerant = async (question: Promise<unknown>) => {
+    // It may have ended meanwhile, or have been asked already by a request whose answer was lost.
+    await question.catch((error: unknown) => {
+      if (!(error instanceof ApiError) || error.status !== 409) throw error;
+    });
+  };
+  const job = (job_id: string) => ({ params: { job_id } });
+  await tolerant(customer.ask(({ client }) => client.pauseJob(job(halted))));
+  await customer.ask(({ client }) => client.cancelJob({ ...job(nap), body: { reason: "enough" } }));
+  await tolerant(customer.ask(({ client }) => client.resumeJob(job(halted))));
+}
+
+const dead = (program: Program, name: string) =>
+  Promise.race([
+    program.gone,
+    new Promise<never>((_, reject) =>
+      setTimeout(() => {
+        reject(new Error(`nothing reached ${name}`));
+      }, 20_000).unref(),
+    ),
+  ]);
+
+describe.each(matrix)("a program that dies at %s, the time %i", (name, nth) => {
+  const armed = { RMHDAG_FAIL_POINT: `${name}:${nth}` };
+
+  it("costs no job, no success and no event", async () => {
+    const isWorker = name.startsWith("worker.");
+    const isTakeOver = name.startsWith("take_over.");
+    const isCallback = name.startsWith("callback.");
+
+    const orchestrator = await fleet.orchestrator({ ...quick, ...(isWorker ? {} : armed) });
+    // An orchestrator that can only die of a take-over lets another one have the jobs first.
+    const first = isTakeOver ? await fleet.orchestrator(quick) : orchestrator;
+    const worker = await fleet.worker({
+      ...twoQueues,
+      ...(isWorker ? armed : {}),
+      ...(isCallback ? { DAG_CALLBACK_URL: orchestrator.url } : {}),
+    });
+    const victim = isWorker ? worker : orchestrator;
+    const code = dead(victim, name);
+    code.catch(() => undefined);
+    let replacement: Promise<Orchestrator> | undefined;
+    const replace = () => (replacement ??= code.then(() => fleet.orchestrator(quick)));
+
+    await submitMix(new Customer(first, replace));
+    if (isTakeOver) first.signal("SIGKILL");
+    if (name.startsWith("sign_off.")) orchestrator.signal("SIGTERM");
+    // Killed, not ended: an exit code would mean that it went on its own.
+    expect(await code).toBeNull();
+    if (isWorker) await fleet.worker(twoQueues);
+    else await replace();
+    if (isCallback) {
+      // Its reports go to an address that nobody answers any more.
+      worker.signal("SIGKILL");
+      await fleet.worker(twoQueues);
+    }
+    expectMixedEnds(await allEnded(database.db));
+    await waitFor(
+      async () => {
+        const { rows } = await database.db.query(`SELECT FROM dagapp.dag_queue_leases`);
+        return rows.length === 0;
+      },
+      { timeoutMs: 20_000, what: "every lease to end" },
+    );
+    await expectInvariants(database.db);
+  });
+});
