@@ -28,6 +28,9 @@ export function openDatabase(options: OpenDatabaseOptions): Database {
     max: options.max ?? 10,
     // A server that is restarting refuses at once; one that is unreachable must not hang a request.
     connectionTimeoutMillis: 10_000,
+    // A process that is frozen in the middle of a transaction, or cut off without a word, would keep
+    // its row locks for hours, and nobody could take over its jobs. The URL may name another time.
+    idle_in_transaction_session_timeout: 60_000,
     keepAlive: true,
     types,
   });
