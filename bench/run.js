@@ -1,38 +1,53 @@
 /** `npm run bench`: our engine and its peers, side by side on one server. See README.md. */
 import { openAdmin } from "./harness/database.js";
-import { measure } from "./harness/measure.js";
+import { describeMachine } from "./harness/machine.js";
 import { help, readOptions } from "./harness/options.js";
-import { peers as allPeers } from "./harness/peers.js";
-import { cellsOf } from "./harness/plan.js";
+import { peers as allPeers, preparePeers } from "./harness/peers.js";
 import { startPostgres } from "./harness/postgres.js";
-import { progressLine, statementLines } from "./report/terminal.js";
+import { startRedis } from "./harness/redis.js";
+import { runRounds } from "./harness/rounds.js";
+import { summarise } from "./report/summarise.js";
+import { progressLine, statementLines, summaryTable } from "./report/terminal.js";
+import { writeResults } from "./report/write-results.js";
 
-const options = readOptions(process.argv.slice(2));
-const say = (text) => (options.json ? process.stderr : process.stdout).write(`${text}\n`);
+try {
+  const options = readOptions(process.argv.slice(2));
+  if (options.help) process.stdout.write(help);
+  else await bench(options);
+} catch (error) {
+  process.stderr.write(`${error.stack}\n`);
+  process.exitCode = 1;
+}
 
-if (options.help) say(help);
-else await bench();
-
-async function bench() {
-  const peers = allPeers.filter(({ id }) => options.peers.includes(id));
+async function bench(options) {
+  const say = (text) => (options.json ? process.stderr : process.stdout).write(`${text}\n`);
+  const peers = preparePeers(
+    allPeers.filter(({ id }) => options.peers.includes(id)),
+    say,
+  );
+  const began = performance.now();
   const server = await startPostgres(say);
+  const redis = peers.some((peer) => peer.redis) ? await startRedis(say) : undefined;
   const admin = await openAdmin(server.url);
-  const results = [];
   try {
-    for (let round = 1; round <= options.rounds; round++) {
-      for (const cell of cellsOf(options, peers)) {
-        const { peer } = cell;
-        const { top, ...result } = await measure({
-          ...{ admin, server, peer, cell, settings: options.settings },
-        });
-        const { row, workload, size, note } = cell;
-        results.push({ round, peer: peer.id, row, workload, size, note, ...result });
-        say(progressLine(results.at(-1)));
-        if (top !== undefined) say(statementLines(top, result.tasks));
-      }
-    }
+    const machine = await describeMachine({ admin, redis, peers });
+    const results = await runRounds({ options, peers, admin, server, redis, say, onResult });
+    const seconds = (performance.now() - began) / 1000;
+    const summary = summarise({ options, peers, machine, seconds, results });
+    say(summaryTable(summary));
+    if (options.json) process.stdout.write(`${JSON.stringify(summary, null, 2)}\n`);
+    // Only a whole run may stand for the project.
+    if (!options.quick) say(await writeResults(summary));
+    if (results.some(({ peer, error }) => peer === "ours" && error)) process.exitCode = 1;
   } finally {
     await admin.close();
     await server.stop();
+    await redis?.stop();
+  }
+
+  function onResult(result) {
+    say(progressLine(result));
+    if (result.top !== undefined) say(statementLines(result.top, result.tasks));
+    delete result.top;
   }
 }

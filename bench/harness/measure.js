@@ -93,7 +93,12 @@ function totalMs(processes, root) {
 }
 
 function startDriver({ module, node }) {
-  const child = fork(driverFile, [module], { execPath: node, execArgv: [], stdio: "inherit" });
+  const child = fork(driverFile, [module], {
+    execPath: node,
+    // Warnings of the peers about their own dependencies are none of ours.
+    execArgv: ["--no-deprecation"],
+    stdio: "inherit",
+  });
   const ended = new Promise((resolve) => child.once("exit", resolve));
   return {
     pid: child.pid,

@@ -1,5 +1,11 @@
 /** Who takes part, in which workloads, and where a peer gets another size than the others. */
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+
 const here = (file) => new URL(`../${file}`, import.meta.url).href;
+const folder = fileURLToPath(new URL("../peers/", import.meta.url));
 const plain = [{}];
 
 export const peers = [
@@ -15,6 +21,90 @@ export const peers = [
       W5: [{ note: "jobs of 1,000 tasks" }, { as: "W5one", note: "one job" }],
     },
   },
+  {
+    id: "graphile",
+    label: "graphile-worker",
+    package: "graphile-worker",
+    kind: "raw queue: no dependencies, no history",
+    module: here("peers/graphile/adapter.js"),
+    workloads: { W1: plain, W5: plain },
+  },
+  {
+    id: "pgboss",
+    label: "pg-boss",
+    package: "pg-boss",
+    kind: "queue with flow(), which a timer of one second moves on",
+    module: here("peers/boss/adapter.js"),
+    workloads: {
+      W1: plain,
+      // A second a hop, whatever the length: the other 45 would only take time.
+      W2: [{ size: 5, repeat: 1, note: "5 hops" }],
+      W3: [{ repeat: 1 }],
+      W4: plain,
+      W5: plain,
+    },
+  },
+  {
+    id: "dbos",
+    label: "DBOS in-process",
+    package: "@dbos-inc/dbos-sdk",
+    kind: "library: steps run in the submitter",
+    module: here("peers/dbos/in-process.js"),
+    workloads: { W1: plain, W2: plain, W3: [{ repeat: 1 }], W4: plain },
+  },
+  {
+    id: "dbos-queue",
+    label: "DBOS queue",
+    package: "@dbos-inc/dbos-sdk",
+    kind: "polled every 10 ms instead of every second",
+    module: here("peers/dbos/queue.js"),
+    workloads: {
+      W1: plain,
+      W2: plain,
+      // A fan-out is serial in it: ten thousand take ten times as long as one thousand.
+      W3: [{ size: 1000, repeat: 1 }],
+      W4: plain,
+      // It has no bulk interface: filling 100,000 would take half a minute, draining a whole one.
+      W5: [{ size: 10_000, note: "10,000 tasks" }],
+    },
+  },
+  {
+    id: "bullmq",
+    label: "BullMQ on Redis",
+    package: "bullmq",
+    kind: "Redis with AOF everysec: may lose a second of acknowledged work",
+    redis: true,
+    module: here("peers/bull/adapter.js"),
+    workloads: { W1: plain, W2: plain, W3: plain, W4: plain, W5: plain },
+  },
 ];
 
 export const peerIds = peers.map(({ id }) => id);
+
+/** Installs the peers on first use; `node` is what everybody then runs on, ours as well. */
+export function preparePeers(chosen, say) {
+  const others = chosen.some((peer) => peer.package !== undefined);
+  if (others && !existsSync(`${folder}node_modules/.package-lock.json`)) {
+    say("installing the peers into bench/peers/node_modules (once)");
+    // Without scripts: nothing is downloaded but what the lockfile names.
+    execFileSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", folder], {
+      stdio: ["ignore", "ignore", "inherit"],
+    });
+  }
+  const node = nodeOfPeers() ?? process.execPath;
+  return chosen.map((peer) => ({ ...peer, node, version: versionOf(peer) }));
+}
+
+/** Some peers need a newer Node than ours; one Node for all keeps the comparison about engines. */
+function nodeOfPeers() {
+  const names = [`node-${process.platform}-${process.arch}`, `node-bin-darwin-${process.arch}`];
+  return names
+    .map((name) => `${folder}node_modules/${name}/bin/node`)
+    .find((file) => existsSync(file));
+}
+
+function versionOf(peer) {
+  const require = createRequire(import.meta.url);
+  if (peer.package === undefined) return require("../../package.json").version;
+  return require(`${folder}node_modules/${peer.package}/package.json`).version;
+}

@@ -35,34 +35,35 @@ export const workloads = {
   },
 };
 
-/** Ours alone: does a task cost the same when there is much more of everything? */
-export const growth = {
-  fanOut: {
-    title: "one fan-out of so many tasks",
-    points: (quick) =>
-      (quick ? [1000, 5000] : [1000, 10_000, 100_000]).map((size) => ({
-        workload: "W3",
-        size,
-        repeat: size <= 1000 ? 5 : 1,
-      })),
+/**
+ * Ours alone: does a task cost the same when there is much more of everything? Each series compares
+ * its later points with its first one. Smaller sizes are repeated, so that each point has enough
+ * tasks for a clock that ticks every 10 ms.
+ */
+export const growth = [
+  {
+    id: "fan-out",
+    title: "one fan-out of n tasks",
+    workload: "W3",
+    sizes: [1000, 10_000, 100_000],
+    quick: [1000, 5000],
   },
-  active: {
-    title: "diamonds, so many jobs active at once",
-    points: (quick) =>
-      (quick ? [100, 500] : [100, 1000, 10_000]).map((size) => ({
-        workload: "W4active",
-        size,
-        repeat: Math.max(1, Math.min(10, 2000 / size)),
-      })),
+  {
+    id: "active",
+    title: "diamonds, n jobs active at once",
+    workload: "W4active",
+    sizes: [100, 1000, 10_000],
+    quick: [100, 500],
   },
-  history: {
-    title: "a fan-out of 1,000 on a database with so many finished nodes",
-    points: (quick) => [
-      { workload: "W3", size: 1000, repeat: 5, nodes: 0 },
-      { workload: "W3", size: 1000, repeat: 5, nodes: quick ? 20_000 : 1_000_000 },
-    ],
+  {
+    id: "history",
+    title: "a fan-out of 1,000 beside n finished nodes",
+    workload: "W3",
+    sizes: [0, 1_000_000],
+    quick: [0, 20_000],
+    history: true,
   },
-};
+];
 
 export const workloadIds = [...Object.keys(workloads), "growth"];
 
@@ -88,4 +89,24 @@ function cellsOfPeer({ peer, workload, size, repeat, fill }) {
     fill,
     note,
   }));
+}
+
+/** The cells of one round of growth. Databases with a history are kept from round to round. */
+export function growthCellsOf({ only, quick }, ours) {
+  if (!only.includes("growth") || ours === undefined) return [];
+  return growth.flatMap(({ id, workload, sizes, quick: small, history }) =>
+    (quick ? small : sizes).map((n) => {
+      const size = history ? 1000 : n;
+      return {
+        peer: ours,
+        series: id,
+        n,
+        row: `${id}@${n}`,
+        workload,
+        size,
+        repeat: Math.max(1, Math.min(10, Math.round((workload === "W3" ? 5000 : 1000) / size))),
+        history: history && n > 0 ? n : undefined,
+      };
+    }),
+  );
 }

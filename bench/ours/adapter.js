@@ -7,9 +7,10 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { migrate } from "../../dist/adapters/postgres/migrate.js";
-import { pauses } from "../harness/pauses.js";
+import { inFlight } from "../harness/in-flight.js";
+import { timed, timeJobs } from "../harness/time-jobs.js";
 import { chainWorkflow } from "./chain-workflow.js";
-import { createPoster, inFlight } from "./http.js";
+import { createPoster } from "./http.js";
 import { startProgram } from "./programs.js";
 import { openWatch } from "./watch.js";
 
@@ -53,14 +54,20 @@ export async function open({ databaseUrl, watchUrl, workload, size, settings }) 
   const items = (count) => Array.from({ length: count }, (_, at) => at);
   let expected = 0;
 
-  async function fanOut(count) {
-    const began = performance.now();
-    const { job_id } = await submit("bench_fan", { items: items(count) });
+  const runJob = async (workflow, inputs) => {
+    const { job_id } = await submit(workflow, inputs);
     await watch.jobCompleted(job_id);
-    const wallMs = performance.now() - began;
-    const collected = await watch.collected(job_id);
+    return job_id;
+  };
+
+  async function fanOut(count) {
+    let jobId;
+    const result = await timed(count, async () => {
+      jobId = await runJob("bench_fan", { items: items(count) });
+    });
+    const collected = await watch.collected(jobId);
     if (collected !== count) throw new Error(`${collected} of ${count} children completed`);
-    return { tasks: count, wallMs };
+    return result;
   }
 
   async function submitDiamonds(count) {
@@ -69,45 +76,26 @@ export async function open({ databaseUrl, watchUrl, workload, size, settings }) 
   }
 
   const runs = {
-    async W1(count) {
-      const latencies = [];
-      for (let n = 0; n < count; n++) {
-        await pauses(n);
-        const began = performance.now();
-        const { job_id } = await submit("bench_one", { n });
-        await watch.jobCompleted(job_id);
-        latencies.push(performance.now() - began);
-      }
-      return { tasks: count, latencies };
-    },
-    async W2(count) {
-      const began = performance.now();
-      const { job_id } = await submit("bench_chain", {});
-      await watch.jobCompleted(job_id);
-      return { tasks: count, wallMs: performance.now() - began };
-    },
+    W1: (count) => timeJobs(count, (n) => runJob("bench_one", { n })),
+    W2: (count) => timed(count, () => runJob("bench_chain", {})),
     W3: fanOut,
-    async W4(count) {
-      const began = performance.now();
-      await submitDiamonds(count);
-      await watch.allCompleted(expected);
-      return { tasks: 5 * count, wallMs: performance.now() - began };
-    },
-    /** As W4, but no worker runs until all jobs are there: so many are active at once. */
-    async W4active(count) {
-      const began = performance.now();
-      const workers = programs.filter(({ pid }) => roles[pid] === "worker");
-      for (const { pid } of workers) process.kill(pid, "SIGSTOP");
-      await submitDiamonds(count);
-      for (const { pid } of workers) process.kill(pid, "SIGCONT");
-      await watch.allCompleted(expected);
-      return { tasks: 5 * count, wallMs: performance.now() - began };
-    },
+    W4: (count) =>
+      timed(5 * count, async () => {
+        await submitDiamonds(count);
+        await watch.allCompleted(expected);
+      }),
+    /** As W4, but the workers are held until all jobs are there: so many are active at once. */
+    W4active: (count) =>
+      timed(5 * count, async () => {
+        const workers = programs.filter(({ pid }) => roles[pid] === "worker");
+        for (const { pid } of workers) process.kill(pid, "SIGSTOP");
+        await submitDiamonds(count);
+        for (const { pid } of workers) process.kill(pid, "SIGCONT");
+        await watch.allCompleted(expected);
+      }),
     async W5(count) {
       await startWorkers();
-      const began = performance.now();
-      await watch.allCompleted(expected);
-      return { tasks: count, wallMs: performance.now() - began };
+      return timed(count, () => watch.allCompleted(expected));
     },
   };
   runs.W5one = runs.W5;

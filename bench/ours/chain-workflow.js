@@ -1,7 +1,6 @@
-/** W2's workflow: too long to write by hand, and its length is the benchmark's to choose. */
-export const payload =
-  "about ninety bytes of text that every engine carries for every task of every workload";
+import { payload } from "../harness/payload.js";
 
+/** W2's workflow: too long to write by hand, and its length is the benchmark's to choose. */
 export function chainWorkflow(length) {
   const nodes = Array.from({ length }, (_, at) => {
     const before = at === 0 ? "inputs.n" : `nodes.t${at - 1}.output.echoed_params.n`;

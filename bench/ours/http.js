@@ -35,12 +35,3 @@ export function createPoster(baseUrl, { connections }) {
     },
   };
 }
-
-/** Runs `work(0..count-1)` with at most `width` under way. */
-export async function inFlight(count, width, work) {
-  let next = 0;
-  const lane = async () => {
-    while (next < count) await work(next++);
-  };
-  await Promise.all(Array.from({ length: Math.min(width, count) }, lane));
-}

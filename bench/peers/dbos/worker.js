@@ -1,0 +1,8 @@
+import { DBOS } from "@dbos-inc/dbos-sdk";
+import { config, ready } from "../be-worker.js";
+import { launch } from "./workflows.js";
+
+await launch(config.databaseUrl);
+// It polls its queues once a second unless told otherwise.
+await DBOS.registerQueue("bench", { workerConcurrency: 1000, minPollingIntervalMs: 10 });
+ready(() => DBOS.shutdown());
