@@ -29,6 +29,9 @@ export interface CliConfig {
   readonly token: string | undefined;
   readonly dataFolder: string;
   readonly databaseUrl: string | undefined;
+  /** Where `up` lets the orchestrator listen, unless an option says otherwise. */
+  readonly host: string;
+  readonly port: string;
   /** NO_COLOR is set, or the terminal cannot. */
   readonly isPlain: boolean;
   /** What programs that are started here inherit. */
@@ -45,6 +48,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): CliConfig {
     token: text(env["RMHDAG_TOKEN"]),
     dataFolder: text(env["RMHDAG_DATA_DIR"]) ?? ".rmhdag",
     databaseUrl: text(env["DATABASE_URL"]),
+    host: text(env["ORCHESTRATOR_HOST"]) ?? "127.0.0.1",
+    port: text(env["ORCHESTRATOR_PORT"]) ?? "8000",
     isPlain: text(env["NO_COLOR"]) !== undefined || env["TERM"] === "dumb",
     environment: env,
   };

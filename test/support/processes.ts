@@ -55,6 +55,8 @@ export function startCommand(command: readonly string[], options: RunOptions = {
   const child = spawn(file, args, {
     cwd: options.cwd ?? root,
     env: environment(options.env ?? {}),
+    // A group of its own, as a shell gives to what it runs.
+    detached: true,
     stdio: ["pipe", "pipe", "pipe"],
   });
   started.add(child);
@@ -76,7 +78,9 @@ export function startCommand(command: readonly string[], options: RunOptions = {
     pid: child.pid!,
     ended,
     stdout: () => stdout,
-    signal: (name) => child.kill(name),
+    signal: (name) => {
+      sendSignal(child, name);
+    },
     async shows(pattern, timeoutMs = 60_000) {
       const what = `${String(pattern)} from ${args.slice(1).join(" ")}`;
       const found = await waitFor(() => pattern.exec(stdout + stderr) ?? (isOver ? "over" : null), {
@@ -89,6 +93,11 @@ export function startCommand(command: readonly string[], options: RunOptions = {
       throw new Error(`It ended without showing ${what}:\n${stdout}${stderr}`);
     },
   };
+}
+
+/** To the whole group, as a terminal does. */
+function sendSignal({ pid, exitCode, signalCode }: ChildProcess, name: NodeJS.Signals): void {
+  if (pid !== undefined && exitCode === null && signalCode === null) process.kill(-pid, name);
 }
 
 export function run(args: readonly string[], options: RunOptions = {}): Promise<Ended> {
@@ -185,11 +194,11 @@ export async function areGone(pids: readonly number[], timeoutMs: number): Promi
 
 /** For afterAll: asks what still runs to stop, and ends what does not. */
 export async function endProcesses(): Promise<void> {
-  for (const child of started) child.kill("SIGTERM");
+  for (const child of started) sendSignal(child, "SIGTERM");
   try {
     await waitFor(() => started.size === 0, { what: "all to stop", timeoutMs: 45_000 });
   } catch {
-    for (const child of started) child.kill("SIGKILL");
+    for (const child of started) sendSignal(child, "SIGKILL");
   }
   const servers = sites.splice(0).flatMap(({ dataFolder }) => databasePids(dataFolder));
   await areGone(servers, 20_000);

@@ -5,6 +5,7 @@ import { workflowFolders } from "../config.ts";
 import { dataFolder } from "../connect.ts";
 import type { ProgramName } from "../up/program-file.ts";
 import { spawnProgram } from "../up/spawn-program.ts";
+import { onStopSignals } from "../up/stop-signals.ts";
 
 const orchestratorExamples = `
 Examples:
@@ -48,9 +49,10 @@ function environment(command: Command, config: CliConfig): NodeJS.ProcessEnv {
 /** As if the program had been started itself: its output, its signals, its exit status. */
 async function run(name: ProgramName, env: NodeJS.ProcessEnv): Promise<void> {
   const child = spawnProgram(name, env, "inherit");
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    process.on(signal, () => child.kill(signal));
-  }
+  const pass = (signal: NodeJS.Signals): void => {
+    child.kill(signal);
+  };
+  onStopSignals(pass, pass);
   const [code] = (await once(child, "close")) as [number | null];
   process.exitCode = code ?? 1;
 }

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { InvalidArgumentError } from "commander";
 import type { CliConfig } from "../config.ts";
 import { dataFolder } from "../connect.ts";
+import { UsageError } from "../failure.ts";
 import { print } from "../output.ts";
 import type { Paint } from "../style.ts";
 import { createPaint } from "../style.ts";
@@ -10,13 +11,16 @@ import type { WorkerKind } from "../up/environment.ts";
 import { workerQueues } from "../up/environment.ts";
 import type { RunningSite } from "../up/run-site.ts";
 import { SiteRunner } from "../up/run-site.ts";
+import { onStopSignals } from "../up/stop-signals.ts";
 import { wholeNumber } from "./arguments.ts";
 
 interface Options {
-  readonly port: number;
+  readonly port: number | string;
   readonly host: string;
   readonly workers: readonly WorkerKind[];
 }
+
+type Settings = Options & { readonly port: number };
 
 const examples = `
 Examples:
@@ -32,17 +36,19 @@ export function addUp(program: Command, config: CliConfig): void {
   program
     .command("up")
     .description("run everything on this machine: database, orchestrator and workers")
-    .option("--port <port>", "where the orchestrator listens; 0 takes any port", port, 8000)
-    .option("--host <address>", "on which address it listens", "127.0.0.1")
+    .option("--port <port>", "where the orchestrator listens; 0: anywhere", port, config.port)
+    .option("--host <address>", "on which address it listens", config.host)
     .option("--workers <kinds>", "one worker process each", workerKinds, ["light", "heavy"])
     .addHelpText("after", examples)
     .action(async (options: Options, command: Command) => {
-      await runUp(options, dataFolder(command, config), config);
+      // A default is not parsed, and this one comes from the environment.
+      const settings = { ...options, port: defaultPort(options.port) };
+      await runUp(settings, dataFolder(command, config), config);
     });
 }
 
 /** Resolves when everything has stopped. */
-async function runUp(options: Options, folder: string, config: CliConfig): Promise<void> {
+async function runUp(options: Settings, folder: string, config: CliConfig): Promise<void> {
   const paint = createPaint(config, process.stdout);
   const onLine = linePrinter(paint, options.workers);
   const starting = new AbortController();
@@ -61,18 +67,17 @@ async function runUp(options: Options, folder: string, config: CliConfig): Promi
     signal: starting.signal,
   });
 
-  let signals = 0;
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    process.on(signal, () => {
-      if (++signals > 1) {
-        runner.kill();
-        process.exit(1);
-      }
+  onStopSignals(
+    () => {
       onLine("up", "stopping; once more to end at once");
       starting.abort();
       stop(0);
-    });
-  }
+    },
+    () => {
+      runner.kill();
+      process.exit(1);
+    },
+  );
   try {
     const isElsewhere = folder !== path.resolve(config.dataFolder);
     welcome(await runner.start(), paint, isElsewhere ? ` --data-dir ${folder}` : "");
@@ -118,8 +123,12 @@ function linePrinter(paint: Paint, workers: readonly WorkerKind[]) {
   };
 }
 
-function port(text: string): number {
-  return wholeNumber(0, 65_535)(text);
+const port = wholeNumber(0, 65_535);
+
+function defaultPort(given: number | string): number {
+  if (typeof given === "number") return given;
+  if (/^\d{1,5}$/.test(given) && Number(given) <= 65_535) return Number(given);
+  throw new UsageError(`ORCHESTRATOR_PORT is "${given}": it must be a number from 0 to 65535.`);
 }
 
 function workerKinds(text: string): WorkerKind[] {

@@ -26,16 +26,12 @@ const interrupted = 130;
 /** Follows a job to its end. The exit status is 0 only if the job completed. */
 export async function watchJob(options: WatchOptions): Promise<void> {
   const controller = new AbortController();
-  const onInterrupt = () => {
+  // Stays: under npx one Ctrl-C arrives twice, and the second must not cut the last words off.
+  process.on("SIGINT", () => {
     controller.abort();
-  };
-  process.once("SIGINT", onInterrupt);
-  try {
-    const follow = options.json ? followAsJson : process.stdout.isTTY ? followLive : followInLines;
-    await follow(options, controller.signal);
-  } finally {
-    process.off("SIGINT", onInterrupt);
-  }
+  });
+  const follow = options.json ? followAsJson : process.stdout.isTTY ? followLive : followInLines;
+  await follow(options, controller.signal);
   if (controller.signal.aborted) {
     say(
       `The job goes on. See it again: rmhdag jobs watch ${options.jobId}\n` +

@@ -1,0 +1,117 @@
+import { existsSync, readFileSync } from "node:fs";
+import { cp, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Running } from "../support/processes.ts";
+import { endProcesses, root, siteOf, startCommand, temporaryFolder } from "../support/processes.ts";
+
+interface Block {
+  readonly language: string;
+  readonly text: string;
+  /** The prose between this block and the one before. */
+  readonly before: string;
+}
+
+const readme = readFileSync(path.join(root, "README.md"), "utf8");
+
+function blocks(): Block[] {
+  const found = [...readme.matchAll(/^```(\w*)\n([^]*?)^```$/gm)];
+  return found.map((match, index) => {
+    const last = index === 0 ? undefined : found[index - 1];
+    const from = last === undefined ? 0 : last.index + last[0].length;
+    return {
+      language: match[1] ?? "",
+      text: match[2] ?? "",
+      before: readme.slice(from, match.index),
+    };
+  });
+}
+
+const commands = blocks()
+  .filter(({ language }) => language === "sh")
+  .flatMap(({ text }) => text.trim().split("\n"));
+
+/** What a newcomer writes and runs stays in a folder of its own, with the workflows that ship. */
+let folder = "";
+let up: Running;
+
+/** The shell's own rules for quotes, and this build instead of whatever npx would find. */
+function shell(command: string): Running {
+  const [, args = ""] = /^npx rmhdag (.*)$/.exec(command) ?? [];
+  const program = `'${process.execPath}' '${path.join(root, "bin/rmhdag.js")}'`;
+  return startCommand(["/bin/sh", "-c", `exec ${program} ${args}`], {
+    cwd: folder,
+    env: { ORCHESTRATOR_PORT: "0" },
+  });
+}
+
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  await cp(path.join(root, "workflows"), path.join(folder, "workflows"), { recursive: true });
+  up = shell("npx rmhdag up");
+  await siteOf(up, path.join(folder, ".rmhdag"));
+}, 90_000);
+afterAll(endProcesses, 90_000);
+
+describe("the README", () => {
+  it("starts with two commands, of which one is the first that a newcomer types", () => {
+    expect(commands[0]).toBe("npm ci && npm start");
+    expect(commands[1]).toBe("npx rmhdag submit echo_test --input message=hello --wait");
+    expect(commands).toContain("npm test");
+  });
+
+  it("tells the truth about npm start", async () => {
+    const manifest = JSON.parse(await readFile(path.join(root, "package.json"), "utf8")) as {
+      scripts: Record<string, string>;
+    };
+    expect(manifest.scripts["start"]).toBe("node bin/rmhdag.js up");
+  });
+
+  it("names files before it uses them", async () => {
+    const files = blocks().filter(({ language }) => language === "yaml");
+    expect(files.length).toBe(1);
+    for (const { before, text } of files) {
+      const [, file = ""] = /`(workflows\/\w+\.yaml)`/.exec(before) ?? [];
+      expect(file).not.toBe("");
+      await writeFile(path.join(folder, file), text);
+    }
+  });
+
+  it.each(commands.filter((command) => command.startsWith("npx rmhdag ")))(
+    "says what works: %s",
+    async (command) => {
+      const { status, stdout, stderr } = await shell(command).ended;
+      expect({ status, stderr: status === 0 ? "" : stderr }).toEqual({ status: 0, stderr: "" });
+      if (command.includes("--wait")) expect(stdout).toContain("completed in");
+      if (command.includes("message=hello")) expect(stdout).toContain('"message": "hello"');
+      if (command.includes("greet_all --input")) expect(stdout).toMatch(/Ada[^]*Grace/);
+    },
+  );
+
+  it("links to files that are there", () => {
+    const links = [...readme.matchAll(/\]\(([^)#]+)\)/g)].map(([, link = ""]) => link);
+    expect(links.length).toBeGreaterThan(5);
+    expect(links.filter((link) => !existsSync(path.join(root, link)))).toEqual([]);
+  });
+
+  it("lists every variable that a program reads, and no other", async () => {
+    const declared = new Set(["TEST_DATABASE_URL"]);
+    for (const program of ["orchestrator", "worker", "cli"]) {
+      const text = await readFile(path.join(root, "src", program, "config.ts"), "utf8");
+      for (const [, inSchema, read] of text.matchAll(
+        /^ {2,4}([A-Z][A-Z_]+):|env(?:ironment)?\["([A-Z_]+)"\]/gm,
+      )) {
+        declared.add(inSchema ?? read ?? "");
+      }
+    }
+    // Whether the terminal can do colours is its own to say, and fail points are for the tests.
+    for (const name of ["TERM", "RMHDAG_FAIL_POINT"]) declared.delete(name);
+    const listed = [...readme.matchAll(/^\| `([A-Z][A-Z_]+)` /gm)].map(([, name = ""]) => name);
+    expect(listed.toSorted()).toEqual([...declared].toSorted());
+  });
+
+  it("stops with Ctrl-C", async () => {
+    up.signal("SIGINT");
+    expect((await up.ended).stdout).toContain("stopped");
+  });
+});
