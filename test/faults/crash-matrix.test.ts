@@ -153,7 +153,7 @@ describe.each(matrix)("a program that dies at %s, the time %i", (name, nth) => {
       worker.signal("SIGKILL");
       await fleet.worker(twoQueues);
     }
-    expectMixedEnds(await allEnded(database.db));
+    expectMixedEnds(await allEnded(database.db, 8));
     await waitFor(
       async () => {
         const { rows } = await database.db.query(`SELECT FROM dagapp.dag_queue_leases`);

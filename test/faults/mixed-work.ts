@@ -99,18 +99,22 @@ export interface EndedJob {
   readonly error_message: string | null;
 }
 
-/** Waits for the end of every job there is; whoever waits in vain is told what is stuck. */
-export async function allEnded(db: Database, timeoutMs = 45_000): Promise<readonly EndedJob[]> {
+/** Waits for the end of so many jobs; whoever waits in vain is told what is stuck. */
+export async function allEnded(
+  db: Database,
+  count: number,
+  timeoutMs = 45_000,
+): Promise<readonly EndedJob[]> {
   try {
     await waitFor(
       async () => {
-        const { rows } = await db.query<{ left: number }>(
-          `SELECT count(*)::integer AS left FROM dagapp.dag_jobs
-           WHERE status IN ('pending', 'running')`,
+        const { rows } = await db.query<{ ended: number }>(
+          `SELECT count(*)::integer AS ended FROM dagapp.dag_jobs
+           WHERE status IN ('completed', 'failed', 'cancelled')`,
         );
-        return rows[0]?.left === 0;
+        return rows[0]?.ended === count;
       },
-      { timeoutMs, what: "the end of all jobs" },
+      { timeoutMs, what: `the end of ${count} jobs` },
     );
   } catch (error) {
     throw new Error(`${String(error)}\n${await describeStuck(db)}`, { cause: error });

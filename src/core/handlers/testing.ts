@@ -116,14 +116,24 @@ const probe = defineContract({
       "hang",
       "crash",
       "large",
+      "deep",
+      "cyclic",
+      "nul",
+      "script",
     ]),
     seconds: seconds.optional(),
-    /** Bytes of the output in mode large. */
+    /** Bytes of the output in mode large, levels in mode deep. */
     size: z.number().int().min(0).optional(),
+    /** What each attempt comes to in mode script; the last entry repeats. */
+    script: z
+      .array(z.enum(["ok", ...errorCategory.options]))
+      .min(1)
+      .max(100)
+      .optional(),
     /** Returned as it is. */
     value: z.json().optional(),
   }),
-  result: z.looseObject({ mode: z.string() }),
+  result: z.looseObject({ mode: z.string().optional() }),
   queue: queueFor.general,
   timeout_seconds: 60,
 });

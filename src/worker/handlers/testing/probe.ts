@@ -1,4 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
+import type { ErrorCategory } from "../../../core/model/task.ts";
 import { defineHandler } from "../../define-handler.ts";
 import { PermanentError, ThrottlingError, TransientError } from "../../errors.ts";
 
@@ -28,5 +29,33 @@ export const probe = defineHandler("probe", async (params, { attempt, signal }) 
       return new Promise(() => undefined);
     case "large":
       return { ...answer, value: "x".repeat(size) };
+    case "deep": {
+      let value: unknown = "deep";
+      for (let level = 0; level < size; level++) value = [value];
+      return { ...answer, value };
+    }
+    case "cyclic": {
+      const value: unknown[] = [];
+      value.push(value);
+      return { ...answer, value };
+    }
+    case "nul":
+      return { ...answer, value: "a\u0000b" };
+    case "script":
+      return follow(params.script ?? ["ok"], attempt, params.value);
   }
 });
+
+/** A task whose ending is written down beforehand, so that a model can know the end of its job. */
+function follow(script: readonly ("ok" | ErrorCategory)[], attempt: number, ran: unknown) {
+  switch (script[Math.min(attempt, script.length - 1)]) {
+    case "permanent":
+      throw new PermanentError("boom");
+    case "transient":
+      throw new TransientError("boom");
+    case "throttling":
+      throw new ThrottlingError("boom");
+    default:
+      return { ran };
+  }
+}

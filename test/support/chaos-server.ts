@@ -1,0 +1,57 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { migrate } from "../../src/adapters/postgres/migrate.ts";
+import { layoutOf } from "../../src/adapters/runtime/embedded-postgres/layout.ts";
+import { startEmbeddedPostgres } from "../../src/adapters/runtime/embedded-postgres/start-embedded-postgres.ts";
+import type { ChaosProxy } from "./chaos-proxy.ts";
+import { startChaosProxy } from "./chaos-proxy.ts";
+import { waitFor } from "./wait.ts";
+
+/** A server of a test's own, durable as users have it, that can be crashed and started again. */
+export interface ChaosServer {
+  /** Through a proxy, because the server has another port after each start. */
+  readonly url: string;
+  readonly proxy: ChaosProxy;
+  /** An immediate shutdown: no session ends well, nothing is written that was not. */
+  crash(): Promise<void>;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startChaosServer(): Promise<ChaosServer> {
+  const dataDirectory = await mkdtemp(path.join(tmpdir(), "rmhdag-chaos-"));
+  const options = { dataDirectory, prefer: "npm" } as const;
+  let server = await startEmbeddedPostgres(options);
+  await migrate(server.url);
+  const proxy = await startChaosProxy(server.url);
+  const pidFile = path.join(layoutOf(dataDirectory).data, "postmaster.pid");
+  return {
+    url: proxy.url,
+    proxy,
+    async crash() {
+      const pid = Number((await readFile(pidFile, "utf8")).split("\n")[0]);
+      process.kill(pid, "SIGQUIT");
+      await waitFor(() => !isAlive(pid), { timeoutMs: 20_000, what: "the server to be gone" });
+      proxy.cut();
+    },
+    async start() {
+      server = await startEmbeddedPostgres(options);
+      proxy.moveTo(server.url);
+    },
+    async stop() {
+      await proxy.close();
+      await server.stop();
+      await rm(dataDirectory, { recursive: true, force: true });
+    },
+  };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
