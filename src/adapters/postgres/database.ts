@@ -31,6 +31,9 @@ export function openDatabase(options: OpenDatabaseOptions): Database {
     // A process that is frozen in the middle of a transaction, or cut off without a word, would keep
     // its row locks for hours, and nobody could take over its jobs. The URL may name another time.
     idle_in_transaction_session_timeout: 60_000,
+    // The other way round: a server or network that is gone without a word answers no statement, and
+    // TCP alone notices only after a quarter of an hour. No statement of ours takes this long.
+    query_timeout: 60_000,
     keepAlive: true,
     types,
   });
