@@ -1,6 +1,6 @@
 import path from "node:path";
 import type { Command } from "commander";
-import { InvalidArgumentError } from "commander";
+import { InvalidArgumentError, Option } from "commander";
 import type { CliConfig } from "../config.ts";
 import { dataFolder } from "../connect.ts";
 import { UsageError } from "../failure.ts";
@@ -36,7 +36,11 @@ export function addUp(program: Command, config: CliConfig): void {
   program
     .command("up")
     .description("run everything on this machine: database, orchestrator and workers")
-    .option("--port <port>", "where the orchestrator listens; 0: anywhere", port, config.port)
+    .addOption(
+      new Option("--port <port>", "where the orchestrator listens; 0 takes any free port")
+        .default(config.port)
+        .argParser(wholeNumber(0, 65_535)),
+    )
     .option("--host <address>", "on which address it listens", config.host)
     .option("--workers <kinds>", "one worker process each", workerKinds, ["light", "heavy"])
     .addHelpText("after", examples)
@@ -122,8 +126,6 @@ function linePrinter(paint: Paint, workers: readonly WorkerKind[]) {
       print(`${paint(colour, `${name.padEnd(width)} │`)} ${line}`);
   };
 }
-
-const port = wholeNumber(0, 65_535);
 
 function defaultPort(given: number | string): number {
   if (typeof given === "number") return given;
