@@ -10,6 +10,9 @@ import { summarise } from "./report/summarise.js";
 import { progressLine, statementLines, summaryTable } from "./report/terminal.js";
 import { writeResults } from "./report/write-results.js";
 
+// With an exit of our own, so that its handlers stop the servers.
+for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(130));
+
 try {
   const options = readOptions(process.argv.slice(2));
   if (options.help) process.stdout.write(help);

@@ -17,7 +17,6 @@ export async function measure({ admin, server, redis, peer, cell, settings }) {
     const { workload, size } = cell;
     await driver.ask("open", { ...urls, redisUrl: redis?.url, workload, size, settings });
     const filled = cell.fill ? await driver.ask("fill", size) : undefined;
-    await admin.run("CHECKPOINT");
 
     const roots = { store: peer.redis ? redis.pid : server.pid, driver: driver.pid };
     await admin.reset();

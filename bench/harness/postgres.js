@@ -4,6 +4,7 @@
  * launcher gives its own on the command line, where they beat postgresql.conf.
  */
 import { spawn } from "node:child_process";
+import { rmSync } from "node:fs";
 import { mkdtemp, open, readFile, rm, chmod } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -27,6 +28,8 @@ const settings = {
   max_connections: "200",
   shared_buffers: "512MB",
   max_wal_size: "4GB",
+  // None but our own, between the cells: whom one hits would be chance.
+  checkpoint_timeout: "30min",
   fsync: "on",
   synchronous_commit: "on",
   full_page_writes: "on",
@@ -76,8 +79,12 @@ export async function startPostgres(say) {
   );
   await log.close();
   const ended = new Promise((resolve) => server.once("exit", resolve));
-  const stopNow = () => server.kill("SIGINT");
-  process.once("exit", stopNow);
+  // Whatever ends us, the server must not stay behind; nobody needs its data.
+  const abandon = () => {
+    server.kill("SIGQUIT");
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  };
+  process.once("exit", abandon);
 
   const password = (await readFile(layout.password, "utf8")).trim();
   const url = `postgres://${role}:${password}@127.0.0.1:${port}/postgres`;
@@ -86,8 +93,8 @@ export async function startPostgres(say) {
     url,
     pid: server.pid,
     async stop() {
-      process.off("exit", stopNow);
-      stopNow();
+      process.off("exit", abandon);
+      server.kill("SIGINT");
       await ended;
       await rm(folder, { recursive: true, force: true });
     },

@@ -1,5 +1,6 @@
 /** Redis for BullMQ: Debian's own, durable as its documentation advises (AOF, synced every second). */
 import { execFileSync, spawn } from "node:child_process";
+import { rmSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -18,8 +19,11 @@ export async function startRedis(say) {
     { stdio: "ignore", detached: true },
   );
   const ended = new Promise((resolve) => server.once("exit", resolve));
-  const stopNow = () => server.kill("SIGTERM");
-  process.once("exit", stopNow);
+  const abandon = () => {
+    server.kill("SIGKILL");
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  };
+  process.once("exit", abandon);
   const ask = (command) => talk(port, command);
   while ((await ask("PING").catch(() => "")) !== "+PONG") await pause(20);
   const info = await ask("INFO server");
@@ -29,8 +33,8 @@ export async function startRedis(say) {
     version: /redis_version:(\S+)/.exec(info)?.[1],
     flush: () => ask("FLUSHALL"),
     async stop() {
-      process.off("exit", stopNow);
-      stopNow();
+      process.off("exit", abandon);
+      server.kill("SIGTERM");
       await ended;
       await rm(folder, { recursive: true, force: true });
     },

@@ -22,9 +22,7 @@ export async function fillHistory(url, nodes) {
     for (const table of tables) {
       const columns = await columnsOf(client, table);
       const copied = columns.map((name) =>
-        ["job_id", "task_id"].includes(name)
-          ? `replace(${name}, $1, md5('copy ' || copy))`
-          : name,
+        ["job_id", "task_id"].includes(name) ? `replace(${name}, $1, md5('copy ' || copy))` : name,
       );
       await client.query(
         `INSERT INTO dagapp.${table} (${columns.join(", ")})

@@ -3,7 +3,10 @@ import { fork } from "node:child_process";
 import { setTimeout as pause } from "node:timers/promises";
 
 export async function startWorker(file, config) {
-  const child = fork(file, [JSON.stringify(config)], { execArgv: ["--no-deprecation"], stdio: "inherit" });
+  const child = fork(file, [JSON.stringify(config)], {
+    execArgv: ["--no-deprecation"],
+    stdio: "inherit",
+  });
   const ended = new Promise((resolve) => child.once("exit", resolve));
   let done = 0;
   await new Promise((resolve, reject) => {

@@ -1,8 +1,12 @@
 import { figures } from "./figures.js";
+import { cells, heads, number, titleOf } from "./table.js";
 
 export function progressLine(result) {
-  const { round, peer, row, note, statements, commits, walBytes, cpuMs, foreign } = result;
-  const { headline } = figures(result);
+  const { round, peer, row, note } = result;
+  const name = note === undefined ? peer : `${peer} (${note})`;
+  const begin = `${round} ${row.padEnd(16)} ${name.padEnd(28)}`;
+  if (result.error) return `${begin} FAILED: ${result.stack ?? result.error}`;
+  const { statements, commits, walBytes, cpuMs, foreign } = result;
   const roles = Object.entries(result.cpuByRole).map(([role, ms]) => `${role} ${number(ms, 3)}`);
   const per = [
     ...(statements === undefined ? [] : [`${number(statements, 3)} statements`]),
@@ -10,11 +14,9 @@ export function progressLine(result) {
     ...(walBytes === undefined ? [] : [`${number(walBytes, 0)} B WAL`]),
     `CPU ms ${number(cpuMs, 3)} (${roles.join(", ")})`,
   ];
-  const name = note === undefined ? peer : `${peer} (${note})`;
-  return [
-    `${round} ${row.padEnd(10)} ${name.padEnd(28)} ${headline.padEnd(26)} a task: ${per.join(", ")}`,
-    `; foreign load ${number(foreign, 2)} cores`,
-  ].join("");
+  const { headline } = figures(result);
+  const load = `foreign load ${number(foreign, 2)} cores`;
+  return `${begin} ${headline.padEnd(26)} a task: ${per.join(", ")}; ${load}`;
 }
 
 /** The top of pg_stat_statements: where the server's time went. */
@@ -32,9 +34,41 @@ export function statementLines(top, tasks) {
   return lines.join("\n");
 }
 
-export function number(value, digits) {
-  return value.toLocaleString("en-US", {
-    minimumFractionDigits: digits,
-    maximumFractionDigits: digits,
+export function summaryTable({ rows, growth, targets, rounds, seconds }) {
+  const blocks = rows.map((row) =>
+    [titleOf(row), ...align([heads, ...row.entries.map((entry) => cells(row, entry))])].join("\n"),
+  );
+  const series = growth.map(({ title, points }) =>
+    [
+      `growth, ${title}`,
+      ...align([
+        ["n", "tasks/s", "CPU ms a task", "of the first"],
+        ...points.map(({ n, tasksPerSecond, cpuMs, cost }) => [
+          number(n, 0),
+          number(tasksPerSecond, 0),
+          number(cpuMs, 3),
+          `${number(cost * 100, 0)} %`,
+        ]),
+      ]),
+    ].join("\n"),
+  );
+  const reached = targets.map(({ text, reached: is, detail }) => {
+    const verdict = is === undefined ? "told       " : is ? "reached    " : "NOT REACHED";
+    return `  ${verdict}  ${text}: ${detail}`;
   });
+  return [
+    "",
+    `Medians of ${rounds} round${rounds === 1 ? "" : "s"}, ${seconds} s; costs are for one task.`,
+    "",
+    ...[...blocks, ...series, ["Targets", ...reached].join("\n")].map((block) => `${block}\n`),
+  ].join("\n");
+}
+
+function align(table) {
+  const widths = table[0].map((_, at) => Math.max(...table.map((line) => line[at].length)));
+  return table.map((line) =>
+    `  ${line
+      .map((cell, at) => (at < 1 ? cell.padEnd(widths[at]) : cell.padStart(widths[at])))
+      .join("  ")}`.trimEnd(),
+  );
 }

@@ -1,0 +1,20 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { drawChart } from "./chart.js";
+import { markdown } from "./markdown.js";
+
+const folder = fileURLToPath(new URL("../results/", import.meta.url));
+
+export async function writeResults(summary) {
+  await mkdir(folder, { recursive: true });
+  await writeFile(`${folder}latest.json`, `${JSON.stringify(forFile(summary), null, 2)}\n`);
+  await writeFile(`${folder}latest.md`, markdown(summary));
+  await writeFile(`${folder}latest.svg`, drawChart(summary));
+  return "written: bench/results/latest.json, latest.md, latest.svg";
+}
+
+/** Hundreds of latencies of which the percentiles are told already would only make it long. */
+function forFile({ results, ...summary }) {
+  const short = results.map((result) => ({ ...result, latencies: undefined, stack: undefined }));
+  return { ...summary, results: short };
+}
