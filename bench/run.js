@@ -39,8 +39,7 @@ async function bench(options) {
     const summary = summarise({ options, peers, machine, seconds, results });
     say(summaryTable(summary));
     if (options.json) process.stdout.write(`${JSON.stringify(summary, null, 2)}\n`);
-    // Only a whole run may stand for the project.
-    if (!options.quick) say(await writeResults(summary));
+    if (options.isWhole) say(await writeResults(summary));
     if (results.some(({ peer, error }) => peer === "ours" && error)) process.exitCode = 1;
   } finally {
     await admin.close();

@@ -7,13 +7,14 @@ export const help = `node bench/run.js [options]
   --rounds N         rounds, each of which runs every peer once (default 3)
   --only W1,W3       only these workloads: ${workloadIds.join(", ")}
   --peers ours,…     only these: ${peerIds.join(", ")}
-  --quick            one round with small sizes, for development; no results are written
+  --quick            one round with small sizes, for development
   --json             the results as JSON on standard output, and nothing else there
   --workers N        worker processes of our engine (default 1)
   --concurrency N    tasks at once in each of them (default 100)
   --cpu-prof DIR     CPU profiles of our orchestrator and workers
   --statements       after each workload, what took the most time in PostgreSQL
 
+A whole run (none of --only, --peers, --quick) writes bench/results/latest.{json,md,svg}.
 BENCH_DATABASE_URL names another server than the private one; it needs pg_stat_statements.
 `;
 
@@ -35,6 +36,8 @@ export function readOptions(args) {
   });
   return {
     ...values,
+    /** Only such a run may stand for the project. */
+    isWhole: !values.quick && values.only === undefined && values.peers === undefined,
     rounds: whole("--rounds", values.rounds ?? (values.quick ? "1" : "3")),
     only: chosen("--only", values.only, workloadIds),
     peers: chosen("--peers", values.peers, peerIds),
