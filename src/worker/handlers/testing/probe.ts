@@ -42,6 +42,7 @@ export const probe = defineHandler("probe", async (params, { attempt, signal }) 
     case "nul":
       return { ...answer, value: "a\u0000b" };
     case "script":
+      await pause((params.seconds ?? 0) * 1000, undefined, { signal });
       return follow(params.script ?? ["ok"], attempt, params.value);
   }
 });
