@@ -8,6 +8,8 @@ import type { HttpServer } from "../adapters/http/server.ts";
 import { buildServer } from "../adapters/http/server.ts";
 import { createAccessPolicy } from "../adapters/http/tokens.ts";
 import { openDatabase } from "../adapters/postgres/database.ts";
+import type { Database } from "../adapters/postgres/database.ts";
+import { openHotDatabase } from "../adapters/postgres/hot-database.ts";
 import { listen } from "../adapters/postgres/listen.ts";
 import { migrate } from "../adapters/postgres/migrate.ts";
 import { createGraphCache } from "../adapters/postgres/queries/graph-cache.ts";
@@ -71,8 +73,9 @@ export async function startOrchestrator(
   }
   const graphs = createGraphCache(db);
   const storage = createLocalStorage(path.join(config.dataDirectory, "storage"));
+  const hot = openHotDatabase({ url, applicationName: `${ownerId} engine`, onConnectionLost });
   const deps: EngineDeps = {
-    db,
+    db: hot,
     broker,
     clock: systemClock,
     ownerId,
@@ -106,7 +109,7 @@ export async function startOrchestrator(
   const access = createAccessPolicy(config.serviceTokens, {
     openOnLoopback: config.openOnLoopback,
   });
-  const server = await serve(deps, config, engine, { access, compile, queues, streams, log });
+  const server = await serve(deps, config, engine, { db, access, compile, queues, streams, log });
   const { url: address } = await server.listen({ host: config.host, port: config.port });
 
   return {
@@ -123,7 +126,7 @@ export async function startOrchestrator(
       { name: "server", stop: () => server.close() },
       { name: "engine", stop: () => engine.stop() },
       { name: "broker", stop: () => broker.close() },
-      { name: "database", stop: () => db.close() },
+      { name: "database", stop: () => Promise.all([db.close(), hot.close()]) },
     ],
   };
 }
@@ -133,6 +136,8 @@ async function serve(
   config: OrchestratorConfig,
   engine: Engine,
   parts: {
+    /** For reading: its planner is free to choose. */
+    readonly db: Database;
     readonly access: AccessPolicy;
     readonly compile: Parameters<typeof makeRoutes>[0]["compile"];
     readonly queues: readonly string[];
@@ -140,7 +145,8 @@ async function serve(
     readonly log: Logger;
   },
 ): Promise<HttpServer> {
-  const { db, broker, graphs, ownerId, clock } = deps;
+  const { broker, graphs, ownerId, clock } = deps;
+  const { db } = parts;
   const { databaseUrl: url } = config;
   const startedAt = clock.now().toISOString();
   const http = createHttpMetrics();

@@ -8,7 +8,7 @@ import { waitFor } from "../../test/support/wait.ts";
 import { taskOut } from "../../test/support/worker.ts";
 import type { Broker } from "../adapters/broker/broker.ts";
 import { createPostgresBroker } from "../adapters/broker/postgres-broker/create-postgres-broker.ts";
-import { openLeaseDatabase } from "../adapters/broker/postgres-broker/lease-database.ts";
+import { openLeaseDatabase } from "../adapters/postgres/hot-database.ts";
 import type { Database } from "../adapters/postgres/database.ts";
 import { createLogger } from "../adapters/runtime/logger.ts";
 import { createLocalStorage } from "../adapters/storage/local-storage.ts";

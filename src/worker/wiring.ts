@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { createPostgresBroker } from "../adapters/broker/postgres-broker/create-postgres-broker.ts";
-import { openLeaseDatabase } from "../adapters/broker/postgres-broker/lease-database.ts";
+import { openLeaseDatabase } from "../adapters/postgres/hot-database.ts";
 import { openDatabase } from "../adapters/postgres/database.ts";
 import type { Logger } from "../adapters/runtime/logger.ts";
 import { createLocalStorage } from "../adapters/storage/local-storage.ts";

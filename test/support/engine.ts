@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createPostgresBroker } from "../../src/adapters/broker/postgres-broker/create-postgres-broker.ts";
+import { openHotDatabase } from "../../src/adapters/postgres/hot-database.ts";
 import { createGraphCache } from "../../src/adapters/postgres/queries/graph-cache.ts";
 import { systemClock } from "../../src/adapters/runtime/clock.ts";
 import { createLogger } from "../../src/adapters/runtime/logger.ts";
@@ -36,7 +37,8 @@ export class TestEngine {
   }
 
   static async create(database: TestDatabase, workflows: string): Promise<TestEngine> {
-    const { db, url } = database;
+    const { url } = database;
+    const db = openHotDatabase({ url, applicationName: "test engine" });
     const folder = await mkdtemp(path.join(tmpdir(), "rmhdag-engine-"));
     const ownerId = `orch-${randomUUID().slice(0, 8)}`;
     const log = createLogger({ name: "test", level: "silent", format: "json" });
@@ -63,6 +65,7 @@ export class TestEngine {
 
   async close(): Promise<void> {
     await this.deps.broker.close();
+    await this.deps.db.close();
     await rm(this.folder, { recursive: true, force: true });
   }
 

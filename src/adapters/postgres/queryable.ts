@@ -16,6 +16,11 @@ export interface Queryable {
 /** Marks a connection with an open transaction, so that a function can demand one. */
 export interface Transaction extends Queryable {
   readonly inTransaction: true;
+  /**
+   * A statement whose answer nobody needs: it is awaited with the commit, and its failure is the
+   * transaction's. On a pipelined connection it costs no round trip.
+   */
+  send(text: string, values?: readonly unknown[], name?: string): void;
 }
 
 /** Leaves out what was not given: the driver treats an undefined name as a name. */

@@ -54,22 +54,36 @@ async function runOnce<T>(
   const onError = (error: Error) => (lost = error);
   client.on("error", onError);
   let finished = false;
+  const sent: Promise<unknown>[] = [];
+  const send = (text: string, values?: readonly unknown[], name?: string): void => {
+    const answer = client.query(statement(text, values, name));
+    answer.catch(() => undefined);
+    sent.push(answer);
+  };
   try {
-    // One string, so that the settings cost no round trip of their own.
-    await client.query(beginText(options));
+    // One string, so that the settings cost no round trip of their own; and not awaited, so that on
+    // a pipelined connection the first statement leaves together with it.
+    send(beginText(options));
     const result = await work({
       inTransaction: true,
-      query: async (text, values, name) => {
+      query: (text, values, name) => {
         // A query that was not awaited would otherwise run outside of the transaction, on a
         // connection that may already serve somebody else.
         if (finished) throw new Error("This transaction is over: await every query inside of it.");
         return client.query(statement(text, values, name));
       },
+      send: (text, values, name) => {
+        if (finished) throw new Error("This transaction is over.");
+        send(text, values, name);
+      },
     });
     finished = true;
-    const commit = await client.query("COMMIT");
+    // After a statement that failed, COMMIT rolls back: it is safe to send it before the answers.
+    const commit = client.query("COMMIT");
+    commit.catch(() => undefined);
+    for (const answer of sent) await answer;
     // COMMIT of a transaction in which a statement failed answers ROLLBACK and is no error.
-    if (commit.command !== "COMMIT") {
+    if ((await commit).command !== "COMMIT") {
       throw new Error("The transaction was rolled back: a statement in it failed and was ignored.");
     }
     return result;

@@ -2,7 +2,7 @@ import type { Facts, NodeFact, Report } from "../../core/dag/facts.ts";
 import type { Graph } from "../../core/dag/graph.ts";
 import type { JobStatus } from "../../core/model/job.ts";
 import type { JsonObject } from "../../core/model/json.ts";
-import type { JobRow } from "../../adapters/postgres/repositories/jobs.ts";
+import type { JobHead, JobRow } from "../../adapters/postgres/repositories/jobs.ts";
 
 /** One job in the hands of its owner: what the database holds of it, ready to be evaluated. */
 export interface JobState {
@@ -65,11 +65,11 @@ export class StateCache {
     this.maxNodes = maxNodes;
   }
 
-  get(row: JobRow): JobState | undefined {
-    const state = this.states.get(row.job_id);
+  get(head: JobHead): JobState | undefined {
+    const state = this.states.get(head.job_id);
     if (state === undefined) return undefined;
-    this.forget(row.job_id);
-    return state.eventSeq === row.event_seq ? state : undefined;
+    this.forget(head.job_id);
+    return state.eventSeq === head.event_seq ? state : undefined;
   }
 
   /** Newest last; the oldest give way when too many nodes are held. */

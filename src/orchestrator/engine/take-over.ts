@@ -20,7 +20,7 @@ export async function takeOver(
     const claimed = await deps.db.transaction(async (tx) => {
       const jobs = await claimOrphans(tx, deps.ownerId, thresholdSeconds, batchSize);
       if (jobs.length === 0) return 0;
-      await insertEvents(
+      insertEvents(
         tx,
         jobs.map(({ job_id, event_seq, previous_owner }) => ({
           job_id,

@@ -443,6 +443,10 @@ describe("the engine on a real database", () => {
                     statements += 1;
                     return tx.query(...args);
                   },
+                  send: (...args: Parameters<typeof tx.send>) => {
+                    statements += 1;
+                    tx.send(...args);
+                  },
                 } as typeof tx),
               options,
             )) as typeof engine.deps.db.transaction,

@@ -1,6 +1,6 @@
 import type { Transaction } from "../../adapters/postgres/queryable.ts";
-import { lockOwnedJobs } from "../../adapters/postgres/repositories/jobs.ts";
-import type { JobRow } from "../../adapters/postgres/repositories/jobs.ts";
+import { readInputs } from "../../adapters/postgres/repositories/jobs.ts";
+import type { JobHead } from "../../adapters/postgres/repositories/jobs.ts";
 import {
   loadDueChildren,
   loadNodes,
@@ -65,18 +65,11 @@ async function runTick(
   touched: JobState[],
 ): Promise<TickReport> {
   const work = await findWork(tx, deps.ownerId, batchSize);
-  const jobIds = new Set([
-    ...work.results.map((result) => result.job_id),
-    ...work.due.map((due) => due.job_id),
-    ...work.attention,
-  ]);
   const idle = { results: 0, jobs: 0, more: false, next_due_ms: work.next_due_ms };
-  if (jobIds.size === 0) return idle;
+  if (work.jobs.length === 0) return idle;
 
-  reach("tick.work_found");
-  const rows = await lockOwnedJobs(tx, deps.ownerId, [...jobIds]);
   reach("tick.jobs_locked");
-  const states = await loadStates(deps, tx, rows);
+  const states = await loadStates(deps, tx, work.jobs);
   const children = await loadChildren(tx, work, states);
   const resultsOf = groupByJob(work.results);
   const dueOf = groupByJob(work.due);
@@ -101,37 +94,36 @@ async function runTick(
   reach("tick.before_write");
   await batch.write(tx, deps.broker);
   reach("tick.before_commit");
-  const more = [work.results, work.due, work.attention].some((part) => part.length >= batchSize);
-  return { ...idle, results: batch.processed.length, jobs: states.size, more };
+  return { ...idle, results: batch.processed.length, jobs: states.size, more: work.more };
 }
 
 async function loadStates(
   deps: EngineDeps,
   tx: Transaction,
-  rows: readonly JobRow[],
+  heads: readonly JobHead[],
 ): Promise<Map<string, JobState>> {
   const states = new Map<string, JobState>();
-  const missing: JobState[] = [];
-  for (const row of rows) {
-    const known = deps.cache.get(row);
-    if (known !== undefined) {
-      states.set(row.job_id, { ...known, row });
-      continue;
-    }
-    const state = {
+  const missing: JobHead[] = [];
+  for (const head of heads) {
+    const known = deps.cache.get(head);
+    if (known === undefined) missing.push(head);
+    else states.set(head.job_id, { ...known, row: { ...known.row, ...head } });
+  }
+  if (missing.length === 0) return states;
+  const ids = missing.map((head) => head.job_id);
+  const [inputs, facts] = await Promise.all([readInputs(tx, ids), loadStaticNodes(tx, ids)]);
+  for (const head of missing) {
+    const row = { ...head, input_params: inputs.get(head.job_id) ?? {} };
+    states.set(head.job_id, {
       row,
       graph: await graphOfJob(deps, row.workflow_hash),
       nodes: new Map(),
       status: row.status,
       unsettled: row.nodes_unsettled,
       eventSeq: row.event_seq,
-    };
-    states.set(row.job_id, state);
-    missing.push(state);
+    });
   }
-  if (missing.length === 0) return states;
-  const ids = missing.map((state) => state.row.job_id);
-  for (const { job_id, ...fact } of await loadStaticNodes(tx, ids)) {
+  for (const { job_id, ...fact } of facts) {
     const output = fact.output && (await deps.outputs.resolve(fact.output));
     states.get(job_id)?.nodes.set(fact.node_id, { ...fact, output });
   }

@@ -37,19 +37,19 @@ export class WriteBatch {
   readonly processed: string[] = [];
 
   async write(tx: Transaction, broker: Broker): Promise<void> {
-    if (this.newNodes.length > 0) await insertNodes(tx, this.newNodes);
+    if (this.newNodes.length > 0) insertNodes(tx, this.newNodes);
     if (this.newNodes.length > 0) reach("write.nodes_inserted");
-    if (this.nodeUpdates.length > 0) await updateNodes(tx, this.nodeUpdates);
+    if (this.nodeUpdates.length > 0) updateNodes(tx, this.nodeUpdates);
     if (this.nodeUpdates.length > 0) reach("write.nodes_updated");
     if (this.releases.length > 0) await this.release(tx);
     if (this.releases.length > 0) reach("write.children_released");
-    if (this.stopped.length > 0) await cancelUnsettledNodes(tx, this.stopped);
+    if (this.stopped.length > 0) cancelUnsettledNodes(tx, this.stopped);
     if (this.stopped.length > 0) reach("write.nodes_cancelled");
-    if (this.events.length > 0) await insertEvents(tx, this.events);
+    if (this.events.length > 0) insertEvents(tx, this.events);
     if (this.events.length > 0) reach("write.events_inserted");
-    if (this.processed.length > 0) await markProcessed(tx, this.processed);
+    if (this.processed.length > 0) markProcessed(tx, this.processed);
     if (this.processed.length > 0) reach("write.results_processed");
-    if (this.jobUpdates.length > 0) await updateJobs(tx, this.jobUpdates);
+    if (this.jobUpdates.length > 0) updateJobs(tx, this.jobUpdates);
     if (this.jobUpdates.length > 0) reach("write.jobs_updated");
     if (this.stopped.length > 0 && broker.capabilities.withdraw) {
       await broker.withdraw(this.stopped, { tx });

@@ -20,7 +20,7 @@ async function request(
 ): Promise<void> {
   const seq = row.event_seq + 1;
   await recordRequest(tx, row.job_id, { ...change, event_seq: seq });
-  await insertEvents(tx, [
+  insertEvents(tx, [
     {
       job_id: row.job_id,
       seq,

@@ -14,7 +14,7 @@ import type { Logger } from "../../runtime/logger.ts";
 import type { Broker, BrokerCapabilities, LeaseToken, Settled } from "../broker.ts";
 import { queueChannel, withdrawnChannel } from "./columns.ts";
 import { ensureQueue, readDeadLetters, readDepth, readLeaseMs, requeue } from "./inspect.ts";
-import { openLeaseDatabase } from "./lease-database.ts";
+import { openLeaseDatabase } from "../../postgres/hot-database.ts";
 import { publish } from "./publish.ts";
 import { startRenewal } from "./renewal.ts";
 import type { Renewal } from "./renewal.ts";

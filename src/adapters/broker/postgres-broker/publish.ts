@@ -1,4 +1,4 @@
-import type { Queryable } from "../../postgres/queryable.ts";
+import type { Queryable, Transaction } from "../../postgres/queryable.ts";
 import type { OutMessage } from "../broker.ts";
 import { queueChannel } from "./columns.ts";
 
@@ -6,9 +6,16 @@ import { queueChannel } from "./columns.ts";
  * One statement and one notification however many messages. `on conflict do update` may not touch a
  * row twice, so of a key that the call itself repeats only the first is a candidate where the queue
  * removes duplicates.
+ *
+ * A queue must be declared ($9 false), or its consumers would not know how long they may hold a
+ * message. Within a transaction ($9 true) it need not be: a job whose queue is gone from the
+ * configuration must not keep the transaction of a thousand others from committing.
  */
 const publishText = `
-WITH spec AS (SELECT dedupe_ms FROM dagapp.dag_queues WHERE queue = $1),
+WITH spec AS (
+  SELECT dedupe_ms FROM dagapp.dag_queues WHERE queue = $1
+  UNION ALL SELECT 0 WHERE NOT EXISTS (SELECT FROM dagapp.dag_queues WHERE queue = $1) AND $9
+),
 incoming AS (
   SELECT * FROM unnest($2::text[], $3::smallint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::boolean[])
     WITH ORDINALITY AS t(key, priority, delay_ms, group_key, headers, body, is_first, ordinal)
@@ -31,29 +38,34 @@ added AS (
 )
 SELECT pg_notify('${queueChannel}', $1) FROM spec`;
 
+/** Inside a transaction nobody waits for it: it is awaited, and may fail, with the commit. */
 export async function publish(
-  db: Queryable,
+  db: Queryable | Transaction,
   queue: string,
   messages: readonly OutMessage[],
 ): Promise<void> {
   if (messages.length === 0) return;
-  const seen = new Set<string>();
-  const isFirst = messages.map(({ id }) => seen.size < seen.add(id).size);
-  const { rowCount } = await db.query(
-    publishText,
-    [
-      queue,
-      messages.map(({ id }) => id),
-      messages.map(({ priority = 0 }) => priority),
-      messages.map(({ delayMs = 0 }) => Math.ceil(delayMs)),
-      messages.map(({ group = null }) => group),
-      messages.map(({ headers }) => (headers === undefined ? null : JSON.stringify(headers))),
-      messages.map(({ body }) => body),
-      isFirst,
-    ],
-    "dag_queue_publish",
-  );
+  const values = columns(queue, messages);
+  if ("send" in db) {
+    db.send(publishText, [...values, true], "dag_queue_publish");
+    return;
+  }
+  const { rowCount } = await db.query(publishText, [...values, false], "dag_queue_publish");
   if (rowCount === 0) {
     throw new Error(`Queue "${queue}" is not declared: call ensureQueue before publishing to it.`);
   }
+}
+
+function columns(queue: string, messages: readonly OutMessage[]): readonly unknown[] {
+  const seen = new Set<string>();
+  return [
+    queue,
+    messages.map(({ id }) => id),
+    messages.map(({ priority = 0 }) => priority),
+    messages.map(({ delayMs = 0 }) => Math.ceil(delayMs)),
+    messages.map(({ group = null }) => group),
+    messages.map(({ headers }) => (headers === undefined ? null : JSON.stringify(headers))),
+    messages.map(({ body }) => body),
+    messages.map(({ id }) => seen.size < seen.add(id).size),
+  ];
 }

@@ -13,9 +13,9 @@ export interface NewEvent {
 }
 
 /** Written with the change they speak of; whoever watches is woken when both are committed. */
-export async function insertEvents(tx: Transaction, events: readonly NewEvent[]): Promise<void> {
+export function insertEvents(tx: Transaction, events: readonly NewEvent[]): void {
   const column = <K extends keyof NewEvent>(key: K) => events.map((event) => event[key]);
-  await tx.query(
+  tx.send(
     `WITH woken AS (SELECT pg_notify('dag_events', ''))
      INSERT INTO dagapp.dag_job_events
        (job_id, seq, event_type, event_status, node_id, task_id, event_data)

@@ -2,15 +2,14 @@ import type { JobStatus } from "../../../core/model/job.ts";
 import type { Json, JsonObject } from "../../../core/model/json.ts";
 import type { Queryable, Transaction } from "../queryable.ts";
 
-/** What an evaluation needs to know of a job. */
-export interface JobRow {
+/** What every tick asks of a job again, under its lock. */
+export interface JobHead {
   readonly job_id: string;
   readonly workflow_id: string;
   readonly workflow_hash: string;
   readonly workflow_version: string;
   readonly status: JobStatus;
   readonly priority: number;
-  readonly input_params: JsonObject;
   readonly correlation_id: string | null;
   readonly submitted_by: string | null;
   readonly paused: boolean;
@@ -20,8 +19,13 @@ export interface JobRow {
   readonly event_seq: number;
 }
 
-const jobColumns = `job_id, workflow_id, workflow_hash, workflow_version, status, priority,
-  input_params, correlation_id, submitted_by, paused_at IS NOT NULL AS paused,
+/** All that an evaluation needs. Inputs can be large and never change: they are read once. */
+export interface JobRow extends JobHead {
+  readonly input_params: JsonObject;
+}
+
+export const headColumns = `job_id, workflow_id, workflow_hash, workflow_version, status, priority,
+  correlation_id, submitted_by, paused_at IS NOT NULL AS paused,
   CASE WHEN cancel_requested_at IS NOT NULL THEN coalesce(cancel_reason, '') END AS cancel_reason,
   attention, nodes_unsettled, event_seq`;
 
@@ -98,28 +102,22 @@ export async function findByIdempotencyKeys(
   return new Map(rows.map((row) => [row.idempotency_key, row]));
 }
 
-/**
- * The fence: an orchestrator that lost a job gets no row of it, so nothing it decided is written.
- * Locks are taken in one order, so that two transactions cannot wait for each other.
- */
-export async function lockOwnedJobs(
-  tx: Transaction,
-  ownerId: string,
+export async function readInputs(
+  db: Queryable,
   jobIds: readonly string[],
-): Promise<readonly JobRow[]> {
-  const { rows } = await tx.query<JobRow>(
-    `SELECT ${jobColumns} FROM dagapp.dag_jobs
-     WHERE job_id = ANY($1) AND owner_id = $2 ORDER BY job_id FOR UPDATE`,
-    [jobIds, ownerId],
-    "lock_owned_jobs",
+): Promise<Map<string, JsonObject>> {
+  const { rows } = await db.query<{ job_id: string; input_params: JsonObject }>(
+    `SELECT job_id, input_params FROM dagapp.dag_jobs WHERE job_id = ANY($1)`,
+    [jobIds],
+    "read_inputs",
   );
-  return rows;
+  return new Map(rows.map((row) => [row.job_id, row.input_params]));
 }
 
 /** For a user's request, whoever owns the job. */
 export async function lockJob(tx: Transaction, jobId: string): Promise<JobRow | undefined> {
   const { rows } = await tx.query<JobRow>(
-    `SELECT ${jobColumns} FROM dagapp.dag_jobs WHERE job_id = $1 FOR UPDATE`,
+    `SELECT ${headColumns}, input_params FROM dagapp.dag_jobs WHERE job_id = $1 FOR UPDATE`,
     [jobId],
   );
   return rows[0];
@@ -136,9 +134,9 @@ export interface JobUpdate {
   readonly failed_node_id: string | null;
 }
 
-export async function updateJobs(tx: Transaction, updates: readonly JobUpdate[]): Promise<void> {
+export function updateJobs(tx: Transaction, updates: readonly JobUpdate[]): void {
   const column = <K extends keyof JobUpdate>(key: K) => updates.map((update) => update[key]);
-  await tx.query(
+  tx.send(
     `UPDATE dagapp.dag_jobs j SET
        status = u.status::dagapp.job_status,
        nodes_unsettled = u.unsettled,

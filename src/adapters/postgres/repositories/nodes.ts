@@ -121,9 +121,9 @@ export interface NewNode {
   readonly max_retries: number;
 }
 
-export async function insertNodes(tx: Transaction, nodes: readonly NewNode[]): Promise<void> {
+export function insertNodes(tx: Transaction, nodes: readonly NewNode[]): void {
   const facts = nodes.map((node) => node.fact);
-  await tx.query(
+  tx.send(
     `INSERT INTO dagapp.dag_node_states
        (job_id, node_id, node_type, status, parent_node_id, fan_out_index, attempt, task_id,
         handler, queue, timeout_seconds, max_retries, input_params, output, error, fan_out,
@@ -170,9 +170,9 @@ export interface NodeUpdate {
   readonly started_at: string | null;
 }
 
-export async function updateNodes(tx: Transaction, updates: readonly NodeUpdate[]): Promise<void> {
+export function updateNodes(tx: Transaction, updates: readonly NodeUpdate[]): void {
   const facts = updates.map((update) => update.fact);
-  await tx.query(
+  tx.send(
     `UPDATE dagapp.dag_node_states n SET
        status = u.status::dagapp.node_status,
        attempt = u.attempt,
@@ -256,11 +256,8 @@ export async function releaseChildren(
 }
 
 /** A job that ends early takes everything with it that is not settled, children included. */
-export async function cancelUnsettledNodes(
-  tx: Transaction,
-  jobIds: readonly string[],
-): Promise<void> {
-  await tx.query(
+export function cancelUnsettledNodes(tx: Transaction, jobIds: readonly string[]): void {
+  tx.send(
     `UPDATE dagapp.dag_node_states SET status = 'cancelled', retry_at = NULL, completed_at = now()
      WHERE job_id = ANY($1) AND status IN ('pending', 'ready', 'dispatched', 'running')`,
     [jobIds],

@@ -1,6 +1,8 @@
 import type { JsonObject } from "../../../core/model/json.ts";
 import type { TaskError } from "../../../core/model/task.ts";
 import type { Transaction } from "../queryable.ts";
+import type { JobHead } from "./jobs.ts";
+import { headColumns } from "./jobs.ts";
 
 export interface TaskResultRow {
   readonly task_id: string;
@@ -16,39 +18,66 @@ export interface TaskResultRow {
 export interface Work {
   /** The database's clock, in milliseconds: the only one that counts. */
   readonly now: number;
+  /** The jobs that something waits for, locked; only those that this orchestrator still owns. */
+  readonly jobs: readonly JobHead[];
   readonly results: readonly TaskResultRow[];
   /** Nodes whose retry is due. */
   readonly due: readonly { readonly job_id: string; readonly node_id: string }[];
-  /** Jobs that somebody asked something of. */
-  readonly attention: readonly string[];
   /** When the next retry falls due, in milliseconds from now. */
+  readonly next_due_ms: number | null;
+  /** One of the lists was cut at the limit. */
+  readonly more: boolean;
+}
+
+interface WorkRow {
+  readonly now: number;
+  readonly jobs: JobHead[] | null;
+  readonly results: TaskResultRow[] | null;
+  readonly due: Work["due"] | null;
+  readonly attention: number;
   readonly next_due_ms: number | null;
 }
 
-/** Everything that waits for this orchestrator, in one statement over three small partial indexes. */
+/**
+ * Everything that waits for this orchestrator, and the locks on its jobs, in one statement over
+ * three small partial indexes.
+ *
+ * The lock is the fence: an orchestrator that lost a job gets no row of it, so nothing it decides is
+ * written. Locks are taken in one order, so that two transactions cannot wait for each other. Each
+ * list starts from its partial index and asks the job afterwards (LATERAL), which costs what is
+ * waiting and not what is stored; a row that is read before its job's lock and is stale after it is
+ * recognised by its attempt.
+ */
 export async function findWork(tx: Transaction, ownerId: string, limit: number): Promise<Work> {
-  const { rows } = await tx.query<{
-    now: number;
-    results: TaskResultRow[] | null;
-    due: Work["due"] | null;
-    attention: string[] | null;
-    next_due_ms: number | null;
-  }>(
-    `SELECT
+  const { rows } = await tx.query<WorkRow>(
+    `WITH results AS MATERIALIZED (
+       SELECT r.task_id, r.job_id, r.node_id, r.status, r.output, r.error, r.worker_id,
+         r.started_at
+       FROM dagapp.dag_task_results r
+       CROSS JOIN LATERAL (
+         SELECT FROM dagapp.dag_jobs j
+         WHERE j.job_id = r.job_id AND j.owner_id = $1 OFFSET 0) mine
+       WHERE NOT r.processed LIMIT $2),
+     due AS MATERIALIZED (
+       SELECT n.job_id, n.node_id FROM dagapp.dag_node_states n
+       CROSS JOIN LATERAL (
+         SELECT FROM dagapp.dag_jobs j
+         WHERE j.job_id = n.job_id AND j.owner_id = $1 AND j.paused_at IS NULL OFFSET 0) mine
+       WHERE n.retry_at <= now() LIMIT $2),
+     attention AS MATERIALIZED (
+       SELECT job_id FROM dagapp.dag_jobs WHERE attention AND owner_id = $1 LIMIT $2),
+     waiting AS MATERIALIZED (
+       SELECT job_id FROM results UNION SELECT job_id FROM due UNION SELECT job_id FROM attention),
+     jobs AS MATERIALIZED (
+       SELECT ${headColumns} FROM dagapp.dag_jobs
+       WHERE job_id = ANY (ARRAY(SELECT job_id FROM waiting)) AND owner_id = $1
+       ORDER BY job_id FOR UPDATE)
+     SELECT
        (extract(epoch FROM now()) * 1000)::float8 AS now,
-       (SELECT json_agg(r) FROM (
-          SELECT r.task_id, r.job_id, r.node_id, r.status, r.output, r.error, r.worker_id,
-            r.started_at
-          FROM dagapp.dag_task_results r JOIN dagapp.dag_jobs j USING (job_id)
-          WHERE NOT r.processed AND j.owner_id = $1 LIMIT $2) r) AS results,
-       (SELECT json_agg(d) FROM (
-          SELECT n.job_id, n.node_id
-          FROM dagapp.dag_node_states n JOIN dagapp.dag_jobs j USING (job_id)
-          WHERE n.retry_at <= now() AND j.owner_id = $1 AND j.paused_at IS NULL
-          ORDER BY n.retry_at LIMIT $2) d) AS due,
-       (SELECT json_agg(job_id) FROM (
-          SELECT job_id FROM dagapp.dag_jobs WHERE attention AND owner_id = $1 LIMIT $2) a)
-         AS attention,
+       (SELECT json_agg(jobs) FROM jobs) AS jobs,
+       (SELECT json_agg(results) FROM results) AS results,
+       (SELECT json_agg(due) FROM due) AS due,
+       (SELECT count(*) FROM attention) AS attention,
        (SELECT (extract(epoch FROM min(retry_at) - now()) * 1000)::float8
         FROM dagapp.dag_node_states WHERE retry_at > now()) AS next_due_ms`,
     [ownerId, limit],
@@ -56,17 +85,15 @@ export async function findWork(tx: Transaction, ownerId: string, limit: number):
   );
   const row = rows[0];
   if (row === undefined) throw new Error("a select without a table gave no row");
-  return {
-    now: row.now,
-    results: row.results ?? [],
-    due: row.due ?? [],
-    attention: row.attention ?? [],
-    next_due_ms: row.next_due_ms,
-  };
+  const jobs = row.jobs ?? [];
+  const results = row.results ?? [];
+  const due = row.due ?? [];
+  const more = Math.max(results.length, due.length, row.attention) >= limit;
+  return { now: row.now, jobs, results, due, next_due_ms: row.next_due_ms, more };
 }
 
-export async function markProcessed(tx: Transaction, taskIds: readonly string[]): Promise<void> {
-  await tx.query(
+export function markProcessed(tx: Transaction, taskIds: readonly string[]): void {
+  tx.send(
     `UPDATE dagapp.dag_task_results SET processed = true WHERE task_id = ANY($1)`,
     [taskIds],
     "mark_processed",
