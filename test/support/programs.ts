@@ -64,9 +64,7 @@ export class Fleet {
       ...env,
     });
     const url = `http://127.0.0.1:${port}`;
-    await waitFor(() => program.output().includes("orchestrator started"), {
-      what: "the orchestrator",
-    });
+    await started(program);
     return { ...program, url, client: createClient({ baseUrl: url, token: undefined, fetch }) };
   }
 
@@ -77,7 +75,7 @@ export class Fleet {
       WORKER_HEARTBEAT_SECONDS: "1",
       ...env,
     });
-    await waitFor(() => program.output().includes("worker started"), { what: "the worker" });
+    await started(program);
     return program;
   }
 
@@ -104,6 +102,16 @@ export class Fleet {
     this.programs.push(program);
     return program;
   }
+}
+
+/** A busy machine takes its time; a program that does not start says why. */
+async function started(program: Program): Promise<void> {
+  const line = `${program.name} started`;
+  await waitFor(() => program.output().includes(line), { timeoutMs: 40_000, what: line }).catch(
+    (cause: unknown) => {
+      throw new Error(`${program.name} did not start:\n${program.output()}`, { cause });
+    },
+  );
 }
 
 function watch(name: string, child: ChildProcess): Program {

@@ -1,0 +1,206 @@
+/** Messages that come twice, late, in another order, never, or that kill whoever takes them. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { expectInvariants } from "../support/chaos-invariants.ts";
+import type { TestDatabase } from "../support/database.ts";
+import { createTestDatabase } from "../support/database.ts";
+import { TestEngine } from "../support/engine.ts";
+import { Fleet, finished, submit } from "../support/programs.ts";
+import { makeVerbs } from "../../src/orchestrator/jobs/make-verbs.ts";
+import { Random } from "../support/random.ts";
+import { waitFor } from "../support/wait.ts";
+import type { WorkFolder } from "./mixed-work.ts";
+import { makeWorkFolder, quick, twoQueues } from "./mixed-work.ts";
+
+let folder: WorkFolder;
+let database: TestDatabase;
+let fleet: Fleet;
+
+const probe = (params: string) =>
+  `nodes: { a: { handler: probe, params: { ${params} }, retry: { max_attempts: 0 } } }`;
+
+beforeAll(async () => {
+  folder = await makeWorkFolder({
+    retried:
+      "nodes: { a: { handler: echo, retry: { max_attempts: 1, initial_delay_seconds: 0 } } }",
+    many: `
+nodes:
+  split: { type: fan_out, source: "{{ inputs.items }}", task: { handler: echo, params: { n: "{{ item }}" } }, next: join }
+  join: { type: fan_in }`,
+    crash: probe("mode: crash"),
+    oversize: probe(`mode: large, size: ${17 * 1024 * 1024}`),
+    deep: probe("mode: deep, size: 5000"),
+    cyclic: probe("mode: cyclic"),
+    nul: probe("mode: nul"),
+  });
+});
+afterAll(() => folder.remove());
+beforeEach(async () => {
+  database = await createTestDatabase();
+  fleet = new Fleet(database.url, folder.path);
+});
+afterEach(async () => {
+  await fleet.stop();
+  await database.drop();
+});
+
+describe("a message", () => {
+  it("that is there three times is recorded once", async () => {
+    const orchestrator = await fleet.orchestrator(quick);
+    const id = await submit(orchestrator, "many", { items: [1, 2, 3, 4] });
+    for (let copy = 0; copy < 2; copy++) {
+      await database.db.query(
+        `INSERT INTO dagapp.dag_queue_ready (queue, message_key, group_key, headers, body)
+         SELECT DISTINCT ON (message_key) queue, message_key, group_key, headers, body
+         FROM dagapp.dag_queue_ready`,
+      );
+    }
+    await fleet.worker(twoQueues);
+    expect((await finished(orchestrator, id)).status).toBe("completed");
+    await waitFor(
+      async () => {
+        const { rows } = await database.db.query(
+          `SELECT message_id FROM dagapp.dag_queue_ready
+           UNION ALL SELECT message_id FROM dagapp.dag_queue_leases`,
+        );
+        return rows.length === 0;
+      },
+      { what: "the copies to be worked off" },
+    );
+    const { rows } = await database.db.query(`SELECT task_id FROM dagapp.dag_task_results`);
+    expect(rows.length).toBe(4);
+    await expectInvariants(database.db);
+  });
+
+  it("that is gone is noticed and replaced, once", async () => {
+    const orchestrator = await fleet.orchestrator({ ...quick, MESSAGE_LOST_SEC: "1" });
+    const id = await submit(orchestrator, "retried");
+    const { rowCount } = await database.db.query(`DELETE FROM dagapp.dag_queue_ready`);
+    expect(rowCount).toBe(1);
+    await fleet.worker(twoQueues);
+    expect((await finished(orchestrator, id)).status).toBe("completed");
+    const { rows } = await database.db.query(
+      `SELECT event_data -> 'error' ->> 'code' AS code FROM dagapp.dag_job_events
+       WHERE event_type = 'node_retry'`,
+    );
+    expect(rows).toEqual([{ code: "MESSAGE_LOST" }]);
+    await expectInvariants(database.db);
+  });
+
+  it("whose worker dies after the work and before the report is worked on again as the same attempt", async () => {
+    const orchestrator = await fleet.orchestrator(quick);
+    const first = await fleet.worker({ ...twoQueues, RMHDAG_FAIL_POINT: "worker.after_run" });
+    const id = await submit(orchestrator, "retried");
+    expect(await first.gone).toBeNull();
+    await fleet.worker({ ...twoQueues, WORKER_ID: "second" });
+    expect((await finished(orchestrator, id)).status).toBe("completed");
+    const { rows } = await database.db.query(
+      `SELECT r.worker_id, n.attempt, n.retry_count FROM dagapp.dag_task_results r
+       JOIN dagapp.dag_node_states n USING (task_id)`,
+    );
+    expect(rows).toEqual([{ worker_id: "second", attempt: 0, retry_count: 0 }]);
+    await expectInvariants(database.db);
+  });
+
+  it("that kills every worker is put aside, and its node fails with the reason", async () => {
+    const orchestrator = await fleet.orchestrator({ ...quick, MAX_DELIVERIES: "3" });
+    const id = await submit(orchestrator, "crash");
+    for (let round = 0; round < 3; round++) {
+      const victim = await fleet.worker(twoQueues);
+      expect(await victim.gone).toBeNull();
+    }
+    // One more than may be tried: it lives.
+    const survivor = await fleet.worker(twoQueues);
+    const job = await finished(orchestrator, id);
+    expect(job).toMatchObject({ status: "failed", error: { code: "DEAD_LETTERED" } });
+    const dead = await orchestrator.client.listDeadLetters({
+      params: { queue: "dag-worker-tasks" },
+    });
+    expect(dead.items).toMatchObject([{ reason: "MaxDeliveriesExceeded" }]);
+    const next = await submit(orchestrator, "retried");
+    expect((await finished(orchestrator, next)).status).toBe("completed");
+    expect(survivor.output()).toContain("worker started");
+    await expectInvariants(database.db);
+  });
+});
+
+describe("an output", () => {
+  it("that cannot be stored fails its node at once, and the worker goes on", async () => {
+    const orchestrator = await fleet.orchestrator(quick);
+    await fleet.worker(twoQueues);
+    const codes: Record<string, unknown> = {};
+    for (const workflow of ["oversize", "deep", "cyclic", "nul"]) {
+      const id = await submit(orchestrator, workflow);
+      const { status, error } = await finished(orchestrator, id);
+      codes[workflow] = [status, error?.code];
+    }
+    expect(codes).toEqual({
+      oversize: ["failed", "OUTPUT_TOO_LARGE"],
+      deep: ["failed", "OUTPUT_INVALID"],
+      cyclic: ["failed", "OUTPUT_INVALID"],
+      nul: ["failed", "OUTPUT_INVALID"],
+    });
+    const id = await submit(orchestrator, "retried");
+    expect((await finished(orchestrator, id)).status).toBe("completed");
+    await expectInvariants(database.db);
+  });
+});
+
+describe("a result", () => {
+  let engine: TestEngine;
+  beforeEach(async () => {
+    engine = await TestEngine.create(database, folder.path);
+  });
+  afterEach(() => engine.close());
+
+  it("that comes after the job was cancelled is an ignored event", async () => {
+    const { job_id } = await engine.submit("retried");
+    const [message] = await engine.take(job_id);
+    await makeVerbs(engine.deps, () => undefined).cancel(job_id, "enough");
+    await engine.tick();
+    await engine.complete(message!, { late: true });
+    await engine.tick();
+    expect((await engine.job(job_id)).status).toBe("cancelled");
+    const events = await engine.events(job_id);
+    expect(events.at(-1)).toMatchObject({ event_type: "result_ignored", node_id: "a" });
+    await expectInvariants(database.db);
+  });
+
+  it("of an attempt that is not the current one is an ignored event", async () => {
+    const { job_id } = await engine.submit("retried");
+    const [first] = await engine.take(job_id);
+    await engine.fail(first!);
+    await engine.tick();
+    const [second] = await engine.take(job_id);
+    expect(second?.attempt).toBe(1);
+    // Once more the first attempt, as a second delivery of its message would report it.
+    await engine.complete(first!, { stale: true });
+    await engine.complete({ ...first!, task_id: `${job_id}_a_7` }, { future: true });
+    await engine.tick();
+    expect(await engine.statuses(job_id)).toMatchObject({ a: "dispatched" });
+    expect((await engine.events(job_id)).at(-1)).toMatchObject({
+      event_type: "result_ignored",
+      event_data: { reason: "attempt 1 is the current one" },
+    });
+    await engine.complete(second!, { fresh: true });
+    await engine.tick();
+    expect((await engine.job(job_id)).result_data).toMatchObject({ a: { fresh: true } });
+    await expectInvariants(database.db);
+  });
+
+  it("counts in whatever order it comes: a fan-in lists by index", async () => {
+    const random = new Random(1);
+    for (let round = 0; round < 20; round++) {
+      const items = Array.from({ length: 1 + random.int(12) }, (_, index) => index);
+      const { job_id } = await engine.submit("many", { items });
+      for (const message of random.shuffle(await engine.take(job_id))) {
+        await engine.complete(message, { n: message.params["n"]! });
+        if (random.chance(0.4)) await engine.tick();
+      }
+      await engine.tick();
+      const { status, result_data } = await engine.job(job_id);
+      expect(status).toBe("completed");
+      expect(result_data).toMatchObject({ join: { results: items.map((n) => ({ n })) } });
+    }
+    await expectInvariants(database.db);
+  });
+});
