@@ -18,7 +18,7 @@ export const peers = [
       W2: plain,
       W3: plain,
       W4: plain,
-      W5: [{ note: "jobs of 1,000 tasks" }, { as: "W5one", note: "one job" }],
+      W5: [{ note: "100 jobs" }],
     },
   },
   {

@@ -80,10 +80,10 @@ export function cellsOf({ only, quick }, peers) {
 
 function cellsOfPeer({ peer, workload, size, repeat, fill }) {
   const variants = peer.workloads[workload];
-  return (variants ?? []).map(({ as = workload, size: own, repeat: times, note }) => ({
+  return (variants ?? []).map(({ size: own, repeat: times, note }) => ({
     peer,
     row: `${workload}@${size}`,
-    workload: as,
+    workload,
     size: Math.min(own ?? size, size),
     repeat: times ?? repeat?.(size) ?? 1,
     fill,

@@ -98,12 +98,10 @@ export async function open({ databaseUrl, watchUrl, workload, size, settings }) 
       return timed(count, () => watch.allCompleted(expected));
     },
   };
-  runs.W5one = runs.W5;
-
   return {
     roles: () => roles,
     async warmUp() {
-      if (workload.startsWith("W5")) return;
+      if (workload === "W5") return;
       await startWorkers();
       await runs.W1(10);
       expected += 10;
@@ -112,8 +110,8 @@ export async function open({ databaseUrl, watchUrl, workload, size, settings }) 
       if (workload.startsWith("W4")) await runs.W4(20);
     },
     async fill(count) {
-      const width = workload === "W5one" ? count : 1000;
-      expected = count / width;
+      expected = 100;
+      const width = count / expected;
       await inFlight(expected, 4, () => submit("bench_fan", { items: items(width) }));
     },
     run: (count) => runs[workload](count),

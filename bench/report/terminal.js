@@ -15,7 +15,7 @@ export function progressLine(result) {
     `CPU ms ${number(cpuMs, 3)} (${roles.join(", ")})`,
   ];
   const { headline } = figures(result);
-  const load = `foreign load ${number(foreign, 2)} cores`;
+  const load = `foreign load ${number(foreign, 2)} cores; ${number(result.seconds, 0)} s`;
   return `${begin} ${headline.padEnd(26)} a task: ${per.join(", ")}; ${load}`;
 }
 
