@@ -14,7 +14,7 @@ export async function describeMachine({ admin, redis, peers }) {
     cores: cpus().length,
     memoryGib: Math.round(totalmem() / 2 ** 30),
     system: `Linux ${release().split("-")[0]}`,
-    node: execFileSync(peers[0].node, ["--version"], { encoding: "utf8" }).trim(),
+    node: execFileSync(peers[0].node, ["--version"], { encoding: "utf8" }).trim().slice(1),
     postgres: await admin.version(),
     settings,
     redis: redis?.version,

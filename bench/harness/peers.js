@@ -27,7 +27,7 @@ export const peers = [
     package: "graphile-worker",
     kind: "raw queue: no dependencies, no history",
     module: here("peers/graphile/adapter.js"),
-    workloads: { W1: plain, W5: plain },
+    workloads: { W1: plain, W5: [{ note: "a raw queue" }] },
   },
   {
     id: "pgboss",
@@ -41,7 +41,7 @@ export const peers = [
       W2: [{ size: 5, repeat: 1, note: "5 hops" }],
       W3: [{ repeat: 1 }],
       W4: plain,
-      W5: plain,
+      W5: [{ note: "a raw queue" }],
     },
   },
   {

@@ -1,7 +1,7 @@
 /** What is run, by whom, how large. A peer's own sizes stand in peers.js, with their reasons. */
 export const workloads = {
   W1: {
-    title: "one task when idle, submit to completed",
+    title: "one task when idle, submit to completed, p50",
     unit: "ms",
     sizes: [200],
     quick: [50],

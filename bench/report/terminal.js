@@ -27,7 +27,7 @@ export function statementLines(top, tasks) {
       `${number((ms / tasks) * 1000, 1).padStart(8)} us/task`,
       `${number(calls, 0).padStart(8)} calls`,
       `${number(rows, 0).padStart(9)} rows`,
-      `${number(wal / 1e6, 1).padStart(8)} MB WAL`,
+      `${number(wal / tasks, 0).padStart(7)} B WAL/task`,
       `  ${query.slice(0, 110)}`,
     ].join(" "),
   );
