@@ -45,16 +45,20 @@ export interface NewJob {
   readonly nodes_total: number;
 }
 
-/** Those whose idempotency key is taken are left out; the answer names the ones that are in. */
+/**
+ * Those whose idempotency key is taken are left out; the answer names the ones that are in. They are
+ * written as running: the first evaluation follows in the same transaction, and from pending a job
+ * could not end in it.
+ */
 export async function insertJobs(tx: Transaction, jobs: readonly NewJob[]): Promise<Set<string>> {
   const column = <K extends keyof NewJob>(key: K) => jobs.map((job) => job[key]);
   const { rows } = await tx.query<{ job_id: string }>(
     `INSERT INTO dagapp.dag_jobs
        (job_id, workflow_id, workflow_hash, workflow_version, priority, input_params, owner_id,
         correlation_id, idempotency_key, submitted_by, callback_url, rerun_of,
-        nodes_total, nodes_unsettled)
+        nodes_total, nodes_unsettled, status, started_at)
      SELECT job_id, workflow_id, hash, version, priority, inputs::jsonb, owner_id, correlation_id,
-        idempotency_key, submitted_by, callback_url, rerun_of, total, total
+        idempotency_key, submitted_by, callback_url, rerun_of, total, total, 'running', now()
      FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::smallint[], $6::text[],
         $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::int[])
        AS t(job_id, workflow_id, hash, version, priority, inputs, owner_id, correlation_id,
