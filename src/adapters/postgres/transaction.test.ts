@@ -108,3 +108,19 @@ it("refuses a query that comes after its end", async () => {
   });
   await expect(kept!.query("SELECT 1")).rejects.toThrow(/over/);
 });
+
+it("runs again when a statement that nobody awaited was the victim", async () => {
+  await test.db.query("CREATE SEQUENCE IF NOT EXISTS victims");
+  let runs = 0;
+  await test.db.transaction(async (tx) => {
+    runs++;
+    tx.send(
+      `DO $$ BEGIN IF nextval('victims') = 1 THEN
+         RAISE EXCEPTION 'conflict' USING ERRCODE = '40001'; END IF; END $$`,
+    );
+    // By itself it only hears that the transaction is aborted, which is no reason to run again.
+    await add(tx, 1);
+  });
+  expect(runs).toBe(2);
+  expect(await values()).toEqual([1, 0]);
+});

@@ -25,6 +25,7 @@ export interface TransactionOptions {
 
 const serializationFailure = "40001";
 const deadlockDetected = "40P01";
+const transactionAborted = "25P02";
 const defaultMaxAttempts = 5;
 
 export async function runTransaction<T>(
@@ -66,7 +67,7 @@ async function runOnce<T>(
     send(beginText(options));
     const result = await work({
       inTransaction: true,
-      query: (text, values, name) => {
+      query: async (text, values, name) => {
         // A query that was not awaited would otherwise run outside of the transaction, on a
         // connection that may already serve somebody else.
         if (finished) throw new Error("This transaction is over: await every query inside of it.");
@@ -92,12 +93,19 @@ async function runOnce<T>(
     await client.query("ROLLBACK").catch((failure: unknown) => {
       lost ??= failure instanceof Error ? failure : new Error(String(failure));
     });
-    throw error;
+    throw (await causeOf(error, sent)) ?? error;
   } finally {
     client.off("error", onError);
     // A connection in an unknown state is thrown away, never handed to the next caller.
     client.release(lost);
   }
+}
+
+/** A query behind a sent statement that failed only hears that the transaction is aborted. */
+async function causeOf(error: unknown, sent: readonly Promise<unknown>[]): Promise<unknown> {
+  if (codeOf(error) !== transactionAborted) return undefined;
+  const answers = await Promise.allSettled(sent);
+  return answers.find((answer) => answer.status === "rejected")?.reason;
 }
 
 function beginText(options: TransactionOptions): string {
@@ -112,6 +120,10 @@ function beginText(options: TransactionOptions): string {
 }
 
 function isRetryable(error: unknown): boolean {
-  const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
+  const code = codeOf(error);
   return code === serializationFailure || code === deadlockDetected;
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error ? (error as { code?: unknown }).code : undefined;
 }
