@@ -10,7 +10,6 @@ export const failPoints = [
   "submit.before_write",
   "submit.before_commit",
   "submit.after_commit",
-  "tick.work_found",
   "tick.jobs_locked",
   "tick.before_write",
   "write.nodes_inserted",
