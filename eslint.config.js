@@ -119,7 +119,12 @@ export default tseslint.config(
   {
     files: ["**/*.js"],
     languageOptions: {
-      globals: { process: "readonly", URL: "readonly", console: "readonly", performance: "readonly" },
+      globals: {
+        process: "readonly",
+        URL: "readonly",
+        console: "readonly",
+        performance: "readonly",
+      },
     },
   },
 );

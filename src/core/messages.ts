@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { jsonObject } from "./model/json.ts";
-import { taskError } from "./model/task.ts";
 
 /** What an orchestrator sends to a task queue: one attempt of one node. */
 export const taskMessage = z.object({
@@ -28,11 +27,3 @@ export const jobMessage = z.object({
   submitted_by: z.string().max(64).optional(),
   idempotency_key: z.string().min(1).max(128).optional(),
 });
-export type JobMessage = z.infer<typeof jobMessage>;
-
-/** How one attempt ended, as the worker tells it. */
-export const taskReport = z.discriminatedUnion("status", [
-  z.object({ status: z.literal("completed"), output: jsonObject }),
-  z.object({ status: z.literal("failed"), error: taskError }),
-]);
-export type TaskReport = z.infer<typeof taskReport>;

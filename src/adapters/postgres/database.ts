@@ -5,7 +5,7 @@ import { runTransaction } from "./transaction.ts";
 import type { TransactionOptions } from "./transaction.ts";
 import { types } from "./types.ts";
 
-export type { Queryable, Row, Transaction } from "./queryable.ts";
+export type { Queryable, Transaction } from "./queryable.ts";
 
 export interface Database extends Queryable {
   transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;

@@ -7,18 +7,3 @@ export interface Clock {
 }
 
 export const systemClock: Clock = { now: () => new Date() };
-
-export interface ManualClock extends Clock {
-  advance(milliseconds: number): void;
-}
-
-/** A clock that stands still until a test moves it. */
-export function manualClock(start: Date): ManualClock {
-  let time = start.getTime();
-  return {
-    now: () => new Date(time),
-    advance: (milliseconds) => {
-      time += milliseconds;
-    },
-  };
-}

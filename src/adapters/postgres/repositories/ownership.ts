@@ -11,7 +11,8 @@ export interface OrchestratorIdentity {
 export async function beat(db: Queryable, who: OrchestratorIdentity): Promise<void> {
   await db.query(
     `INSERT INTO dagapp.dag_orchestrators (owner_id, host, pid, version) VALUES ($1, $2, $3, $4)
-     ON CONFLICT (owner_id) DO UPDATE SET heartbeat_at = now()`,
+     ON CONFLICT (owner_id) DO UPDATE SET host = excluded.host, pid = excluded.pid,
+       version = excluded.version, heartbeat_at = now()`,
     [who.owner_id, who.host, who.pid, who.version],
   );
 }
