@@ -2,8 +2,8 @@
  * The submitter of one cell of the table, in a process of its own: a peer may need another Node
  * than we do, and CPU time is counted by process.
  *
- * An adapter is a module with `open({ databaseUrl, watchUrl, redisUrl, workload, size, settings })`,
- * which resolves, when its workers are ready to be used, to
+ * An adapter is a module with `open({ databaseUrl, watchUrl, redisUrl, folder, workload, size,
+ * settings })`, which resolves, when its workers are ready to be used, to
  *   roles()      pid → what it is, of all processes that it started
  *   warmUp()     optional: brings connections, plans and compilers to life; not measured
  *   fill(size)   optional, W5 only: queues the backlog while no worker runs

@@ -6,6 +6,7 @@ import { peers as allPeers, preparePeers } from "./harness/peers.js";
 import { startPostgres } from "./harness/postgres.js";
 import { startRedis } from "./harness/redis.js";
 import { runRounds } from "./harness/rounds.js";
+import { makeWorkFolder } from "./harness/work-folder.js";
 import { summarise } from "./report/summarise.js";
 import { progressLine, statementLines, summaryTable } from "./report/terminal.js";
 import { writeResults } from "./report/write-results.js";
@@ -29,12 +30,14 @@ async function bench(options) {
     say,
   );
   const began = performance.now();
-  const server = await startPostgres(say);
-  const redis = peers.some((peer) => peer.redis) ? await startRedis(say) : undefined;
+  const folder = makeWorkFolder();
+  const server = await startPostgres(folder, say);
+  const redis = peers.some((peer) => peer.redis) ? await startRedis(folder, say) : undefined;
   const admin = await openAdmin(server.url);
   try {
     const machine = await describeMachine({ admin, redis, peers });
-    const results = await runRounds({ options, peers, admin, server, redis, say, onResult });
+    const parts = { options, peers, admin, server, redis, folder };
+    const results = await runRounds({ ...parts, say, onResult });
     const seconds = (performance.now() - began) / 1000;
     const summary = summarise({ options, peers, machine, seconds, results });
     say(summaryTable(summary));

@@ -18,7 +18,7 @@ export async function describeMachine({ admin, redis, peers }) {
     postgres: await admin.version(),
     settings,
     redis: redis?.version,
-    versions: Object.fromEntries(peers.map(({ label, version }) => [label, version])),
+    engines: peers.map(({ label, version, kind }) => ({ label, version, kind })),
     loadAtStart: Number(readFileSync("/proc/loadavg", "utf8").split(" ")[0]),
   };
 }

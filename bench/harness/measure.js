@@ -8,14 +8,14 @@ const driverFile = fileURLToPath(new URL("../driver.js", import.meta.url));
 /** Longer than the slowest cell by far: a hang must end the benchmark with a word. */
 const patienceMs = 180_000;
 
-export async function measure({ admin, server, redis, peer, cell, settings }) {
+export async function measure({ admin, server, redis, folder, peer, cell, settings }) {
   const name = cell.database ?? `bench_${peer.id.replace(/\W/g, "_")}`;
   const urls = cell.database === undefined ? await admin.create(name) : admin.urls(cell.database);
   if (peer.redis) await redis.flush();
   const driver = startDriver(peer);
   try {
     const { workload, size } = cell;
-    await driver.ask("open", { ...urls, redisUrl: redis?.url, workload, size, settings });
+    await driver.ask("open", { ...urls, redisUrl: redis?.url, folder, workload, size, settings });
     const filled = cell.fill ? await driver.ask("fill", size) : undefined;
 
     const roots = { store: peer.redis ? redis.pid : server.pid, driver: driver.pid };

@@ -4,10 +4,8 @@
  * launcher gives its own on the command line, where they beat postgresql.conf.
  */
 import { spawn } from "node:child_process";
-import { rmSync } from "node:fs";
-import { mkdtemp, open, readFile, rm, chmod } from "node:fs/promises";
+import { open, readFile } from "node:fs/promises";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
@@ -40,13 +38,11 @@ const settings = {
   "pg_stat_statements.track_utility": "on",
 };
 
-export async function startPostgres(say) {
+export async function startPostgres(folder, say) {
   const given = process.env.BENCH_DATABASE_URL;
   if (given) return { url: given, pid: undefined, stop: async () => undefined };
 
-  const folder = await mkdtemp(path.join(tmpdir(), "rmhdag-bench-postgres-"));
-  await chmod(folder, 0o755);
-  const layout = layoutOf(path.join(folder, "server"));
+  const layout = layoutOf(path.join(folder, "postgres"));
   const account = await serverAccount();
   await createDataDirectory(layout);
   const [found] = await findBinaries("npm");
@@ -80,10 +76,7 @@ export async function startPostgres(say) {
   await log.close();
   const ended = new Promise((resolve) => server.once("exit", resolve));
   // Whatever ends us, the server must not stay behind; nobody needs its data.
-  const abandon = () => {
-    server.kill("SIGQUIT");
-    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
-  };
+  const abandon = () => server.kill("SIGQUIT");
   process.once("exit", abandon);
 
   const password = (await readFile(layout.password, "utf8")).trim();
@@ -96,7 +89,6 @@ export async function startPostgres(say) {
       process.off("exit", abandon);
       server.kill("SIGINT");
       await ended;
-      await rm(folder, { recursive: true, force: true });
     },
   };
 }

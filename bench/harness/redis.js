@@ -1,28 +1,24 @@
 /** Redis for BullMQ: Debian's own, durable as its documentation advises (AOF, synced every second). */
 import { execFileSync, spawn } from "node:child_process";
-import { rmSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { connect, createServer } from "node:net";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 
 /** Undefined when there is none and none can be installed: then its column says so. */
-export async function startRedis(say) {
+export async function startRedis(folder, say) {
   if (!isInstalled() && !install(say)) return undefined;
-  const folder = await mkdtemp(path.join(tmpdir(), "rmhdag-bench-redis-"));
+  const data = path.join(folder, "redis");
+  await mkdir(data);
   const port = await freePort();
   const persistence = ["--appendonly", "yes", "--appendfsync", "everysec", "--save", ""];
   const server = spawn(
     "redis-server",
-    ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder, ...persistence],
+    ["--port", String(port), "--bind", "127.0.0.1", "--dir", data, ...persistence],
     { stdio: "ignore", detached: true },
   );
   const ended = new Promise((resolve) => server.once("exit", resolve));
-  const abandon = () => {
-    server.kill("SIGKILL");
-    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
-  };
+  const abandon = () => server.kill("SIGKILL");
   process.once("exit", abandon);
   const ask = (command) => talk(port, command);
   while ((await ask("PING").catch(() => "")) !== "+PONG") await pause(20);
@@ -36,7 +32,6 @@ export async function startRedis(say) {
       process.off("exit", abandon);
       server.kill("SIGTERM");
       await ended;
-      await rm(folder, { recursive: true, force: true });
     },
   };
 }

@@ -6,9 +6,11 @@ import { cellsOf, growthCellsOf } from "./plan.js";
 /** Growth is about ours alone and takes long, so its later rounds run only while there is time. */
 const budgetMs = 13 * 60_000;
 
-export async function runRounds({ options, peers, admin, server, redis, onResult, say }) {
+export async function runRounds({ options, peers, admin, server, redis, folder, ...told }) {
+  const { onResult, say } = told;
   const { settings } = options;
-  const measureCell = (cell) => measure({ admin, server, redis, peer: cell.peer, cell, settings });
+  const measureCell = (cell) =>
+    measure({ admin, server, redis, folder, peer: cell.peer, cell, settings });
   const ours = peers.find(({ id }) => id === "ours");
   const histories = new Set();
   const results = [];

@@ -3,7 +3,6 @@
  * API. The contract of an adapter is told in driver.js.
  */
 import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { migrate } from "../../dist/adapters/postgres/migrate.js";
@@ -15,17 +14,17 @@ import { startProgram } from "./programs.js";
 import { openWatch } from "./watch.js";
 
 const workflows = fileURLToPath(new URL("../workflows", import.meta.url));
-/** More in flight brings nothing on two cores, fewer leave the orchestrator waiting. */
+/** Enough that the orchestrator never waits for the submitter. */
 const submissionsInFlight = 64;
 
-export async function open({ databaseUrl, watchUrl, workload, size, settings }) {
-  const folder = await mkdtemp(path.join(tmpdir(), "rmhdag-bench-"));
+export async function open({ databaseUrl, watchUrl, workload, size, settings, ...given }) {
+  const folder = await mkdtemp(path.join(given.folder, "ours-"));
   await cp(workflows, path.join(folder, "workflows"), { recursive: true });
   const length = workload === "W2" ? size : 2;
   await writeFile(path.join(folder, "workflows/bench_chain.yaml"), chainWorkflow(length));
   await migrate(databaseUrl);
 
-  const env = { DATABASE_URL: databaseUrl, RMHDAG_DATA_DIR: folder, ...settings.env };
+  const env = { DATABASE_URL: databaseUrl, RMHDAG_DATA_DIR: folder };
   const roles = {};
   const programs = [];
   const start = async (name, more) => {

@@ -25,7 +25,7 @@ export async function startProgram(name, env, { cpuProf } = {}) {
     createInterface({ input: child.stdout }).on("line", (line) => {
       const entry = parse(line);
       if (entry.msg === `${name} started`) resolve(entry);
-      else if (Number(entry.level ?? 30) >= 40) process.stderr.write(`${name}: ${line}\n`);
+      else if (Number(entry.level ?? 30) >= 40) warn(name, entry);
     });
   });
   return {
@@ -36,6 +36,11 @@ export async function startProgram(name, env, { cpuProf } = {}) {
       await ended;
     },
   };
+}
+
+/** A benchmark in which something went wrong measures that. */
+function warn(name, { msg, err }) {
+  process.stderr.write(`${name}: ${msg}${err === undefined ? "" : ` (${err.message})`}\n`);
 }
 
 function parse(line) {

@@ -54,14 +54,18 @@ function paragraphs(targets) {
 }
 
 function settings({ machine, workers, concurrency }) {
-  const { cpu, cores, memoryGib, system, node, postgres, redis, versions } = machine;
-  const names = Object.entries(versions).map(([label, version]) => `${label} ${version}`);
+  const { cpu, cores, memoryGib, system, node, postgres, redis, engines } = machine;
+  const names = engines.map(({ label, version, kind }) => {
+    const what = kind === undefined ? "" : `: ${kind}`;
+    return `- ${label} ${version}${what}.`;
+  });
   const server = Object.entries(machine.settings).map(([name, value]) => `${name} ${value}`);
   return [
     `- ${cpu}, ${cores} cores, ${memoryGib} GiB, ${system}; store, submitter and workers share it. Load at the start ${machine.loadAtStart}.`,
     `- PostgreSQL ${postgres}: ${server.join(", ")}${redis === undefined ? "" : `; Redis ${redis}, AOF everysec`}.`,
-    `- Node ${node} for all. ${names.join(", ")}.`,
-    `- Ours: one orchestrator, ${workers} worker process${workers === 1 ? "" : "es"} with ${concurrency} tasks at once.`,
+    `- Node ${node} for all.`,
+    ...names,
+    `- Ours is one orchestrator, ${workers} worker process${workers === 1 ? "" : "es"} with ${concurrency} tasks at once, jobs over HTTP.`,
   ];
 }
 

@@ -1,0 +1,14 @@
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+/** Everything that a run writes and nobody needs afterwards; gone with the process. */
+export function makeWorkFolder() {
+  const folder = mkdtempSync(path.join(tmpdir(), "rmhdag-bench-"));
+  // As root the server runs as another user, who must be able to enter.
+  chmodSync(folder, 0o755);
+  process.once("exit", () => {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  });
+  return folder;
+}
