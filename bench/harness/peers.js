@@ -38,7 +38,7 @@ export const peers = [
     workloads: {
       W1: plain,
       // A second a hop, whatever the length: the other 45 would only take time.
-      W2: [{ size: 5, repeat: 1, note: "5 hops" }],
+      W2: [{ size: 5, repeat: 1 }],
       W3: [{ repeat: 1 }],
       W4: plain,
       W5: [{ note: "a raw queue" }],
@@ -62,10 +62,10 @@ export const peers = [
       W1: plain,
       W2: plain,
       // A fan-out is serial in it: ten thousand take ten times as long as one thousand.
-      W3: [{ size: 1000, repeat: 1 }],
+      W3: [{ most: 1000, repeat: 1 }],
       W4: plain,
       // It has no bulk interface: filling 100,000 would take half a minute, draining a whole one.
-      W5: [{ size: 10_000, note: "10,000 tasks" }],
+      W5: [{ size: 10_000 }],
     },
   },
   {
@@ -86,8 +86,10 @@ export function preparePeers(chosen, say) {
   const others = chosen.some((peer) => peer.package !== undefined);
   if (others && !existsSync(`${folder}node_modules/.package-lock.json`)) {
     say("installing the peers into bench/peers/node_modules (once)");
-    // Without scripts: nothing is downloaded but what the lockfile names.
-    execFileSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", folder], {
+    // Without scripts: nothing is downloaded but packages. Not `npm ci`, which refuses a lockfile
+    // that lacks the native parts for other platforms, all of which are optional.
+    const flags = ["--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
+    execFileSync("npm", ["install", ...flags, "--prefix", folder], {
       stdio: ["ignore", "ignore", "inherit"],
     });
   }
@@ -97,10 +99,8 @@ export function preparePeers(chosen, say) {
 
 /** Some peers need a newer Node than ours; one Node for all keeps the comparison about engines. */
 function nodeOfPeers() {
-  const names = [`node-${process.platform}-${process.arch}`, `node-bin-darwin-${process.arch}`];
-  return names
-    .map((name) => `${folder}node_modules/${name}/bin/node`)
-    .find((file) => existsSync(file));
+  const file = `${folder}node_modules/node-${process.platform}-${process.arch}/bin/node`;
+  return existsSync(file) ? file : undefined;
 }
 
 function versionOf(peer) {

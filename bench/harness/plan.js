@@ -79,16 +79,18 @@ export function cellsOf({ only, quick }, peers) {
 }
 
 function cellsOfPeer({ peer, workload, size, repeat, fill }) {
-  const variants = peer.workloads[workload];
-  return (variants ?? []).map(({ size: own, repeat: times, note }) => ({
-    peer,
-    row: `${workload}@${size}`,
-    workload,
-    size: Math.min(own ?? size, size),
-    repeat: times ?? repeat?.(size) ?? 1,
-    fill,
-    note,
-  }));
+  const variants = peer.workloads[workload] ?? [];
+  return variants
+    .filter(({ most = size }) => size <= most)
+    .map(({ size: own = size, repeat: times, note }) => ({
+      peer,
+      row: `${workload}@${size}`,
+      workload,
+      size: Math.min(own, size),
+      repeat: times ?? repeat?.(size) ?? 1,
+      fill,
+      note: own < size ? `${own.toLocaleString("en-US")} tasks` : note,
+    }));
 }
 
 /** The cells of one round of growth. Databases with a history are kept from round to round. */

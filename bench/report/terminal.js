@@ -60,7 +60,8 @@ export function summaryTable({ rows, growth, targets, rounds, seconds }) {
     "",
     `Medians of ${rounds} round${rounds === 1 ? "" : "s"}, ${seconds} s; costs are for one task.`,
     "",
-    ...[...blocks, ...series, ["Targets", ...reached].join("\n")].map((block) => `${block}\n`),
+    ...[...blocks, ...series].map((block) => `${block}\n`),
+    ...(reached.length === 0 ? [] : ["Targets", ...reached]),
   ].join("\n");
 }
 
