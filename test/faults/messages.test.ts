@@ -22,6 +22,7 @@ beforeAll(async () => {
   folder = await makeWorkFolder({
     retried:
       "nodes: { a: { handler: echo, retry: { max_attempts: 1, initial_delay_seconds: 0 } } }",
+    pair: "nodes: { a: { handler: echo }, b: { handler: echo } }",
     many: `
 nodes:
   split: { type: fan_out, source: "{{ inputs.items }}", task: { handler: echo, params: { n: "{{ item }}" } }, next: join }
@@ -152,18 +153,41 @@ describe("a result", () => {
   });
   afterEach(() => engine.close());
 
-  it("that comes after the job was cancelled is an ignored event", async () => {
-    const { job_id } = await engine.submit("retried");
-    const [message] = await engine.take(job_id);
-    await makeVerbs(engine.deps, () => undefined).cancel(job_id, "enough");
-    await engine.tick();
-    await engine.complete(message!, { late: true });
-    await engine.tick();
-    expect((await engine.job(job_id)).status).toBe("cancelled");
-    const events = await engine.events(job_id);
-    expect(events.at(-1)).toMatchObject({ event_type: "result_ignored", node_id: "a" });
-    await expectInvariants(database.db);
-  });
+  it.each(["completed", "failed", "cancelled"])(
+    "that comes after its job has %s is an ignored event, and stops no other job",
+    async (end) => {
+      const { job_id } = await engine.submit("pair");
+      const [a, b] = await engine.take(job_id);
+      if (end === "cancelled") {
+        await makeVerbs(engine.deps, () => undefined).cancel(job_id, "enough");
+      } else if (end === "failed") await engine.fail(a!, { category: "permanent" });
+      else for (const one of [a!, b!]) await engine.complete(one, { done: true });
+      await engine.tick();
+      const ended = await jobRow(job_id);
+      expect(ended["status"]).toBe(end);
+      const late = end === "completed" ? { ...b!, task_id: `${job_id}_b_7` } : b!;
+      await engine.complete(late, { late: true });
+      const other = await engine.submit("retried");
+      for (const one of await engine.take(other.job_id)) await engine.complete(one, {});
+      await engine.tick();
+      expect((await engine.job(other.job_id)).status).toBe("completed");
+      const events = await engine.events(job_id);
+      expect(events.at(-1)).toMatchObject({ event_type: "result_ignored", node_id: "b" });
+      // How it ended, with what and when, is as it was.
+      const after = await jobRow(job_id);
+      const count = { event_seq: events.length, version: after["version"] };
+      expect(after).toEqual({ ...ended, ...count, updated_at: after["updated_at"] });
+      await expectInvariants(database.db);
+    },
+  );
+
+  async function jobRow(jobId: string): Promise<Record<string, unknown>> {
+    const { rows } = await database.db.query<Record<string, unknown>>(
+      `SELECT * FROM dagapp.dag_jobs WHERE job_id = $1`,
+      [jobId],
+    );
+    return rows[0] ?? {};
+  }
 
   it("of an attempt that is not the current one is an ignored event", async () => {
     const { job_id } = await engine.submit("retried");

@@ -138,6 +138,7 @@ export interface JobUpdate {
   readonly failed_node_id: string | null;
 }
 
+/** A late result only numbers one more event: how a job ended, and when, is written once. */
 export function updateJobs(tx: Transaction, updates: readonly JobUpdate[]): void {
   const column = <K extends keyof JobUpdate>(key: K) => updates.map((update) => update[key]);
   tx.send(
@@ -145,15 +146,16 @@ export function updateJobs(tx: Transaction, updates: readonly JobUpdate[]): void
        status = u.status::dagapp.job_status,
        nodes_unsettled = u.unsettled,
        event_seq = u.event_seq,
-       result_data = u.result::jsonb,
-       error_code = u.error_code,
-       error_message = u.error_message,
-       failed_node_id = u.failed_node_id,
+       result_data = coalesce(u.result::jsonb, j.result_data),
+       error_code = coalesce(u.error_code, j.error_code),
+       error_message = coalesce(u.error_message, j.error_message),
+       failed_node_id = coalesce(u.failed_node_id, j.failed_node_id),
        attention = false,
        version = version + 1,
        updated_at = now(),
        started_at = CASE WHEN u.status <> 'pending' THEN coalesce(j.started_at, now()) END,
-       completed_at = CASE WHEN u.status IN ('completed', 'failed', 'cancelled') THEN now() END
+       completed_at = CASE WHEN u.status IN ('completed', 'failed', 'cancelled')
+         THEN coalesce(j.completed_at, now()) END
      FROM unnest($1::text[], $2::text[], $3::int[], $4::int[], $5::text[], $6::text[], $7::text[],
          $8::text[])
        AS u(job_id, status, unsettled, event_seq, result, error_code, error_message, failed_node_id)
