@@ -1,6 +1,4 @@
 /** Two who want different things of one job at the same time, in many interleavings. */
-import { writeFile } from "node:fs/promises";
-import path from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Problem } from "../../src/core/errors.ts";
 import { makeVerbs } from "../../src/orchestrator/jobs/make-verbs.ts";
@@ -9,10 +7,9 @@ import { expectInvariants } from "../support/chaos-invariants.ts";
 import type { TestDatabase } from "../support/database.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { TestEngine } from "../support/engine.ts";
-import { Fleet } from "../support/programs.ts";
 import { Random } from "../support/random.ts";
 import type { WorkFolder } from "./mixed-work.ts";
-import { allEnded, makeWorkFolder, quick, twoQueues } from "./mixed-work.ts";
+import { makeWorkFolder } from "./mixed-work.ts";
 
 const rounds = 60;
 
@@ -236,72 +233,5 @@ describe("running a job again", () => {
       expect(await engine.events(job_id)).toEqual(before);
     }
     await expectInvariants(database.db);
-  });
-});
-
-describe("one idempotency key from 50 clients of two orchestrators", () => {
-  it("makes one job, and everybody is told its id", async () => {
-    const fleet = new Fleet(database.url, folder.path);
-    try {
-      const orchestrators = [await fleet.orchestrator(quick), await fleet.orchestrator(quick)];
-      await fleet.worker(twoQueues);
-      for (let round = 0; round < 5; round++) {
-        const body = { workflow_id: "two", inputs: {}, idempotency_key: `key ${round}` };
-        const answers = await Promise.all(
-          Array.from({ length: 50 }, (_, i) => orchestrators[i % 2]!.client.submitJob({ body })),
-        );
-        expect(new Set(answers.map(({ job_id }) => job_id)).size).toBe(1);
-        expect(answers.filter(({ created }) => created).length).toBe(1);
-      }
-      expect((await allEnded(database.db, 5)).map(({ status }) => status)).toEqual(
-        Array.from({ length: 5 }, () => "completed"),
-      );
-      await expectInvariants(database.db);
-    } finally {
-      await fleet.stop();
-    }
-  });
-});
-
-describe("a workflow that is edited while its jobs run", () => {
-  it("changes no job that was there before, whoever takes it over", async () => {
-    const file = path.join(folder.path, "edited.yaml");
-    const versions = ["first", "second", "third"];
-    const write = (version: string) =>
-      writeFile(
-        file,
-        `nodes: { a: { handler: echo, next: ${version} }, ${version}: { handler: echo } }`,
-      );
-    await write("first");
-    const ids: string[] = [];
-    for (const version of versions) {
-      const [submitted] = await race(
-        () => Promise.all(Array.from({ length: 10 }, () => engine.submit("edited"))),
-        () => write(version),
-      );
-      ids.push(...submitted.map(({ job_id }) => job_id));
-      ids.push((await engine.submit("edited")).job_id);
-    }
-    // Another engine knows nothing but what is stored.
-    const heir = await TestEngine.create(database, folder.path);
-    try {
-      await database.db.query(`UPDATE dagapp.dag_jobs SET owner_id = $1, attention = true`, [
-        heir.deps.ownerId,
-      ]);
-      engine = heir;
-      const seen = new Map<string, number>();
-      for (const id of ids) {
-        await finish(id);
-        expect((await engine.job(id)).status).toBe("completed");
-        const nodes = Object.keys(await engine.statuses(id));
-        const ran = versions.filter((version) => nodes.includes(version));
-        expect(ran.length).toBe(1);
-        count(seen, ran[0]!);
-      }
-      expectBoth(seen, ...versions);
-      await expectInvariants(database.db);
-    } finally {
-      await heir.close();
-    }
   });
 });

@@ -11,6 +11,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { openDatabase } from "../../src/adapters/postgres/database.ts";
 import type { Database } from "../../src/adapters/postgres/database.ts";
 import { describeStuck, expectInvariants } from "./chaos-invariants.ts";
+import type { ChaosReport } from "./chaos-report.ts";
+import { countChaos } from "./chaos-report.ts";
 import type { ChaosServer } from "./chaos-server.ts";
 import { startChaosServer } from "./chaos-server.ts";
 import type { ChaosWork } from "./chaos-work.ts";
@@ -22,18 +24,6 @@ import { Random } from "./random.ts";
 export interface ChaosOptions {
   readonly seed: number;
   readonly seconds: number;
-}
-
-/** How often something rare was really there. */
-export interface ChaosReport {
-  jobs: number;
-  events: number;
-  takeOvers: number;
-  retries: number;
-  redeliveries: number;
-  fenced: number;
-  serverCrashes: number;
-  actions: Record<string, number>;
 }
 
 const orchestratorSettings = {
@@ -101,16 +91,7 @@ class Run {
   private readonly submitted = new Set<string>();
   private readonly peace = new AbortController();
   private deck: (typeof actions)[number][] = [];
-  private readonly report: ChaosReport = {
-    jobs: 0,
-    events: 0,
-    takeOvers: 0,
-    retries: 0,
-    redeliveries: 0,
-    fenced: 0,
-    serverCrashes: 0,
-    actions: {},
-  };
+  private readonly done = new Map<string, number>();
 
   constructor(
     seed: number,
@@ -142,7 +123,8 @@ class Run {
     await this.converge();
     await expectInvariants(this.db);
     await expectModel(this.db, new Map(this.works.map((work) => [work.workflow_id, work])));
-    return this.count();
+    const { db, submitted, redelivered, done, everybody } = this;
+    return countChaos({ db, submitted, redelivered, done, programs: everybody });
   }
 
   private isHarming(): boolean {
@@ -165,7 +147,7 @@ class Run {
   private async harm(): Promise<void> {
     if (this.deck.length === 0) this.deck = this.random.shuffle(actions);
     const action = this.deck.pop() ?? "crash server";
-    this.report.actions[action] = (this.report.actions[action] ?? 0) + 1;
+    this.done.set(action, (this.done.get(action) ?? 0) + 1);
     const [verb, whom] = action.split(" ");
     if (whom === "server") {
       await this.server.crash();
@@ -273,31 +255,6 @@ class Run {
         return [`${program.name} ${program.pid}:`, ...told.slice(-25)].join("\n  ");
       })
       .join("\n");
-  }
-
-  private async count(): Promise<ChaosReport> {
-    const events = (type: string) =>
-      this.one(`SELECT count(*)::integer AS n FROM dagapp.dag_job_events
-                WHERE event_type = '${type}'`);
-    const lost = this.everybody
-      .map((program) => program.output().match(/no longer ours|cause: "?lost/g)?.length ?? 0)
-      .reduce((sum, n) => sum + n, 0);
-    const { rows } = await this.db.query<{ idempotency_key: string }>(
-      `SELECT idempotency_key FROM dagapp.dag_jobs`,
-    );
-    const stored = new Set(rows.map(({ idempotency_key }) => idempotency_key));
-    const missing = [...this.submitted].filter((key) => !stored.has(key));
-    if (missing.length > 0) throw new Error(`accepted and not there: ${missing.join(", ")}`);
-    return {
-      ...this.report,
-      jobs: rows.length,
-      events: await this.one(`SELECT count(*)::integer AS n FROM dagapp.dag_job_events`),
-      takeOvers: await events("job_claimed"),
-      retries: await events("node_retry"),
-      redeliveries: this.redelivered.size,
-      fenced: lost + (await events("result_ignored")),
-      serverCrashes: this.report.actions["crash server"] ?? 0,
-    };
   }
 
   private async one(text: string): Promise<number> {
