@@ -6,7 +6,7 @@ import { machineMs, readProcesses, treeOf } from "./processes.js";
 
 const driverFile = fileURLToPath(new URL("../driver.js", import.meta.url));
 /** Longer than the slowest cell by far: a hang must end the benchmark with a word. */
-const patienceMs = 180_000;
+const patienceMs = 300_000;
 
 export async function measure({ admin, server, redis, folder, peer, cell, settings }) {
   const name = cell.database ?? `bench_${peer.id.replace(/\W/g, "_")}`;
