@@ -31,6 +31,8 @@ export async function startChaosServer(): Promise<ChaosServer> {
     proxy,
     async crash() {
       const pid = Number((await readFile(pidFile, "utf8")).split("\n")[0]);
+      // 0 and 1 would be everybody.
+      if (!(pid > 1)) throw new Error("the server's pid is not known");
       process.kill(pid, "SIGQUIT");
       await waitFor(() => !isAlive(pid), { timeoutMs: 20_000, what: "the server to be gone" });
       proxy.cut();
