@@ -22,6 +22,20 @@ it("hides secrets in fields, in addresses and in the texts of errors", () => {
   }
 });
 
+it("writes of an error what tells something, and nothing that hangs on it", () => {
+  const { log, lines } = record("json");
+  const cause = new Error("refused");
+  const err = Object.assign(new Error("lost", { cause }), {
+    code: "57P01",
+    client: { secretKey: 12345 },
+  });
+  log.error({ err }, "failed");
+  expect(JSON.parse(lines[0]!)).toMatchObject({
+    err: { message: "lost", code: "57P01", cause: { message: "refused" } },
+  });
+  expect(lines[0]).not.toContain("12345");
+});
+
 it("writes one JSON object a line for machines, and a readable line for people", () => {
   const json = record("json");
   json.log.info({ queue: "q" }, "consuming");

@@ -28,7 +28,7 @@ const secretKeys = [
 const censored = "[hidden]";
 
 export function createLogger(options: LoggerOptions): Logger {
-  const destination = options.destination ?? process.stdout;
+  const destination = options.destination ?? standardOutput();
   return pino(
     {
       level: options.level,
@@ -46,6 +46,12 @@ export function createLogger(options: LoggerOptions): Logger {
   );
 }
 
+/** Whoever read our lines may be gone before us: that must not end us in the middle of stopping. */
+function standardOutput(): NodeJS.WriteStream {
+  if (process.stdout.listenerCount("error") === 0) process.stdout.on("error", () => undefined);
+  return process.stdout;
+}
+
 /** Passwords in URLs, and the signatures of signed ones, also inside of messages and stacks. */
 export function hideSecrets(text: string): string {
   return text
@@ -55,8 +61,24 @@ export function hideSecrets(text: string): string {
     .replace(/\b(Bearer\s+)[A-Za-z0-9._~+/=-]+/gi, `$1${censored}`);
 }
 
+/** Only what tells something: the driver hangs its whole client, keys and all, on its errors. */
 function serializeError(error: unknown): unknown {
-  return error instanceof Error ? pino.stdSerializers.err(error) : error;
+  if (!(error instanceof Error)) return error;
+  const { name, message, stack, cause } = error;
+  const { code, detail, constraint } = error as {
+    code?: unknown;
+    detail?: unknown;
+    constraint?: unknown;
+  };
+  return {
+    type: name,
+    message,
+    stack,
+    ...(code === undefined ? {} : { code }),
+    ...(detail === undefined ? {} : { detail }),
+    ...(constraint === undefined ? {} : { constraint }),
+    ...(cause === undefined ? {} : { cause: serializeError(cause) }),
+  };
 }
 
 const levelNames: ReadonlyMap<number, string> = new Map(

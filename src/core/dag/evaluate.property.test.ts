@@ -16,7 +16,7 @@ import type { Graph } from "./graph.ts";
 
 /** Every number is one workflow and one set of arrival orders; add a failing one to `known`. */
 const workflows = 2400;
-const arrivals = 3;
+const arrivals = 2;
 const known: readonly number[] = [];
 
 describe("evaluate on random workflows", () => {
@@ -39,7 +39,7 @@ describe("evaluate on random workflows", () => {
     }
     // Rare paths must really have been walked, or the agreement above means little.
     for (const [path, count] of Object.entries(seen)) expect(count, path).toBeGreaterThan(100);
-  });
+  }, 300_000);
 });
 
 /** Runs the job to its end with results in random order and batches, some twice, some late. */

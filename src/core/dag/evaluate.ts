@@ -60,8 +60,8 @@ export function evaluateJob(graph: Graph, facts: Facts, now: number): Evaluated 
   finish(graph, evaluation);
 
   const { changes } = evaluation;
-  const starts =
-    job.status === "pending" && evaluation.decisions.some(({ type }) => type !== "ignore");
+  // Also when nothing follows yet: what a job inherits from another may all be waiting.
+  const starts = job.status === "pending";
   const decisions: readonly Decision[] = starts
     ? [{ type: "start_job" }, ...evaluation.decisions]
     : evaluation.decisions;

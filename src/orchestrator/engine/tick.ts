@@ -5,6 +5,7 @@ import {
   loadDueChildren,
   loadNodes,
   loadStaticNodes,
+  toFact,
 } from "../../adapters/postgres/repositories/nodes.ts";
 import type { TaskResultRow, Work } from "../../adapters/postgres/repositories/work.ts";
 import { findWork } from "../../adapters/postgres/repositories/work.ts";
@@ -131,14 +132,15 @@ async function loadStates(
 }
 
 async function loadChildren(tx: Transaction, work: Work, states: ReadonlyMap<string, JobState>) {
-  const named = [...work.results, ...work.due].filter(({ job_id, node_id }) => {
+  const named = work.due.filter(({ job_id, node_id }) => {
     const state = states.get(job_id);
     return state !== undefined && !state.nodes.has(node_id);
   });
   const swept = [...states.values()].filter((state) => state.row.attention);
   const sweptIds = swept.map((state) => state.row.job_id);
   const found = [
-    ...(named.length === 0 ? [] : await loadNodes(tx, unique(named))),
+    ...work.results.flatMap(({ child }) => (child === null ? [] : [toFact(child)])),
+    ...(named.length === 0 ? [] : await loadNodes(tx, named)),
     ...(sweptIds.length === 0 ? [] : await loadDueChildren(tx, sweptIds)),
   ];
   return groupByJob(found);
@@ -152,10 +154,6 @@ function groupByJob<Item extends { readonly job_id: string }>(items: readonly It
     else group.push(item);
   }
   return groups;
-}
-
-function unique(keys: readonly { job_id: string; node_id: string }[]) {
-  return [...new Map(keys.map((key) => [`${key.job_id} ${key.node_id}`, key])).values()];
 }
 
 async function readResults(

@@ -123,9 +123,12 @@ async function begin(
   { job, graph, inherited }: PreparedJob,
   batch: WriteBatch,
 ): Promise<JobState> {
-  const nodes = new Map(
-    graph.nodes.map(({ id }) => [id, inherited?.nodes.get(id) ?? untouched(id)]),
-  );
+  const nodes = new Map<string, NodeFact>();
+  for (const { id } of graph.nodes) {
+    const fact = inherited?.nodes.get(id) ?? untouched(id);
+    const output = fact.output && (await deps.outputs.resolve(fact.output));
+    nodes.set(id, { ...fact, output });
+  }
   const settled = [...nodes.values()].filter((fact) => isSettled(fact.status)).length;
   const state: JobState = {
     row: newRow(job),

@@ -19,10 +19,16 @@ export interface DeliveryDependencies {
   readonly completions: Batcher<LeaseToken, Settled>;
 }
 
+export interface DeliveryEvents {
+  /** The work is over and only its settling is left: the slot is free. */
+  readonly onSettling: () => void;
+}
+
 export function createDelivery(
   { db, completions }: DeliveryDependencies,
   queue: string,
   message: Fetched,
+  { onSettling }: DeliveryEvents,
 ): HeldDelivery {
   const lease: LeaseToken = { message_id: message.message_id, deliveries: message.deliveries };
   const controller = new AbortController();
@@ -32,6 +38,7 @@ export function createDelivery(
   async function once(settle: () => Promise<Settled>): Promise<Settled> {
     if (settled) return "lost";
     settled = true;
+    onSettling();
     try {
       return await settle();
     } catch (error) {

@@ -4,6 +4,10 @@
  * It asks for messages when a slot is free and there may be some. A fetch that brings fewer than
  * asked for has emptied the queue; from then on nothing is asked until somebody says that there is
  * more: a notification, the time of a delayed message, or the slow poll.
+ *
+ * Short tasks are fetched ahead, so that a fetch serves many of them: as many as this process would
+ * finish within a moment, judged by how long the last ones took. Long tasks never wait here while
+ * another process is idle. A slot is free when its work is over, not when its report is written.
  */
 import type { Logger } from "../../runtime/logger.ts";
 import { timeoutHeader } from "../broker.ts";
@@ -31,8 +35,15 @@ export interface PostgresSubscription extends Subscription {
   wake(): void;
 }
 
-/** More at once only makes a message wait in this process while another one is idle. */
-const maxBatch = 100;
+const maxBatch = 200;
+/** Fetched ahead is what the slots finish within this time. */
+const aheadMs = 20;
+/** Before so many have ended, nothing is fetched ahead. */
+const enoughMeasured = 20;
+/** What lies ahead longer than this, while all slots are taken, is given back. */
+const longestAheadMs = 500;
+/** Reports that may be on their way before no further task is started. */
+const maxSettling = 1000;
 const graceAfterTimeoutMs = 30_000;
 const longestHoldMs = 6 * 3_600_000;
 const defaultGraceMs = 30_000;
@@ -43,20 +54,42 @@ const longestTimerMs = 2_000_000_000;
 export function subscribe(options: SubscriptionOptions): PostgresSubscription {
   const { db, queue, leaseMs, renewal, log } = options;
   const running = new Map<HeldDelivery, Promise<void>>();
+  const ahead: { readonly one: HeldDelivery; readonly since: number }[] = [];
+  /** Handlers at work; those that only settle hold no slot. */
+  let working = 0;
+  /** How long the last handlers took, as a running average; nothing is known of too few. */
+  let averageMs = Infinity;
+  let measured = 0;
   let mayHaveMore = true;
   let pumping: Promise<void> | undefined;
   let closing = false;
   let failures = 0;
   let timer: NodeJS.Timeout | undefined;
+  let returnTimer: NodeJS.Timeout | undefined;
 
   function wake(): void {
     mayHaveMore = true;
     pump();
   }
 
+  /** Messages that could be taken now, to run or to lie ahead. */
+  function room(): number {
+    return options.maxInFlight - working + wantedAhead() - ahead.length;
+  }
+
+  function wantedAhead(): number {
+    return Math.min(maxBatch, Math.floor((options.maxInFlight * aheadMs) / averageMs));
+  }
+
   function pump(): void {
+    while (!closing && working < options.maxInFlight && running.size < maxSettling) {
+      const next = ahead.shift();
+      if (next === undefined) break;
+      start(next.one);
+    }
     if (closing || pumping !== undefined || !mayHaveMore) return;
-    if (running.size >= options.maxInFlight) return;
+    // Not for every single one that is short: each fetch brings many, and the slots do not wait.
+    if (room() < Math.max(1, wantedAhead() / 2)) return;
     pumping = fill().finally(() => {
       pumping = undefined;
       // Whatever ended or arrived meanwhile.
@@ -67,17 +100,17 @@ export function subscribe(options: SubscriptionOptions): PostgresSubscription {
   async function fill(): Promise<void> {
     // The end of this turn: slots that become free together are filled by one fetch.
     await new Promise((resolve) => setImmediate(resolve));
-    const free = Math.min(maxBatch, options.maxInFlight - running.size);
+    const wanted = Math.max(1, Math.min(maxBatch, room()));
     // Before the fetch: a wake that comes while it runs must not be lost.
     mayHaveMore = false;
     try {
-      const { messages, dueInMs } = await fetchMessages(db, queue, free, leaseMs, options.holder);
+      const { messages, dueInMs } = await fetchMessages(db, queue, wanted, leaseMs, options.holder);
       failures = 0;
       if (messages.length > 0) await take(messages);
       if (dueInMs !== null && dueInMs <= 0) {
         await showDue(db, queue);
         mayHaveMore = true;
-      } else if (messages.length === free) mayHaveMore = true;
+      } else if (messages.length === wanted) mayHaveMore = true;
       else if (dueInMs !== null) wakeIn(dueInMs);
     } catch (error) {
       const pauseMs = Math.min(longestPauseMs, 100 * 2 ** failures++);
@@ -92,7 +125,7 @@ export function subscribe(options: SubscriptionOptions): PostgresSubscription {
   }
 
   async function take(messages: readonly Fetched[]): Promise<void> {
-    const held = messages.map((message) => createDelivery(options, queue, message));
+    const held = messages.map((message) => hold(message));
     if (closing) return giveBack(held);
     renewal.hold(
       held.map((one) => ({
@@ -104,16 +137,71 @@ export function subscribe(options: SubscriptionOptions): PostgresSubscription {
         },
       })),
     );
-    for (const one of held) {
-      running.set(
-        one,
-        run(one).finally(() => {
-          renewal.drop(one.lease);
-          running.delete(one);
-          pump();
-        }),
-      );
+    const since = performance.now();
+    ahead.push(...held.map((one) => ({ one, since })));
+    watchAhead();
+  }
+
+  function watchAhead(): void {
+    if (ahead.length > 0) returnTimer ??= setTimeout(() => void returnAhead(), longestAheadMs);
+  }
+
+  /** What was short became long: what lies here is given back, for others to take. */
+  async function returnAhead(): Promise<void> {
+    returnTimer = undefined;
+    const oldest = ahead[0];
+    if (oldest !== undefined && performance.now() - oldest.since >= longestAheadMs) {
+      averageMs = Infinity;
+      measured = 0;
+      await dropAhead().catch((err: unknown) => {
+        log.warn({ err, queue }, "not given back: their leases will run out");
+      });
     }
+    watchAhead();
+  }
+
+  async function dropAhead(): Promise<void> {
+    const untouched = ahead.splice(0).map(({ one }) => one);
+    for (const one of untouched) renewal.drop(one.lease);
+    await giveBack(untouched);
+  }
+
+  function hold(message: Fetched): HeldDelivery {
+    const held = createDelivery(options, queue, message, {
+      onSettling: () => {
+        leaveSlot(held);
+      },
+    });
+    return held;
+  }
+
+  const startedAt = new Map<HeldDelivery, number>();
+
+  function start(one: HeldDelivery): void {
+    working += 1;
+    startedAt.set(one, performance.now());
+    running.set(
+      one,
+      run(one).finally(() => {
+        leaveSlot(one);
+        renewal.drop(one.lease);
+        running.delete(one);
+        pump();
+      }),
+    );
+  }
+
+  /** Once for each: when it begins to settle, or ends without. */
+  function leaveSlot(one: HeldDelivery): void {
+    const start = startedAt.get(one);
+    if (start === undefined) return;
+    startedAt.delete(one);
+    working -= 1;
+    const tookMs = Math.max(0.05, performance.now() - start);
+    measured += 1;
+    if (measured === enoughMeasured) averageMs = tookMs;
+    else if (measured > enoughMeasured) averageMs = 0.9 * averageMs + 0.1 * tookMs;
+    pump();
   }
 
   async function run(one: HeldDelivery): Promise<void> {
@@ -147,6 +235,8 @@ export function subscribe(options: SubscriptionOptions): PostgresSubscription {
     closing = true;
     clearTimeout(timer);
     await pumping;
+    clearTimeout(returnTimer);
+    await dropAhead();
     for (const one of running.keys()) one.abort("shutdown");
     await within(graceMs, Promise.all(running.values()));
     const left = [...running.keys()];

@@ -4,7 +4,7 @@ import type { NodeStatus, NodeType } from "../../../core/model/node.ts";
 import type { TaskError } from "../../../core/model/task.ts";
 import type { Queryable, Transaction } from "../queryable.ts";
 
-interface NodeRow {
+export interface NodeRow {
   readonly job_id: string;
   readonly node_id: string;
   readonly status: NodeStatus;
@@ -22,11 +22,11 @@ interface NodeRow {
 
 export type NodeOfJob = NodeFact & { readonly job_id: string };
 
-const factColumns = `n.job_id, n.node_id, n.status, n.attempt, n.retry_count, n.throttle_count,
+export const factColumns = `n.job_id, n.node_id, n.status, n.attempt, n.retry_count, n.throttle_count,
   (extract(epoch FROM n.retry_at) * 1000)::float8 AS retry_at_ms, n.output, n.input_params, n.error,
   n.fan_out, n.parent_node_id, n.fan_out_index`;
 
-function toFact(row: NodeRow): NodeOfJob {
+export function toFact(row: NodeRow): NodeOfJob {
   const { job_id, node_id, status, attempt, retry_count, throttle_count } = row;
   const parent =
     row.parent_node_id === null || row.fan_out_index === null

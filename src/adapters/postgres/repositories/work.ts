@@ -2,6 +2,8 @@ import type { JsonObject } from "../../../core/model/json.ts";
 import type { TaskError } from "../../../core/model/task.ts";
 import type { Transaction } from "../queryable.ts";
 import type { JobHead } from "./jobs.ts";
+import type { NodeRow } from "./nodes.ts";
+import { factColumns } from "./nodes.ts";
 import { headColumns } from "./jobs.ts";
 
 export interface TaskResultRow {
@@ -13,6 +15,8 @@ export interface TaskResultRow {
   readonly error: TaskError | null;
   readonly worker_id: string | null;
   readonly started_at: string | null;
+  /** Of a fan-out child: its state, so that it need not be asked for again. */
+  readonly child: NodeRow | null;
 }
 
 export interface Work {
@@ -52,11 +56,16 @@ export async function findWork(tx: Transaction, ownerId: string, limit: number):
   const { rows } = await tx.query<WorkRow>(
     `WITH results AS MATERIALIZED (
        SELECT r.task_id, r.job_id, r.node_id, r.status, r.output, r.error, r.worker_id,
-         r.started_at
+         r.started_at, child.fact AS child
        FROM dagapp.dag_task_results r
        CROSS JOIN LATERAL (
          SELECT FROM dagapp.dag_jobs j
          WHERE j.job_id = r.job_id AND j.owner_id = $1 OFFSET 0) mine
+       LEFT JOIN LATERAL (
+         SELECT to_json(f) AS fact FROM (
+           SELECT ${factColumns} FROM dagapp.dag_node_states n
+           WHERE n.job_id = r.job_id AND n.node_id = r.node_id
+             AND n.parent_node_id IS NOT NULL) f OFFSET 0) child ON true
        WHERE NOT r.processed LIMIT $2),
      due AS MATERIALIZED (
        SELECT n.job_id, n.node_id FROM dagapp.dag_node_states n
