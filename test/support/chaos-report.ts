@@ -18,9 +18,19 @@ export interface ChaosFacts {
   readonly db: Database;
   /** Keys of the jobs whose submission was answered. */
   readonly submitted: ReadonlySet<string>;
-  readonly redelivered: ReadonlySet<number>;
   readonly done: ReadonlyMap<string, number>;
   readonly programs: readonly Program[];
+}
+
+/** A second delivery leaves no trace once it is settled, so it is written down when it happens. */
+export async function watchRedeliveries(db: Database): Promise<void> {
+  await db.query(
+    `CREATE TABLE chaos_redelivered (message_id bigint);
+     CREATE FUNCTION chaos_redelivered() RETURNS trigger LANGUAGE plpgsql AS $$
+     BEGIN INSERT INTO public.chaos_redelivered VALUES (NEW.message_id); RETURN NULL; END $$;
+     CREATE TRIGGER chaos_redelivered AFTER INSERT ON dagapp.dag_queue_leases FOR EACH ROW
+       WHEN (NEW.deliveries - NEW.handed_back > 1) EXECUTE FUNCTION chaos_redelivered();`,
+  );
 }
 
 export async function countChaos(facts: ChaosFacts): Promise<ChaosReport> {
@@ -29,6 +39,9 @@ export async function countChaos(facts: ChaosFacts): Promise<ChaosReport> {
     `SELECT event_type, count(*)::integer AS n FROM dagapp.dag_job_events GROUP BY event_type`,
   );
   const events = new Map(rows.map(({ event_type, n }) => [event_type, n]));
+  const redelivered = await db.query<{ n: number }>(
+    `SELECT count(*)::integer AS n FROM chaos_redelivered`,
+  );
   const lost = facts.programs
     .map((program) => program.output().match(/no longer ours|"cause":"lost"/g)?.length ?? 0)
     .reduce((sum, n) => sum + n, 0);
@@ -37,7 +50,7 @@ export async function countChaos(facts: ChaosFacts): Promise<ChaosReport> {
     events: [...events.values()].reduce((sum, n) => sum + n, 0),
     takeOvers: events.get("job_claimed") ?? 0,
     retries: events.get("node_retry") ?? 0,
-    redeliveries: facts.redelivered.size,
+    redeliveries: redelivered.rows[0]?.n ?? 0,
     fenced: lost + (events.get("result_ignored") ?? 0),
     serverCrashes: facts.done.get("crash server") ?? 0,
     actions: Object.fromEntries(facts.done),

@@ -49,7 +49,7 @@ function withScript(
   random: Random,
 ): Source {
   // Long enough to be killed in the middle of, short enough for many.
-  const seconds = random.int(4) / 10;
+  const seconds = (1 + random.int(4)) / 10;
   const retry = (given: unknown) => ({ ...(given as object), initial_delay_seconds: 0.2 });
   if (source["type"] === "fan_out") {
     lists[id] = (lists[id] ?? []).map((_, index) => ({ script: scriptOf(`${id}__${index}`) }));

@@ -12,7 +12,7 @@ import { openDatabase } from "../../src/adapters/postgres/database.ts";
 import type { Database } from "../../src/adapters/postgres/database.ts";
 import { describeStuck, expectInvariants } from "./chaos-invariants.ts";
 import type { ChaosReport } from "./chaos-report.ts";
-import { countChaos } from "./chaos-report.ts";
+import { countChaos, watchRedeliveries } from "./chaos-report.ts";
 import type { ChaosServer } from "./chaos-server.ts";
 import { startChaosServer } from "./chaos-server.ts";
 import type { ChaosWork } from "./chaos-work.ts";
@@ -67,6 +67,7 @@ export async function runChaos({ seed, seconds }: ChaosOptions): Promise<ChaosRe
   const fleet = new Fleet(url.href, folder);
   const db = openDatabase({ url: url.href, applicationName: "rmhdag chaos" });
   try {
+    await watchRedeliveries(db);
     const run = new Run(seed, server, fleet, db, works);
     return await run.play(seconds);
   } finally {
@@ -87,7 +88,6 @@ class Run {
   private workers: Program[] = [];
   private readonly everybody: Program[] = [];
   private readonly thaws: Promise<void>[] = [];
-  private readonly redelivered = new Set<number>();
   private readonly submitted = new Set<string>();
   private readonly peace = new AbortController();
   private deck: (typeof actions)[number][] = [];
@@ -113,19 +113,18 @@ class Run {
     for (let i = 0; i < count; i++) await this.addWorker();
     const until = performance.now() + seconds * 1000;
     const load = this.submitAll();
-    const watch = this.watch();
     // On a slow machine it takes longer until every kind of harm was done once.
     while (performance.now() < until || this.done.size < actions.length) {
       await this.harm();
       await pause(100 + this.random.int(500));
     }
     this.peace.abort();
-    await Promise.all([load, watch, ...this.thaws]);
+    await Promise.all([load, ...this.thaws]);
     await this.converge();
     await expectInvariants(this.db);
     await expectModel(this.db, new Map(this.works.map((work) => [work.workflow_id, work])));
-    const { db, submitted, redelivered, done, everybody } = this;
-    return countChaos({ db, submitted, redelivered, done, programs: everybody });
+    const { db, submitted, done, everybody } = this;
+    return countChaos({ db, submitted, done, programs: everybody });
   }
 
   private isHarming(): boolean {
@@ -210,21 +209,6 @@ class Run {
       `SELECT count(*)::integer AS n FROM dagapp.dag_jobs
                      WHERE status IN ('pending', 'running')`,
     ).catch(() => maxOpenJobs);
-  }
-
-  /** A second delivery leaves no trace once it is settled, so it must be seen while it lasts. */
-  private async watch(): Promise<void> {
-    while (this.isHarming()) {
-      await this.db
-        .query<{ message_id: number }>(
-          `SELECT message_id FROM dagapp.dag_queue_leases WHERE deliveries - handed_back > 1`,
-        )
-        .then(({ rows }) => {
-          for (const { message_id } of rows) this.redelivered.add(message_id);
-        })
-        .catch(() => undefined);
-      await pause(50);
-    }
   }
 
   /** All jobs end, or whatever is stuck is shown. */
