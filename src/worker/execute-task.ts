@@ -148,18 +148,20 @@ function toEnding(error: unknown, cause: StopCause | undefined, message: TaskMes
 
 async function settle(deps: ExecuteDependencies, task: RunningTask, ending: Ending): Promise<void> {
   const { delivery, message } = task;
-  const log = deps.log.child({ task_id: message.task_id, handler: message.handler });
+  // No child logger: making one costs more than running a short task.
+  const { log } = deps;
+  const about = { task_id: message.task_id, handler: message.handler };
   if (ending.status === "stopped") {
-    log.info({ cause: ending.cause }, "task stopped");
+    log.info({ ...about, cause: ending.cause }, "task stopped");
     if (ending.cause === "shutdown") await delivery.release();
     // Withdrawn: nobody waits for a report. Held too long: the next one may try. Lost: no effect.
     else if (ending.cause === "cancelled") await delivery.complete();
     else await delivery.retry({ reason: `given up: ${ending.cause}` });
     return;
   }
-  if (ending.status === "failed") log.info({ error: ending.error }, "task failed");
+  if (ending.status === "failed") log.info({ ...about, error: ending.error }, "task failed");
   reach("worker.before_report");
   const settled = await deps.reporter.report(task, ending);
   reach("worker.after_report");
-  if (settled === "lost") log.warn("the report came too late: the task is no longer ours");
+  if (settled === "lost") log.warn(about, "the report came too late: the task is no longer ours");
 }

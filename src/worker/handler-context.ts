@@ -25,7 +25,7 @@ export function createContext(
   signal: AbortSignal,
 ): { readonly context: HandlerContext; cleanUp(): Promise<void> } {
   const { task_id, job_id, node_id, attempt } = task.message;
-  const logger = createTaskLogger(log.child({ task_id, job_id, node_id }), (line) => {
+  const logger = createTaskLogger(log, { task_id, job_id, node_id }, (line) => {
     reporter.log(task, line);
   });
   let workDir: string | undefined;

@@ -15,11 +15,15 @@ const longestMessage = 8192;
 const longestData = 16 * 1024;
 
 /** Bounded: after so many lines one more says that the rest is only in the process's log. */
-export function createTaskLogger(log: Logger, keep: (line: LogLine) => void): TaskLogger {
+export function createTaskLogger(
+  log: Logger,
+  about: JsonObject,
+  keep: (line: LogLine) => void,
+): TaskLogger {
   let lines = 0;
 
   function write(level: Level, message: string, data?: JsonObject): void {
-    log[level](data ?? {}, message);
+    log[level]({ ...about, ...data }, message);
     lines++;
     if (lines <= maxLinesPerTask) keep(toLine(level, message, data));
     else if (lines === maxLinesPerTask + 1) {

@@ -26,12 +26,14 @@ const threadFile = new URL(
 );
 
 const restartPauseMs = 500;
+const dropEveryMs = 100;
 
 export function startRenewal(options: ThreadOptions, log: Logger): Renewal {
   const held = new Map<string, HeldLease & { onEnd(cause: RenewalEnd): void }>();
   let dropped: LeaseToken[] = [];
   let stopping = false;
   let restartTimer: NodeJS.Timeout | undefined;
+  let dropTimer: NodeJS.Timeout | undefined;
   let thread = start();
 
   function start(): Worker {
@@ -50,6 +52,12 @@ export function startRenewal(options: ThreadOptions, log: Logger): Renewal {
   function restart(): void {
     thread = start();
     post({ kind: "hold", leases: [...held.values()].map(withoutCallback) });
+  }
+
+  function tellDropped(): void {
+    dropTimer = undefined;
+    post({ kind: "drop", leases: dropped });
+    dropped = [];
   }
 
   function post(message: ToThread): void {
@@ -72,12 +80,8 @@ export function startRenewal(options: ThreadOptions, log: Logger): Renewal {
     drop(lease) {
       held.delete(leaseKey(lease));
       dropped.push({ message_id: lease.message_id, deliveries: lease.deliveries });
-      if (dropped.length > 1) return;
-      // What ends together is told together.
-      setImmediate(() => {
-        post({ kind: "drop", leases: dropped });
-        dropped = [];
-      });
+      // Told together and later: the thread may renew one in vain, and nobody hears of it.
+      dropTimer ??= setTimeout(tellDropped, dropEveryMs);
     },
     renewNow() {
       if (held.size > 0) post({ kind: "renew_now" });
@@ -86,6 +90,7 @@ export function startRenewal(options: ThreadOptions, log: Logger): Renewal {
       if (stopping) return;
       stopping = true;
       clearTimeout(restartTimer);
+      clearTimeout(dropTimer);
       // It has ended already, and waits to be started again.
       if (thread.threadId === -1) return;
       const exited = new Promise((resolve) => thread.once("exit", resolve));
