@@ -1,6 +1,7 @@
 import { arm } from "../adapters/runtime/fail-points.ts";
 import { createLogger } from "../adapters/runtime/logger.ts";
 import { stopOnSignals } from "../adapters/runtime/shutdown.ts";
+import { startFailure } from "../adapters/runtime/start-failure.ts";
 import { ConfigError, readConfig } from "./config.ts";
 import { startOrchestrator } from "./wiring.ts";
 
@@ -13,7 +14,8 @@ try {
   stopOnSignals({ log, steps: orchestrator.stopSteps });
   log.info({ url: orchestrator.url, owner: orchestrator.ownerId }, "orchestrator started");
 } catch (error) {
-  if (!(error instanceof ConfigError)) throw error;
-  process.stderr.write(`${error.message}\n`);
-  process.exitCode = 2;
+  const reason = error instanceof ConfigError ? error.message : startFailure(error);
+  if (reason === undefined) throw error;
+  process.stderr.write(`${reason}\n`);
+  process.exit(error instanceof ConfigError ? 2 : 1);
 }

@@ -27,6 +27,7 @@ import type { EngineDeps } from "./engine/deps.ts";
 import { engineMetrics } from "./engine/engine-metrics.ts";
 import { StateCache } from "./engine/job-state.ts";
 import { createOutputStore } from "./engine/output-store.ts";
+import { createSetAside } from "./engine/set-aside.ts";
 import type { Engine } from "./engine/start-engine.ts";
 import { startEngine } from "./engine/start-engine.ts";
 import { makeVerbs } from "./jobs/make-verbs.ts";
@@ -83,6 +84,7 @@ export async function startOrchestrator(
     graphs,
     cache: new StateCache(),
     outputs: createOutputStore(storage),
+    setAside: createSetAside(log),
     env: config.templateEnv,
   };
   const engine = await startEngine(

@@ -1,6 +1,7 @@
 import { arm } from "../adapters/runtime/fail-points.ts";
 import { createLogger } from "../adapters/runtime/logger.ts";
 import { stopOnSignals } from "../adapters/runtime/shutdown.ts";
+import { startFailure } from "../adapters/runtime/start-failure.ts";
 import { ConfigError, readConfig } from "./config.ts";
 import { startWorker } from "./wiring.ts";
 
@@ -12,7 +13,8 @@ try {
   stopOnSignals({ log, steps: worker.stopSteps });
   log.info({ worker: config.workerId, queues: config.queues }, "worker started");
 } catch (error) {
-  if (!(error instanceof ConfigError)) throw error;
-  process.stderr.write(`${error.message}\n`);
-  process.exitCode = 2;
+  const reason = error instanceof ConfigError ? error.message : startFailure(error);
+  if (reason === undefined) throw error;
+  process.stderr.write(`${reason}\n`);
+  process.exit(error instanceof ConfigError ? 2 : 1);
 }

@@ -16,6 +16,7 @@ import { taskQueues } from "../../src/core/queues.ts";
 import type { EngineDeps } from "../../src/orchestrator/engine/deps.ts";
 import { StateCache } from "../../src/orchestrator/engine/job-state.ts";
 import { createOutputStore } from "../../src/orchestrator/engine/output-store.ts";
+import { createSetAside } from "../../src/orchestrator/engine/set-aside.ts";
 import { tick } from "../../src/orchestrator/engine/tick.ts";
 import { prepareJob, submitJobs } from "../../src/orchestrator/jobs/submit-jobs.ts";
 import type { SubmitAnswer, SubmitRequest } from "../../src/orchestrator/verbs.ts";
@@ -55,6 +56,7 @@ export class TestEngine {
       graphs: createGraphCache(db),
       cache: new StateCache(),
       outputs: createOutputStore(createLocalStorage(folder)),
+      setAside: createSetAside(log),
       env: {},
     };
     for (const queue of taskQueues) {

@@ -61,7 +61,8 @@ export function createService(options: ServiceOptions): Service {
       log.error({ err, service: name, retryInMs: nextMs }, "a background service failed");
     }
     isRunning = false;
-    // After a failure a wake must not undo the pause, or a broken database is asked in a loop.
+    // A wake that came during a failed run does not undo the pause, or a broken database would be
+    // asked in a loop; one that comes during the pause is news, such as a database that is back.
     schedule(isWoken && failures === 0 ? 0 : nextMs);
   }
 

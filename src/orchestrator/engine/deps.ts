@@ -6,6 +6,7 @@ import type { Graph } from "../../core/dag/graph.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import type { StateCache } from "./job-state.ts";
 import type { OutputStore } from "./output-store.ts";
+import type { SetAside } from "./set-aside.ts";
 import type { WorkflowRegistry } from "../workflows/registry.ts";
 
 /** What the engine's verbs use. `wiring.ts` makes the real ones, a test its own. */
@@ -20,6 +21,7 @@ export interface EngineDeps {
   readonly graphs: GraphCache;
   readonly cache: StateCache;
   readonly outputs: OutputStore;
+  readonly setAside: SetAside;
   /** The allow-listed environment that templates may read. */
   readonly env: JsonObject;
 }

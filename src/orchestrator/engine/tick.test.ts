@@ -341,6 +341,19 @@ describe("the engine on a real database", () => {
     expect(rows[0]?.output).toMatchObject({ $ref: expect.stringMatching(/^results\//) as string });
   });
 
+  it("lets no job that cannot be settled stop the others", async () => {
+    const bad = await engine.submit("chain");
+    const good = await engine.submit("chain");
+    const [lost] = await engine.take(bad.job_id);
+    await engine.complete(lost!, { $ref: "results/gone.json" });
+    const [fine] = await engine.take(good.job_id);
+    await engine.complete(fine!, {});
+    await engine.tick();
+    expect((await engine.statuses(bad.job_id))["b"]).toBe("pending");
+    await workOff(good.job_id);
+    expect((await engine.job(good.job_id)).status).toBe("completed");
+  });
+
   describe("with several orchestrators", () => {
     it("takes over the jobs of an owner that is gone, and its late writes change nothing", async () => {
       const gone = await TestEngine.create(database, folder);

@@ -7,8 +7,9 @@ import {
   loadStaticNodes,
   toFact,
 } from "../../adapters/postgres/repositories/nodes.ts";
-import type { TaskResultRow, Work } from "../../adapters/postgres/repositories/work.ts";
+import type { TaskResultRow, Which, Work } from "../../adapters/postgres/repositories/work.ts";
 import { findWork } from "../../adapters/postgres/repositories/work.ts";
+import { isOutage } from "../../adapters/postgres/outage.ts";
 import { reach } from "../../adapters/runtime/fail-points.ts";
 import type { Report } from "../../core/dag/facts.ts";
 import type { JsonObject } from "../../core/model/json.ts";
@@ -35,14 +36,51 @@ export interface TickReport {
 /**
  * One transaction settles many jobs: find what waits, lock those jobs where I am still the owner,
  * evaluate each, write everything. An orchestrator that lost a job gets no lock and writes nothing.
+ *
+ * A job that breaks the transaction (an output gone from storage, say) must not stop the others:
+ * then each is tried alone, and one that fails alone is set aside for a while.
  */
 export async function tick(deps: EngineDeps): Promise<TickReport> {
+  const now = deps.clock.now().getTime();
+  const tried: string[] = [];
+  try {
+    return await settleTogether(deps, { except: deps.setAside.list(now) }, tried);
+  } catch (error) {
+    if (isOutage(error) || tried.length === 0) throw error;
+    return await settleAlone(deps, tried, now);
+  }
+}
+
+async function settleAlone(
+  deps: EngineDeps,
+  jobIds: readonly string[],
+  now: number,
+): Promise<TickReport> {
+  let [results, jobs] = [0, 0];
+  for (const only of jobIds) {
+    try {
+      const report = await settleTogether(deps, { only, except: [] }, []);
+      results += report.results;
+      jobs += report.jobs;
+    } catch (error) {
+      if (isOutage(error)) throw error;
+      deps.setAside.add(only, now, error);
+    }
+  }
+  return { results, jobs, more: true, next_due_ms: null };
+}
+
+async function settleTogether(
+  deps: EngineDeps,
+  which: Which,
+  tried: string[],
+): Promise<TickReport> {
   const touched: JobState[] = [];
   try {
     const report = await deps.db.transaction(async (tx) => {
       // A repeat after a deadlock starts from the database and not from half-changed states.
       forget(deps, touched);
-      return await runTick(deps, tx, touched);
+      return await runTick(deps, tx, which, touched, tried);
     });
     if (report.jobs > 0) reach("tick.after_commit");
     for (const state of touched) {
@@ -63,9 +101,12 @@ function forget(deps: EngineDeps, touched: JobState[]): void {
 async function runTick(
   deps: EngineDeps,
   tx: Transaction,
+  which: Which,
   touched: JobState[],
+  tried: string[],
 ): Promise<TickReport> {
-  const work = await findWork(tx, deps.ownerId, batchSize);
+  const work = await findWork(tx, deps.ownerId, batchSize, which);
+  tried.splice(0, Infinity, ...work.jobs.map((job) => job.job_id));
   const idle = { results: 0, jobs: 0, more: false, next_due_ms: work.next_due_ms };
   if (work.jobs.length === 0) return idle;
 

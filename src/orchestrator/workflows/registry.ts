@@ -1,4 +1,5 @@
 import { readFile, stat } from "node:fs/promises";
+import path from "node:path";
 import type { Queryable } from "../../adapters/postgres/queryable.ts";
 import { storeWorkflow } from "../../adapters/postgres/repositories/workflows.ts";
 import type {
@@ -78,10 +79,10 @@ export function createWorkflowRegistry(deps: {
       throw new Problem(
         "INVALID_WORKFLOW",
         `the file of workflow "${workflowId}" has errors`,
-        inFile.map(({ line, column, code, message }) => ({
-          pointer: `${line}:${column}`,
+        inFile.map(({ file, line, column, code, message }) => ({
+          pointer: "/workflow_id",
           code,
-          message,
+          message: `${path.basename(file)}:${line}:${column} ${message}`,
         })),
       );
     },

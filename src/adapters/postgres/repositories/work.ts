@@ -42,6 +42,14 @@ interface WorkRow {
   readonly next_due_ms: number | null;
 }
 
+/** Which jobs to look at: one alone, or all but those that are set aside. */
+export interface Which {
+  readonly only?: string;
+  readonly except: readonly string[];
+}
+
+const wanted = `($3::text IS NULL OR j.job_id = $3) AND NOT j.job_id = ANY ($4::text[])`;
+
 /**
  * Everything that waits for this orchestrator, and the locks on its jobs, in one statement over
  * three small partial indexes.
@@ -52,7 +60,12 @@ interface WorkRow {
  * waiting and not what is stored; a row that is read before its job's lock and is stale after it is
  * recognised by its attempt.
  */
-export async function findWork(tx: Transaction, ownerId: string, limit: number): Promise<Work> {
+export async function findWork(
+  tx: Transaction,
+  ownerId: string,
+  limit: number,
+  which: Which = { except: [] },
+): Promise<Work> {
   const { rows } = await tx.query<WorkRow>(
     `WITH results AS MATERIALIZED (
        SELECT r.task_id, r.job_id, r.node_id, r.status, r.output, r.error, r.worker_id,
@@ -60,7 +73,7 @@ export async function findWork(tx: Transaction, ownerId: string, limit: number):
        FROM dagapp.dag_task_results r
        CROSS JOIN LATERAL (
          SELECT FROM dagapp.dag_jobs j
-         WHERE j.job_id = r.job_id AND j.owner_id = $1 OFFSET 0) mine
+         WHERE j.job_id = r.job_id AND j.owner_id = $1 AND ${wanted} OFFSET 0) mine
        -- By the primary key alone: a word about the parent would bring in the index of children.
        LEFT JOIN LATERAL (
          SELECT ${factColumns} FROM dagapp.dag_node_states n
@@ -70,10 +83,12 @@ export async function findWork(tx: Transaction, ownerId: string, limit: number):
        SELECT n.job_id, n.node_id FROM dagapp.dag_node_states n
        CROSS JOIN LATERAL (
          SELECT FROM dagapp.dag_jobs j
-         WHERE j.job_id = n.job_id AND j.owner_id = $1 AND j.paused_at IS NULL OFFSET 0) mine
+         WHERE j.job_id = n.job_id AND j.owner_id = $1 AND j.paused_at IS NULL AND ${wanted}
+         OFFSET 0) mine
        WHERE n.retry_at <= now() LIMIT $2),
      attention AS MATERIALIZED (
-       SELECT job_id FROM dagapp.dag_jobs WHERE attention AND owner_id = $1 LIMIT $2),
+       SELECT job_id FROM dagapp.dag_jobs j
+       WHERE attention AND owner_id = $1 AND ${wanted} LIMIT $2),
      waiting AS MATERIALIZED (
        SELECT job_id FROM results UNION SELECT job_id FROM due UNION SELECT job_id FROM attention),
      jobs AS MATERIALIZED (
@@ -88,7 +103,7 @@ export async function findWork(tx: Transaction, ownerId: string, limit: number):
        (SELECT count(*) FROM attention) AS attention,
        (SELECT (extract(epoch FROM min(retry_at) - now()) * 1000)::float8
         FROM dagapp.dag_node_states WHERE retry_at > now()) AS next_due_ms`,
-    [ownerId, limit],
+    [ownerId, limit, which.only ?? null, which.except],
     "find_work",
   );
   const row = rows[0];

@@ -1,0 +1,13 @@
+/**
+ * Is the database away, rather than refusing what it was given? Connections that break, servers that
+ * stop, start or fail over, and limits that another moment may lift.
+ */
+export function isOutage(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as { code?: unknown };
+  if (typeof code === "string") {
+    return /^(08|53|57|58|25006|40|XX)/.test(code) || /^E[A-Z]+$/.test(code);
+  }
+  // The driver's own errors carry no code.
+  return /timeout|Connection terminated|connection/i.test(error.message);
+}
