@@ -48,10 +48,14 @@ export async function startChaosProxy(databaseUrl: string): Promise<ChaosProxy> 
     if (trap === undefined || !text.includes(trap.at)) return;
     if (trap.after !== undefined && !line.said.includes(trap.after)) return;
     line.swallowing = true;
-    const { sprung } = trap;
+    const { sprung, at } = trap;
     trap = undefined;
+    // Statements are pipelined: the answers to those before it come first.
+    const done = at === "COMMIT" ? Buffer.from("COMMIT\0") : readyForQuery;
+    let answers = Buffer.alloc(0);
     line.far.on("data", (answer: Buffer) => {
-      if (!answer.includes(readyForQuery)) return;
+      answers = Buffer.concat([answers, answer]);
+      if (!answers.includes(done)) return;
       line.near.destroy();
       sprung();
     });
