@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import path from "node:path";
 import { z } from "zod";
 import { failPointSpec } from "../adapters/runtime/fail-points.ts";
+import { version } from "../adapters/runtime/version.ts";
 import { queueFor } from "../core/queues.ts";
 import { describeIssues } from "./describe-issues.ts";
 
@@ -77,7 +77,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): WorkerConfig {
     heartbeatMs: settings.WORKER_HEARTBEAT_SECONDS * 1000,
     graceMs: settings.WORKER_SHUTDOWN_SECONDS * 1000,
     host,
-    version: readVersion(),
+    version,
   };
 }
 
@@ -86,10 +86,4 @@ function list(value: string | undefined): string[] | undefined {
   const names = (value ?? "").split(",").map((name) => name.trim());
   const unique = [...new Set(names.filter((name) => name !== ""))];
   return unique.length > 0 ? unique : undefined;
-}
-
-function readVersion(): string {
-  // Two folders up from src/worker as well as from dist/worker.
-  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
-  return z.object({ version: z.string() }).parse(JSON.parse(text)).version;
 }

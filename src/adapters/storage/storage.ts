@@ -37,7 +37,7 @@ export function splitPath(path: string): readonly string[] {
   };
   if (path.startsWith("/")) refuse("it must not be absolute");
   if (path.length > 1024) refuse("it is longer than 1024 characters");
-  // eslint-disable-next-line no-control-regex
+  // eslint-disable-next-line no-control-regex -- control characters are what it looks for
   if (/[\u0000-\u001f\\]/.test(path)) refuse("it contains a control character or a backslash");
   if (parts.some((part) => part === "" || part === "." || part === "..")) {
     refuse('its parts must not be empty, "." or ".."');

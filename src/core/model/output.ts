@@ -53,7 +53,7 @@ const tooLarge = Symbol("too large");
 type TooLarge = typeof tooLarge;
 
 /** Also a surrogate without its other half, which UTF-8 cannot express. */
-// eslint-disable-next-line no-control-regex
+// eslint-disable-next-line no-control-regex -- control characters are what it looks for
 const unstorable = /\u0000|\p{Surrogate}/u;
 
 function findBad(
