@@ -248,10 +248,19 @@ export function describeBroker(name: string, start: () => Promise<BrokerUnderTes
         queue,
         ids.map((id) => message(id)),
       );
-      const work: DeliveryHandler = async () => new Promise((resolve) => setImmediate(resolve));
+      // Each holds its first messages until the other has some too: otherwise the faster of the two
+      // can empty the queue before the slower one has asked.
+      const started = [deferred(), deferred()] as const;
+      const both = Promise.all(started.map(async ({ promise }) => promise));
+      const meet =
+        (mine: { resolve: () => void }): DeliveryHandler =>
+        async () => {
+          mine.resolve();
+          await both;
+        };
       const [first, second] = await Promise.all([
-        collect(one, queue, work, 5),
-        collect(two, queue, work, 5),
+        collect(one, queue, meet(started[0]), 5),
+        collect(two, queue, meet(started[1]), 5),
       ]);
       await empty(one, queue);
       const all = [...first.seen, ...second.seen].map(({ id }) => id);
