@@ -57,7 +57,7 @@ export function identify(policy: AccessPolicy, approach: Approach): Caller | und
     );
   }
   refuseForeignOrigin(approach);
-  return { name: "loopback", access: ["public", "read", "operate", "service"] };
+  return { name: "loopback", access: ["public", "read", "operate", "curate", "service"] };
 }
 
 export function demandAccess(needed: Access, caller: Caller | undefined): void {

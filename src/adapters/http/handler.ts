@@ -19,6 +19,8 @@ export interface ApiRequest<C extends Contract> {
   /** Undefined only where access is public. */
   readonly caller: Caller | undefined;
   readonly requestId: string;
+  /** The request's own header, by its lower-case name. */
+  header(name: string): string | undefined;
   /** Aborted when the client goes away or the server stops. */
   readonly signal: AbortSignal;
 }

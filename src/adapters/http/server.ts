@@ -150,12 +150,16 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
       : undefined;
     if (handler === undefined) throw new Error(`${contract.id} has no handler`);
     const { params, query, body } = parseRequest(contract, {
-      params: request.params,
+      params: namedRest(contract, request.params),
       query: contract.stream === undefined ? request.query : resumed(request),
       body: request.body,
     });
     const caller = callers.get(request);
-    const parsed = { params, query, body, caller, requestId: request.id, signal };
+    const header = (name: string) => {
+      const value = request.headers[name];
+      return Array.isArray(value) ? value.join(", ") : value;
+    };
+    const parsed = { params, query, body, caller, requestId: request.id, header, signal };
     return handler(parsed as ApiRequest<Contract>);
   }
 
@@ -180,11 +184,11 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
     }
     const status = given.status ?? contract.status ?? 200;
     reply.code(status);
-    if (status === 204) return reply.headers(given.headers).send();
+    if (status === 204 || status === 304) return reply.headers(given.headers).send();
     if (options.checkAnswers === true) checkAnswer(contract, given.body);
     const media = contract.media ?? "application/json";
     return reply
-      .headers({ "content-type": `${media}; charset=utf-8`, ...given.headers })
+      .headers({ "content-type": withCharset(media), ...given.headers })
       .send(contract.media === undefined ? JSON.stringify(given.body) : given.body);
   }
 
@@ -259,7 +263,8 @@ function resumed(request: FastifyRequest): unknown {
 /** Only JSON is parsed; every other type is refused with 415. */
 function acceptJsonOnly(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser("application/json", { parseAs: "string" }, (_request, text, done) => {
+  const json = /^application\/(?:[\w.-]+\+)?json(?:;|$)/;
+  app.addContentTypeParser(json, { parseAs: "string" }, (_request, text, done) => {
     try {
       done(null, parseBody(text as string));
     } catch (error) {
@@ -289,11 +294,26 @@ function refuseOtherMethods(app: FastifyInstance, contracts: readonly Contract[]
   }
 }
 
+const rest = /\{(\w+)\*\}$/;
+
 function toRoute(path: string): string {
-  return path.replaceAll(/\{(\w+)\}/g, ":$1");
+  return path.replace(rest, "*").replaceAll(/\{(\w+)\}/g, ":$1");
+}
+
+/** What `{path*}` took, under its name. */
+function namedRest(contract: Contract, params: unknown): unknown {
+  const name = rest.exec(contract.path)?.[1];
+  if (name === undefined) return params;
+  const { "*": taken, ...others } = params as Record<string, string>;
+  return { ...others, [name]: taken };
+}
+
+function withCharset(media: string): string {
+  return media.startsWith("text/") || media.endsWith("json") ? `${media}; charset=utf-8` : media;
 }
 
 function checkAnswer(contract: Contract, body: unknown): void {
+  if (contract.media !== undefined) return;
   const sent: unknown = body === undefined ? undefined : JSON.parse(JSON.stringify(body));
   const result = contract.response.safeParse(sent);
   if (!result.success) throw new Error(`${contract.id} answers wrongly: ${result.error.message}`);

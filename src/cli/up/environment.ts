@@ -50,7 +50,7 @@ export function orchestratorEnvironment(config: CliConfig, site: Site): NodeJS.P
   const given = config.environment["DAG_SERVICE_TOKENS"] ?? "";
   const tokens = [
     ...(given === "" ? [] : [given]),
-    `cli:read+operate+service:${sha256(site.cliToken)}`,
+    `cli:read+operate+curate+service:${sha256(site.cliToken)}`,
     `workers:service:${sha256(site.serviceToken)}`,
   ];
   return {

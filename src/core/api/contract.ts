@@ -6,17 +6,17 @@ import { z } from "zod";
 import type { ErrorCode } from "../errors.ts";
 
 /**
- * Who may call. `public`: anybody. `read`: sees jobs. `operate`: changes them. `service`: the
- * platform's own processes.
+ * Who may call. `public`: anybody. `read`: sees jobs and layers. `operate`: changes jobs. `curate`:
+ * approves, rejects and clears what was made. `service`: the platform's own processes.
  */
-export const access = z.enum(["public", "read", "operate", "service"]);
+export const access = z.enum(["public", "read", "operate", "curate", "service"]);
 export type Access = z.infer<typeof access>;
 
 export interface Contract {
   /** The operation's name: the client's method, the handler's key, OpenAPI's operationId. */
   readonly id: string;
-  readonly method: "GET" | "POST";
-  /** With parameters in braces: `/api/v1/jobs/{job_id}`. */
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** With parameters in braces: `/api/v1/jobs/{job_id}`; `{path*}` at the end takes all the rest. */
   readonly path: string;
   readonly access: Access;
   readonly summary: string;
@@ -30,8 +30,8 @@ export interface Contract {
   /** Other good outcomes, each with what it means. */
   readonly also?: Readonly<Record<number, string>>;
   readonly errors: readonly [ErrorCode, ...ErrorCode[]];
-  /** Not JSON: the answer is text of this kind. */
-  readonly media?: "text/html" | "text/plain";
+  /** Not JSON: the answer is a string or bytes of this kind, unless its headers say another. */
+  readonly media?: string;
   /** `events`: server-sent events. `socket`: the same messages over a WebSocket. */
   readonly stream?: "events" | "socket";
 }
