@@ -1,4 +1,5 @@
 import { Command, CommanderError } from "commander";
+import { addCog } from "./commands/cog.ts";
 import { addJobs } from "./commands/jobs.ts";
 import { addLogs } from "./commands/logs.ts";
 import { addMigrate } from "./commands/migrate.ts";
@@ -25,6 +26,7 @@ const commands = [
   addLogs,
   addWorkflows,
   addValidate,
+  addCog,
   addStatus,
   addQueues,
   addWorkers,

@@ -8,6 +8,7 @@ export const errorCatalogue = {
   INVALID_WORKFLOW: { status: 400, title: "The workflow has errors", retry: false },
   UNAUTHENTICATED: { status: 401, title: "A token is required", retry: false },
   FORBIDDEN: { status: 403, title: "The token does not allow this", retry: false },
+  LINK_NOT_VALID: { status: 403, title: "The link is not valid, or no longer", retry: false },
   NOT_FOUND: { status: 404, title: "There is no such thing", retry: false },
   JOB_NOT_FOUND: { status: 404, title: "There is no such job", retry: false },
   NODE_NOT_FOUND: { status: 404, title: "The job has no such node", retry: false },
@@ -27,6 +28,7 @@ export const errorCatalogue = {
   SWITCHED_OFF: { status: 403, title: "This is switched off in the configuration", retry: false },
   PAYLOAD_TOO_LARGE: { status: 413, title: "The body is too large", retry: false },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, title: "The body must be JSON", retry: false },
+  RANGE_NOT_SATISFIABLE: { status: 416, title: "The object is shorter", retry: false },
   INTERNAL: { status: 500, title: "Something went wrong on our side", retry: true },
   UNAVAILABLE: { status: 503, title: "A part of the platform is not available", retry: true },
 } as const satisfies Record<string, { status: number; title: string; retry: boolean }>;

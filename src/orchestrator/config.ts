@@ -1,5 +1,6 @@
 import path from "node:path";
 import { z } from "zod";
+import { storageEnvironment, toStorageSettings } from "../adapters/storage/settings.ts";
 import { failPointSpec } from "../adapters/runtime/fail-points.ts";
 import { access } from "../core/api/contract.ts";
 import { jobQueue, taskQueues } from "../core/queues.ts";
@@ -51,6 +52,7 @@ const schema = z
     RMHDAG_FAIL_POINT: failPointSpec.optional(),
     LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
     LOG_FORMAT: z.enum(["json", "text"]).default("json"),
+    ...storageEnvironment,
   })
   .refine((env) => env.ORPHAN_THRESHOLD_SEC >= 3 * env.HEARTBEAT_INTERVAL_SEC, {
     path: ["ORPHAN_THRESHOLD_SEC"],
@@ -79,7 +81,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     port: value.ORCHESTRATOR_PORT,
     ownerId: value.ORCHESTRATOR_ID,
     workflowPaths: value.RMHDAG_WORKFLOWS.map((part) => path.resolve(part)),
-    dataDirectory: path.resolve(value.RMHDAG_DATA_DIR),
+    storage: toStorageSettings(value, path.resolve(value.RMHDAG_DATA_DIR)),
     taskQueues: value.RMHDAG_TASK_QUEUES,
     /** Only what templates may read leaves the environment. */
     templateEnv: Object.fromEntries(

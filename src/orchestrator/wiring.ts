@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import path from "node:path";
 import { createPostgresBroker } from "../adapters/broker/postgres-broker/create-postgres-broker.ts";
 import { maintainQueues } from "../adapters/broker/postgres-broker/maintain.ts";
 import type { AccessPolicy } from "../adapters/http/access.ts";
@@ -18,7 +17,8 @@ import { checkSchema } from "../adapters/postgres/schema-version.ts";
 import { systemClock } from "../adapters/runtime/clock.ts";
 import type { Logger } from "../adapters/runtime/logger.ts";
 import { version } from "../adapters/runtime/version.ts";
-import { createLocalStorage } from "../adapters/storage/local-storage.ts";
+import type { Storage } from "../adapters/storage/storage.ts";
+import { openStorage } from "../adapters/storage/open-storage.ts";
 import { contracts } from "../core/api/index.ts";
 import { handlerCatalogue } from "../core/handlers.ts";
 import { takeCallbacks } from "./callbacks/take-callbacks.ts";
@@ -73,7 +73,7 @@ export async function startOrchestrator(
     log.warn({ code }, `${file}:${line}:${column} ${message}`);
   }
   const graphs = createGraphCache(db);
-  const storage = createLocalStorage(path.join(config.dataDirectory, "storage"));
+  const storage = await openStorage(config.storage);
   const hot = openHotDatabase({ url, applicationName: `${ownerId} engine`, onConnectionLost });
   const deps: EngineDeps = {
     db: hot,
@@ -111,7 +111,9 @@ export async function startOrchestrator(
   const access = createAccessPolicy(config.serviceTokens, {
     openOnLoopback: config.openOnLoopback,
   });
-  const server = await serve(deps, config, engine, { db, access, compile, queues, streams, log });
+  const server = await serve(deps, config, engine, {
+    ...{ db, storage, access, compile, queues, streams, log },
+  });
   const { url: address } = await server.listen({ host: config.host, port: config.port });
 
   return {
@@ -140,6 +142,7 @@ async function serve(
   parts: {
     /** For reading: its planner is free to choose. */
     readonly db: Database;
+    readonly storage: Storage;
     readonly access: AccessPolicy;
     readonly compile: Parameters<typeof makeRoutes>[0]["compile"];
     readonly queues: readonly string[];
@@ -157,6 +160,7 @@ async function serve(
   });
   const handlers = makeRoutes({
     db,
+    storage: parts.storage,
     verbs,
     broker,
     queues: parts.queues,

@@ -3,6 +3,7 @@ import type { JsonObject } from "../core/model/json.ts";
 import { cleanText } from "../core/model/output.ts";
 import { checkOutput } from "../core/model/output.ts";
 import type { ErrorCategory, TaskError } from "../core/model/task.ts";
+import { KnownError } from "../adapters/runtime/known-error.ts";
 import { HandlerError } from "./errors.ts";
 
 const transientCodes: ReadonlySet<string> = new Set([
@@ -32,13 +33,13 @@ const longestMessage = 8000;
 const longestDetails = 64 * 1024;
 
 /**
- * What a thrown value means for the retry. In this order: what the handler says itself; throttling;
+ * What a thrown value means for the retry. In this order: what the handler or an adapter says itself; throttling;
  * the network and its time-outs (transient); mistakes in code or data, which would only repeat
  * (permanent). A plain `Error` says nothing, and is transient: losing a job to a hiccup is worse
  * than trying a hopeless task as often as its workflow allows.
  */
 export function classifyError(thrown: unknown): TaskError {
-  if (thrown instanceof HandlerError) {
+  if (thrown instanceof HandlerError || thrown instanceof KnownError) {
     return make(thrown.code, thrown.message, thrown.category, thrown.details);
   }
   if (!(thrown instanceof Error)) {

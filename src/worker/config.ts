@@ -2,8 +2,12 @@ import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import path from "node:path";
 import { z } from "zod";
+import type { GdalSettings } from "../adapters/gdal/create-gdal.ts";
+import { gdalOptions, toGdalSettings } from "../adapters/gdal/settings.ts";
 import { failPointSpec } from "../adapters/runtime/fail-points.ts";
 import { version } from "../adapters/runtime/version.ts";
+import { storageEnvironment, toStorageSettings } from "../adapters/storage/settings.ts";
+import type { StorageSettings } from "../adapters/storage/settings.ts";
 import { queueFor } from "../core/queues.ts";
 import { describeIssues } from "./describe-issues.ts";
 
@@ -18,6 +22,10 @@ export interface WorkerConfig {
   readonly logLevel: string;
   readonly logFormat: "json" | "text";
   readonly dataFolder: string;
+  readonly storage: StorageSettings;
+  readonly gdal: GdalSettings;
+  readonly sourceHosts: readonly string[];
+  readonly sourceMounts: readonly string[];
   readonly heartbeatMs: number;
   readonly graceMs: number;
   readonly host: string;
@@ -47,6 +55,11 @@ const environment = z.object({
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   LOG_FORMAT: z.enum(["json", "text"]).default("json"),
   RMHDAG_DATA_DIR: z.string().min(1).default(".rmhdag"),
+  RMHDAG_SOURCE_HOSTS: z.string().optional(),
+  RMHDAG_SOURCE_MOUNTS: z.string().optional(),
+  PATH: z.string().optional(),
+  ...gdalOptions,
+  ...storageEnvironment,
 });
 
 export class ConfigError extends Error {
@@ -62,6 +75,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): WorkerConfig {
   if (!parsed.success) throw new ConfigError(describeIssues(parsed.error));
   const settings = parsed.data;
   const host = hostname();
+  const dataFolder = path.resolve(settings.RMHDAG_DATA_DIR);
   const queues = list(settings.WORKER_QUEUE) ?? [queueFor[settings.WORKER_TYPE]];
   return {
     databaseUrl: settings.DATABASE_URL,
@@ -73,7 +87,11 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): WorkerConfig {
     failPoint: settings.RMHDAG_FAIL_POINT,
     logLevel: settings.LOG_LEVEL,
     logFormat: settings.LOG_FORMAT,
-    dataFolder: path.resolve(settings.RMHDAG_DATA_DIR),
+    dataFolder,
+    storage: toStorageSettings(settings, dataFolder),
+    gdal: toGdalSettings(settings),
+    sourceHosts: list(settings.RMHDAG_SOURCE_HOSTS) ?? [],
+    sourceMounts: list(settings.RMHDAG_SOURCE_MOUNTS) ?? [],
     heartbeatMs: settings.WORKER_HEARTBEAT_SECONDS * 1000,
     graceMs: settings.WORKER_SHUTDOWN_SECONDS * 1000,
     host,

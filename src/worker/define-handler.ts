@@ -1,4 +1,7 @@
 import type { z } from "zod";
+import type { Gdal } from "../adapters/gdal/gdal.ts";
+import type { Database } from "../adapters/postgres/database.ts";
+import type { SourceResolver } from "../adapters/storage/resolve-source.ts";
 import type { Storage } from "../adapters/storage/storage.ts";
 import { handlerCatalogue } from "../core/handlers.ts";
 import type { HandlerContract } from "../core/handlers.ts";
@@ -40,8 +43,15 @@ export interface HandlerContext {
     save(phase: string, data: JsonObject): Promise<void>;
   };
   readonly storage: Storage;
+  /** What a path or address in the parameters means, and whether it may be read. */
+  readonly sources: SourceResolver;
+  readonly gdal: Gdal;
+  /** For catalogue and feature tables. Undefined where the worker reports over HTTP only. */
+  readonly database: Database | undefined;
   /** A folder of the task's own, made at the first use and removed after the task. */
   readonly workDir: string;
+  /** A folder that all tasks of this worker share, and sources may name; nobody empties it. */
+  readonly mountDir: string;
 }
 
 export interface Handler {

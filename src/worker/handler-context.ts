@@ -1,8 +1,11 @@
 import { mkdtempSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import path from "node:path";
+import type { Gdal } from "../adapters/gdal/gdal.ts";
+import type { Database } from "../adapters/postgres/database.ts";
 import { reach } from "../adapters/runtime/fail-points.ts";
 import type { Logger } from "../adapters/runtime/logger.ts";
+import type { SourceResolver } from "../adapters/storage/resolve-source.ts";
 import type { Storage } from "../adapters/storage/storage.ts";
 import { checkOutput } from "../core/model/output.ts";
 import type { HandlerContext } from "./define-handler.ts";
@@ -13,17 +16,22 @@ import { createTaskLogger } from "./task-logger.ts";
 export interface ContextDependencies {
   readonly reporter: Reporter;
   readonly storage: Storage;
+  readonly sources: SourceResolver;
+  readonly gdal: Gdal;
+  readonly database: Database | undefined;
   readonly workFolder: string;
+  readonly mountFolder: string;
   readonly log: Logger;
 }
 
 const checkpointLimits = { maxBytes: 1024 * 1024, maxDepth: 64 };
 
 export function createContext(
-  { reporter, storage, workFolder, log }: ContextDependencies,
+  deps: ContextDependencies,
   task: RunningTask,
   signal: AbortSignal,
 ): { readonly context: HandlerContext; cleanUp(): Promise<void> } {
+  const { reporter, workFolder, log } = deps;
   const { task_id, job_id, node_id, attempt } = task.message;
   const logger = createTaskLogger(log, { task_id, job_id, node_id }, (line) => {
     reporter.log(task, line);
@@ -51,7 +59,11 @@ export function createContext(
     attempt,
     signal,
     logger,
-    storage,
+    storage: deps.storage,
+    sources: deps.sources,
+    gdal: deps.gdal,
+    database: deps.database,
+    mountDir: deps.mountFolder,
     progress: (percent, message) => {
       // Nobody's task should fail over a progress bar.
       if (!Number.isFinite(percent)) return;

@@ -12,6 +12,8 @@ import { openLeaseDatabase } from "../adapters/postgres/hot-database.ts";
 import type { Database } from "../adapters/postgres/database.ts";
 import { createLogger } from "../adapters/runtime/logger.ts";
 import { createLocalStorage } from "../adapters/storage/local-storage.ts";
+import { createSourceResolver } from "../adapters/storage/resolve-source.ts";
+import { noGdal } from "../../test/support/handler-context.ts";
 import { consume } from "./consume.ts";
 import { executeTask } from "./execute-task.ts";
 import { createPostgresReporter } from "./postgres-reporter.ts";
@@ -60,7 +62,14 @@ afterEach(async () => {
 function start() {
   const reporter = createPostgresReporter({ db: database.db, leaseDb, workerId: "test", log });
   const storage = createLocalStorage(folder);
-  const parts = { handlers, notImplemented, reporter, storage, workFolder: folder, log };
+  const parts = {
+    ...{ handlers, notImplemented, reporter, storage, log },
+    sources: createSourceResolver({ storage, allowedHosts: [], mounts: [] }),
+    gdal: noGdal,
+    database: undefined,
+    workFolder: folder,
+    mountFolder: folder,
+  };
   return consume({
     broker,
     queues: [queue],

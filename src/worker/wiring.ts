@@ -4,7 +4,10 @@ import { createPostgresBroker } from "../adapters/broker/postgres-broker/create-
 import { openLeaseDatabase } from "../adapters/postgres/hot-database.ts";
 import { openDatabase } from "../adapters/postgres/database.ts";
 import type { Logger } from "../adapters/runtime/logger.ts";
-import { createLocalStorage } from "../adapters/storage/local-storage.ts";
+import { createGdal } from "../adapters/gdal/create-gdal.ts";
+import { openStorage } from "../adapters/storage/open-storage.ts";
+import { createSourceResolver } from "../adapters/storage/resolve-source.ts";
+import { zonesByContainer } from "../adapters/storage/settings.ts";
 import type { WorkerConfig } from "./config.ts";
 import { consume } from "./consume.ts";
 import { executeTask } from "./execute-task.ts";
@@ -40,10 +43,28 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
           log,
         });
   const workFolder = path.join(config.dataFolder, "work");
-  await mkdir(workFolder, { recursive: true });
-  const storage = createLocalStorage(path.join(config.dataFolder, "storage"));
+  const mountFolder = path.join(config.dataFolder, "mount");
+  for (const folder of [workFolder, mountFolder]) await mkdir(folder, { recursive: true });
+  const storage = await openStorage(config.storage);
+  const gdal = await createGdal(config.gdal);
+  const { engine, version } = gdal;
+  log.info({ engine, version, codecs: gdal.capabilities.codecs }, "GDAL is ready");
+  const sources = createSourceResolver({
+    storage,
+    allowedHosts: config.sourceHosts,
+    mounts: [mountFolder, ...config.sourceMounts],
+    containers: zonesByContainer(config.storage),
+  });
+  // A pool of its own: loading a table must not keep the broker from a connection.
+  const database =
+    config.callbackUrl === undefined
+      ? openDatabase({ url, applicationName: `${workerId} handlers`, max: 4, onConnectionLost })
+      : undefined;
 
-  const parts = { handlers, notImplemented, reporter, storage, workFolder, log };
+  const parts = {
+    ...{ handlers, notImplemented, reporter, storage, sources, gdal, database },
+    ...{ workFolder, mountFolder, log },
+  };
   const consumption = consume({
     broker,
     queues: config.queues,
@@ -73,7 +94,10 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
       { name: "reports", stop: () => reporter.close() },
       { name: "heartbeat", stop: () => heartbeat.stop() },
       { name: "broker", stop: () => broker.close() },
-      { name: "database", stop: () => Promise.all([db.close(), leaseDb.close()]) },
+      {
+        name: "database",
+        stop: () => Promise.all([db.close(), leaseDb.close(), database?.close()]),
+      },
     ],
   };
 }

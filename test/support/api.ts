@@ -5,6 +5,7 @@ import { createAccessPolicy, hashToken } from "../../src/adapters/http/tokens.ts
 import { listen } from "../../src/adapters/postgres/listen.ts";
 import { migrate } from "../../src/adapters/postgres/migrate.ts";
 import { createGraphCache } from "../../src/adapters/postgres/queries/graph-cache.ts";
+import { createLocalStorage } from "../../src/adapters/storage/local-storage.ts";
 import { contracts } from "../../src/core/api/index.ts";
 import { handlerCatalogue } from "../../src/core/handlers.ts";
 import { jobQueue, taskQueues } from "../../src/core/queues.ts";
@@ -38,7 +39,7 @@ export interface TestApi {
 /** The whole API on a test database. What belongs to the engine is given by the test. */
 async function startApi(
   { db, url }: TestDatabase,
-  given: Pick<RouteDeps, "verbs" | "broker"> & Partial<RouteDeps>,
+  given: Pick<RouteDeps, "verbs" | "broker" | "storage"> & Partial<RouteDeps>,
 ): Promise<TestApi> {
   const logged: string[] = [];
   const write = (fields: object, message: string) => {
@@ -134,8 +135,9 @@ export async function openApiTest(): Promise<ApiTest> {
   await workflows.reload();
   await broker.ensureQueue(jobQueue, { leaseMs: 30_000, maxDeliveries: 5 });
   const verbs = makeVerbs(engine.deps, () => undefined);
+  const storage = createLocalStorage(engine.folder);
   const another = (given: Partial<RouteDeps> = {}) =>
-    startApi(database, { verbs, broker, ...given });
+    startApi(database, { verbs, broker, storage, ...given });
   const api = await another();
   const { url: baseUrl } = await api.server.listen({ host: "127.0.0.1", port: 0 });
   return {

@@ -1,76 +1,162 @@
-import { randomUUID } from "node:crypto";
-import { mkdir, open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
+import type { Stats } from "node:fs";
+import { constants, createReadStream } from "node:fs";
+import {
+  copyFile,
+  mkdir,
+  open,
+  readFile,
+  realpath,
+  stat,
+  unlink,
+  writeFile,
+} from "node:fs/promises";
 import path from "node:path";
-import { BadStoragePath, NotInStorage, splitPath } from "./storage.ts";
-import type { Storage } from "./storage.ts";
+import type { Clock } from "../runtime/clock.ts";
+import { systemClock } from "../runtime/clock.ts";
+import { ignoreMissing } from "./ignore-missing.ts";
+import { listFolder } from "./list-folder.ts";
+import { createUrlSigner } from "./signed-url.ts";
+import { BadStoragePath, NotInStorage, defaultSignedSeconds, splitPath } from "./storage.ts";
+import type { Storage, StoredObject } from "./storage.ts";
+import { chunkBytes, pour, writeWhole } from "./transfer.ts";
 
-/** A folder as storage. */
-export function createLocalStorage(folder: string): Storage {
+export interface LocalStorageOptions {
+  /** Before the signed addresses, such as `https://data.example.org`; they begin with / without it. */
+  readonly publicUrl?: string;
+  readonly clock?: Clock;
+}
+
+/** A folder as storage: each zone is a folder in it, or a link to one. */
+export function createLocalStorage(folder: string, options: LocalStorageOptions = {}): Storage {
+  const clock = options.clock ?? systemClock;
+  const signer = createUrlSigner(folder);
+
   /**
-   * Where the path really is. A link inside of the folder may point out of it, so the part that
-   * exists is resolved before it is trusted.
+   * Where the path really is. A link inside of a zone may point out of it, so the part that exists
+   * is resolved before it is trusted.
    */
-  async function locate(name: string): Promise<string> {
-    const parts = splitPath(name);
-    const root = await realpath(folder);
+  async function locate(name: string): Promise<string | undefined> {
+    const [zone, ...parts] = splitPath(name);
+    const root = await realpath(path.join(folder, zone)).catch(ignoreMissing);
+    if (root === undefined) return undefined;
     const target = path.join(root, ...parts);
     let existing = target;
     for (;;) {
       const real = await realpath(existing).catch(ignoreMissing);
       if (real !== undefined) {
         if (real === root || real.startsWith(root + path.sep)) return target;
-        throw new BadStoragePath(name, "a link in it leads out of the storage folder");
+        throw new BadStoragePath(name, "a link in it leads out of its zone");
       }
       existing = path.dirname(existing);
     }
   }
 
+  async function find(name: string): Promise<{ target: string; object: StoredObject }> {
+    const target = await locate(name);
+    const found = target === undefined ? undefined : await stat(target).catch(ignoreMissing);
+    if (target === undefined || found?.isFile() !== true) throw new NotInStorage(name);
+    return { target, object: describe(name, found) };
+  }
+
+  /** `write` makes the bytes in a file beside the target, which then takes its name. */
+  async function store(
+    name: string,
+    write: (temporary: string) => Promise<unknown>,
+  ): Promise<StoredObject> {
+    const [zone] = splitPath(name);
+    await mkdir(path.join(folder, zone), { recursive: true });
+    const target = (await locate(name)) ?? "";
+    await mkdir(path.dirname(target), { recursive: true });
+    await writeWhole(target, write);
+    return describe(name, await stat(target));
+  }
+
   return {
-    async put(name, bytes) {
-      await mkdir(folder, { recursive: true });
+    put: async (name, bytes) => {
+      await store(name, (temporary) => writeFile(temporary, bytes, { flag: "wx" }));
+    },
+
+    get: async (name) => readFile((await find(name)).target),
+
+    head: async (name) => {
       const target = await locate(name);
-      await mkdir(path.dirname(target), { recursive: true });
-      const temporary = `${target}.${randomUUID()}.part`;
+      const found = target === undefined ? undefined : await stat(target).catch(ignoreMissing);
+      return found?.isFile() === true ? describe(name, found) : undefined;
+    },
+
+    putFile: async (name, file, transfer) => {
+      const { size } = await stat(file);
+      return store(name, (temporary) => pour(file, temporary, size, transfer));
+    },
+
+    getFile: async (name, file, transfer) => {
+      const { target, object } = await find(name);
+      await writeWhole(file, (temporary) => pour(target, temporary, object.bytes, transfer));
+      return object;
+    },
+
+    readRange: async (name, offset, length) => {
+      const { target, object } = await find(name);
+      const wanted = Math.max(0, Math.min(length, object.bytes - offset));
+      const buffer = Buffer.allocUnsafe(wanted);
+      const file = await open(target, "r");
       try {
-        const file = await open(temporary, "wx");
-        try {
-          await file.writeFile(bytes);
-          // A reference to it is about to be stored: it must not outlive the bytes.
-          await file.sync();
-        } finally {
-          await file.close();
-        }
-        await rename(temporary, target);
-      } catch (error) {
-        await rm(temporary, { force: true });
-        throw error;
+        const { bytesRead } = await file.read(buffer, 0, wanted, offset);
+        return buffer.subarray(0, bytesRead);
+      } finally {
+        await file.close();
       }
     },
 
-    async get(name) {
-      const target = await locateExisting(name);
-      const bytes = target === undefined ? undefined : await readFile(target).catch(ignoreMissing);
-      if (bytes === undefined) throw new NotInStorage(name);
-      return bytes;
+    stream: async (name, range) => {
+      const { target, object } = await find(name);
+      const start = range?.offset ?? 0;
+      const end = range?.length === undefined ? Infinity : start + range.length - 1;
+      return { object, body: createReadStream(target, { start, end, highWaterMark: chunkBytes }) };
     },
 
-    async head(name) {
-      const target = await locateExisting(name);
-      const found = target === undefined ? undefined : await stat(target).catch(ignoreMissing);
-      return found?.isFile() === true ? { path: name, bytes: found.size } : undefined;
+    copy: async (from, to) => {
+      const { target } = await find(from);
+      // Where the file system can share blocks, a copy costs nothing.
+      return store(to, (temporary) => copyFile(target, temporary, constants.COPYFILE_FICLONE));
+    },
+
+    delete: async (name) => {
+      const target = await locate(name);
+      if (target === undefined) return false;
+      const removed = await unlink(target).then(() => true, ignoreNoFile);
+      return removed ?? false;
+    },
+
+    list: (prefix, page) => listFolder(folder, prefix, describe, page),
+
+    localPath: async (name) => (await find(name)).target,
+    gdalPath: async (name) => (await find(name)).target,
+
+    signedUrl: async (name, { seconds = defaultSignedSeconds } = {}) => {
+      const address = splitPath(name).map(encodeURIComponent).join("/");
+      const expires = Math.floor(clock.now().getTime() / 1000) + seconds;
+      const signature = await signer.sign(name, expires);
+      const base = options.publicUrl?.replace(/\/+$/, "") ?? "";
+      return `${base}/storage/${address}?expires=${expires}&signature=${signature}`;
+    },
+
+    checkSignature: async (name, signed) => {
+      if (signed.expires * 1000 <= clock.now().getTime()) return false;
+      return signer.check(name, signed);
     },
   };
-
-  /** Before the first put there is no folder, and so there is nothing in it. */
-  async function locateExisting(name: string): Promise<string | undefined> {
-    splitPath(name);
-    if ((await stat(folder).catch(ignoreMissing)) === undefined) return undefined;
-    return locate(name);
-  }
 }
 
-function ignoreMissing(error: unknown): undefined {
+function describe(name: string, found: Stats): StoredObject {
+  const { size, mtimeMs, mtime, ino } = found;
+  // A put is a new file with a new inode, so two in one tick of the clock still differ.
+  const etag = `"${ino.toString(36)}-${Math.trunc(mtimeMs * 1000).toString(36)}-${size.toString(36)}"`;
+  return { path: name, bytes: size, etag, modified_at: mtime.toISOString() };
+}
+
+/** A folder is not an object, so there is nothing to delete. */
+function ignoreNoFile(error: unknown): undefined {
   const code = (error as { code?: string }).code;
-  if (code === "ENOENT" || code === "ENOTDIR") return undefined;
-  throw error;
+  return code === "EISDIR" || code === "EPERM" ? undefined : ignoreMissing(error);
 }

@@ -7,6 +7,7 @@ import { jobContracts } from "./jobs.ts";
 import { metricContracts } from "./metrics.ts";
 import { nodeContracts } from "./nodes.ts";
 import { queueContracts } from "./queues.ts";
+import { storageContracts } from "./storage.ts";
 import { workflowContracts } from "./workflows.ts";
 
 /** The orchestrator's API, whole. */
@@ -22,5 +23,6 @@ export const contracts = [
   ...commandContracts,
   ...bootstrapContracts,
   ...healthContracts,
+  ...storageContracts,
 ] as const;
 export type Contracts = typeof contracts;

@@ -4,6 +4,7 @@ import type { Broker } from "../../adapters/broker/broker.ts";
 import type { Database } from "../../adapters/postgres/database.ts";
 import type { MigrateResult } from "../../adapters/postgres/migrate.ts";
 import type { GraphCache } from "../../adapters/postgres/queries/graph-cache.ts";
+import type { Storage } from "../../adapters/storage/storage.ts";
 import type { Handlers } from "../../adapters/http/handler.ts";
 import type { callbackContracts } from "../../core/api/callbacks.ts";
 import type { CompileOptions } from "../../core/dag/compile.ts";
@@ -14,6 +15,7 @@ import type { JobStreams } from "./job-streams.ts";
 /** Everything that the routes use; each group takes the part it needs. */
 export interface RouteDeps {
   readonly db: Database;
+  readonly storage: Storage;
   readonly verbs: Verbs;
   readonly broker: Pick<Broker, "capabilities" | "depth" | "deadLetters" | "requeue">;
   /** Every queue, the job queue among them. */

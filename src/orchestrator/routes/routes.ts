@@ -10,6 +10,7 @@ import { jobRoutes } from "./jobs.ts";
 import { metricRoutes } from "./metrics.ts";
 import { nodeRoutes } from "./nodes.ts";
 import { queueRoutes } from "./queues.ts";
+import { storageRoutes } from "./storage.ts";
 import { workflowRoutes } from "./workflows.ts";
 
 /** A handler for every contract of the orchestrator. */
@@ -26,5 +27,6 @@ export function makeRoutes(deps: RouteDeps): Handlers<Contracts> {
     ...commandRoutes(deps),
     ...bootstrapRoutes(deps),
     ...healthRoutes(deps),
+    ...storageRoutes(deps),
   };
 }

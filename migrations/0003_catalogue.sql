@@ -1,0 +1,1 @@
+-- Keeps the number until what it is for is written; then this file is replaced whole.

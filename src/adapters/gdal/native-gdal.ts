@@ -1,0 +1,69 @@
+import { constants } from "node:fs";
+import { access } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { gdalEnvironment } from "./environment.ts";
+import { gdalPrograms } from "./gdal.ts";
+import type { Gdal, GdalProgram } from "./gdal.ts";
+import { runProcess } from "./run-process.ts";
+
+/** The programs of an installed GDAL, or undefined when the four that we need are not all there. */
+export async function findNativeGdal(folders: readonly string[]): Promise<Gdal | undefined> {
+  const found = await findPrograms(folders);
+  const needed = ["gdalinfo", "gdal_translate", "gdalwarp", "ogr2ogr", "ogrinfo"] as const;
+  if (!needed.every((program) => found.has(program))) return undefined;
+
+  const run: Gdal["run"] = async (program, args, options) => {
+    const file = found.get(program);
+    if (file === undefined) throw new Error(`${program} is not installed beside the others.`);
+    const env = gdalEnvironment(args, options);
+    return runProcess({ program, file, args, env }, options);
+  };
+  const ask = async (program: GdalProgram, ...args: string[]) =>
+    (await run(program, args, { workDir: tmpdir(), timeoutMs: 30_000 })).stdout;
+  const [version, raster, vector, tiff] = await Promise.all([
+    ask("gdalinfo", "--version"),
+    ask("gdalinfo", "--formats"),
+    ask("ogrinfo", "--formats"),
+    ask("gdalinfo", "--format", "GTiff"),
+  ]);
+  return {
+    engine: "native",
+    version: /GDAL (\S+?),/.exec(version)?.[1] ?? version.trim(),
+    capabilities: {
+      rasterDrivers: readDrivers(raster),
+      vectorDrivers: readDrivers(vector),
+      codecs: readCodecs(tiff),
+      programs: [...found.keys()],
+    },
+    run,
+  };
+}
+
+async function findPrograms(folders: readonly string[]): Promise<Map<GdalProgram, string>> {
+  const found = new Map<GdalProgram, string>();
+  for (const program of gdalPrograms) {
+    for (const folder of folders) {
+      const file = path.join(folder, program);
+      const isThere = await access(file, constants.X_OK).then(
+        () => true,
+        () => false,
+      );
+      if (!isThere) continue;
+      found.set(program, file);
+      break;
+    }
+  }
+  return found;
+}
+
+/** `  GTiff -raster- (rw+vs): GeoTIFF (*.tif)`: the names. */
+export function readDrivers(text: string): string[] {
+  return [...text.matchAll(/^ {2}(\S.*?) -[\w,]+- \([rw]/gm)].map((match) => match[1] ?? "");
+}
+
+/** The values that the driver lists for its option COMPRESS: those that its library was built with. */
+export function readCodecs(description: string): string[] {
+  const option = /<Option name=.COMPRESS.[\s\S]*?<\/Option>/.exec(description)?.[0] ?? "";
+  return [...option.matchAll(/<Value[^>]*>([^<]+)<\/Value>/g)].map((match) => match[1] ?? "");
+}

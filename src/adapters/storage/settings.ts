@@ -1,0 +1,58 @@
+import path from "node:path";
+import { z } from "zod";
+import type { Zone } from "./storage.ts";
+
+const container = (zone: Zone) =>
+  z
+    .string()
+    .regex(/^[a-z0-9](?:-?[a-z0-9]){2,62}$/, "must be the name of a container")
+    .default(zone);
+
+/** What can be set about storage, the same for every program; each config spreads it into its own. */
+export const storageEnvironment = {
+  STORAGE_BACKEND: z.enum(["local", "azure"]).default("local"),
+  AZURE_STORAGE_ACCOUNT: z.string().min(1).optional(),
+  AZURE_STORAGE_CONNECTION_STRING: z.string().min(1).optional(),
+  BRONZE_CONTAINER: container("bronze"),
+  SILVER_CONTAINER: container("silver"),
+  GOLD_CONTAINER: container("gold"),
+  EXTERNAL_CONTAINER: container("external"),
+  RESULTS_CONTAINER: container("results"),
+  RMHDAG_PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
+};
+
+type Given = z.output<z.ZodObject<typeof storageEnvironment>>;
+
+export interface StorageSettings {
+  readonly backend: "local" | "azure";
+  /** Of the local backend. */
+  readonly folder: string;
+  readonly publicUrl: string | undefined;
+  readonly account: string | undefined;
+  readonly connectionString: string | undefined;
+  readonly containers: Readonly<Record<Zone, string>>;
+}
+
+/** How a blob store calls the zones → the zones. */
+export function zonesByContainer({
+  containers,
+}: StorageSettings): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(containers).map(([zone, name]) => [name, zone]));
+}
+
+export function toStorageSettings(given: Given, dataFolder: string): StorageSettings {
+  return {
+    backend: given.STORAGE_BACKEND,
+    folder: path.join(dataFolder, "storage"),
+    publicUrl: given.RMHDAG_PUBLIC_URL,
+    account: given.AZURE_STORAGE_ACCOUNT,
+    connectionString: given.AZURE_STORAGE_CONNECTION_STRING,
+    containers: {
+      bronze: given.BRONZE_CONTAINER,
+      silver: given.SILVER_CONTAINER,
+      gold: given.GOLD_CONTAINER,
+      external: given.EXTERNAL_CONTAINER,
+      results: given.RESULTS_CONTAINER,
+    },
+  };
+}

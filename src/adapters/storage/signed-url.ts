@@ -1,0 +1,57 @@
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { link, mkdir, open, readFile, rm } from "node:fs/promises";
+import path from "node:path";
+import { ignoreMissing } from "./ignore-missing.ts";
+
+/**
+ * Addresses of our own that are good for one object and for a while. The key lies beside the zones,
+ * so that all who share the folder make and accept the same ones without being configured.
+ */
+export interface UrlSigner {
+  sign(name: string, expires: number): Promise<string>;
+  check(name: string, signed: { expires: number; signature: string }): Promise<boolean>;
+}
+
+export function createUrlSigner(folder: string): UrlSigner {
+  let key: Promise<Buffer> | undefined;
+  const readKey = () =>
+    (key ??= loadKey(path.join(folder, ".signing-key")).catch((error: unknown) => {
+      key = undefined;
+      throw error;
+    }));
+
+  async function digest(name: string, expires: number): Promise<Buffer> {
+    return createHmac("sha256", await readKey())
+      .update(`GET\n${name}\n${expires}`)
+      .digest();
+  }
+
+  return {
+    sign: async (name, expires) => (await digest(name, expires)).toString("base64url"),
+    check: async (name, { expires, signature }) => {
+      const given = Buffer.from(signature, "base64url");
+      const right = await digest(name, expires);
+      return given.length === right.length && timingSafeEqual(given, right);
+    },
+  };
+}
+
+/** Two processes may start at once: a link never replaces, so the first key stands for both. */
+async function loadKey(file: string): Promise<Buffer> {
+  const found = await readFile(file).catch(ignoreMissing);
+  if (found !== undefined) return found;
+  await mkdir(path.dirname(file), { recursive: true });
+  const temporary = `${file}.${randomBytes(6).toString("hex")}`;
+  const handle = await open(temporary, "wx", 0o600);
+  try {
+    await handle.writeFile(randomBytes(32));
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await link(temporary, file).catch((error: unknown) => {
+    if ((error as { code?: string }).code !== "EEXIST") throw error;
+  });
+  await rm(temporary, { force: true });
+  return readFile(file);
+}

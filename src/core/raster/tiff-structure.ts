@@ -1,0 +1,56 @@
+/** What a TIFF says about itself, without a pixel of it. Made by a reader, judged by pure functions. */
+export interface TiffStructure {
+  readonly file_bytes: number;
+  readonly is_big: boolean;
+  /** The text that GDAL hides between header and first directory: what the layout promises. */
+  readonly ghost: string | null;
+  /** Every directory in the order of the chain; the first is the image itself. */
+  readonly images: readonly [TiffImage, ...TiffImage[]];
+}
+
+export interface TiffImage {
+  readonly ifd_offset: number;
+  readonly subfile_type: number;
+  readonly width: number;
+  readonly height: number;
+  readonly is_tiled: boolean;
+  /** A strip is as wide as the image. */
+  readonly block_width: number;
+  readonly block_height: number;
+  readonly bits_per_sample: number;
+  readonly samples_per_pixel: number;
+  readonly sample_format: number;
+  readonly compression: number;
+  readonly predictor: number;
+  readonly photometric: number;
+  readonly is_planar: boolean;
+  /** Of the first band, row by row; a block without bytes was never written and counts as 0. */
+  readonly block_offsets: ArrayLike<number>;
+  readonly block_bytes: ArrayLike<number>;
+  /** Where the bytes around the blocks were read as well. */
+  readonly edges?: BlockEdges;
+}
+
+export interface BlockEdges {
+  /** The number before each block, which should be its size; negative where there is none. */
+  readonly leaders: ArrayLike<number>;
+  /** 1: the last four bytes of the block follow it once more. */
+  readonly trailers: ArrayLike<number>;
+}
+
+const reduced = 1;
+const mask = 4;
+
+export const isOverview = (image: TiffImage): boolean =>
+  (image.subfile_type & (reduced | mask)) === reduced;
+export const isMask = (image: TiffImage): boolean =>
+  (image.subfile_type & (reduced | mask)) === mask;
+export const isOverviewMask = (image: TiffImage): boolean =>
+  (image.subfile_type & (reduced | mask)) === (reduced | mask);
+
+export function blocksOf(image: TiffImage): { readonly across: number; readonly down: number } {
+  return {
+    across: Math.ceil(image.width / image.block_width),
+    down: Math.ceil(image.height / image.block_height),
+  };
+}

@@ -1,0 +1,69 @@
+import { Answer } from "../../adapters/http/handler.ts";
+import { parseRange } from "../../adapters/http/parse-range.ts";
+import { BadStoragePath, NotInStorage } from "../../adapters/storage/storage.ts";
+import type { Storage } from "../../adapters/storage/storage.ts";
+import { Problem } from "../../core/errors.ts";
+
+const types: ReadonlyMap<string, string> = new Map([
+  ["tif", "image/tiff; application=geotiff"],
+  ["tiff", "image/tiff; application=geotiff"],
+  ["png", "image/png"],
+  ["jpg", "image/jpeg"],
+  ["webp", "image/webp"],
+  ["json", "application/json"],
+  ["geojson", "application/geo+json"],
+  ["parquet", "application/vnd.apache.parquet"],
+  ["gpkg", "application/geopackage+sqlite3"],
+  ["fgb", "application/flatgeobuf"],
+  ["zip", "application/zip"],
+]);
+
+/** An object of storage as an answer: whole or a range, with an ETag, as it comes from the disk. */
+export async function serveStored(
+  storage: Storage,
+  path: string,
+  header: (name: string) => string | undefined,
+  options: { readonly cacheControl?: string } = {},
+): Promise<Answer> {
+  const found = await storage.head(path).catch(asProblem);
+  if (found === undefined) throw asProblem(new NotInStorage(path));
+  const common = {
+    etag: found.etag,
+    "last-modified": new Date(found.modified_at).toUTCString(),
+    "accept-ranges": "bytes",
+    "cache-control": options.cacheControl ?? "private, max-age=300",
+  };
+  if (header("if-none-match") === found.etag) {
+    return new Answer(undefined, { status: 304, headers: common });
+  }
+  const given = header("if-range");
+  const range =
+    given === undefined || given === found.etag
+      ? parseRange(header("range"), found.bytes)
+      : undefined;
+  if (range === "unsatisfiable") {
+    throw new Problem("RANGE_NOT_SATISFIABLE", `The object has ${found.bytes} bytes.`);
+  }
+  const { object, body } = await storage.stream(path, range).catch(asProblem);
+  const length = range?.length ?? object.bytes;
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  const headers = {
+    ...common,
+    "content-type": types.get(name.slice(name.lastIndexOf(".") + 1)) ?? "application/octet-stream",
+    "content-disposition": `attachment; filename*=UTF-8''${encodeURIComponent(name)}`,
+    "content-length": String(length),
+    ...(range === undefined
+      ? {}
+      : {
+          "content-range": `bytes ${range.offset}-${range.offset + length - 1}/${object.bytes}`,
+        }),
+  };
+  return new Answer(body, { status: range === undefined ? 200 : 206, headers });
+}
+
+function asProblem(error: unknown): never {
+  if (error instanceof NotInStorage || error instanceof BadStoragePath) {
+    throw new Problem("NOT_FOUND", error.message);
+  }
+  throw error;
+}

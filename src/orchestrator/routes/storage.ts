@@ -1,0 +1,17 @@
+import type { Handlers } from "../../adapters/http/handler.ts";
+import type { storageContracts } from "../../core/api/storage.ts";
+import { Problem } from "../../core/errors.ts";
+import type { RouteDeps } from "./deps.ts";
+import { serveStored } from "./serve-stored.ts";
+
+export function storageRoutes(deps: Pick<RouteDeps, "storage">): Handlers<typeof storageContracts> {
+  const { storage } = deps;
+  return {
+    readStored: async ({ params: { path }, query, header }) => {
+      if (!(await storage.checkSignature(path, query))) {
+        throw new Problem("LINK_NOT_VALID", "The link was changed, or its time is over.");
+      }
+      return serveStored(storage, path, header);
+    },
+  };
+}
