@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isCrsText } from "../raster/crs-text.ts";
 
 /** Parts that raster and vector contracts share. */
 
@@ -8,8 +9,12 @@ export const container = z.string().min(1).max(63);
 /** Longitude and latitude, or map units: west, south, east, north. */
 export const bounds = z.tuple([z.number(), z.number(), z.number(), z.number()]);
 
-/** `EPSG:3857`, or any other definition that PROJ reads. */
-export const crs = z.string().min(1).max(8192);
+/** `EPSG:3857`, or a definition as a PROJ string, WKT or PROJJSON; never a file or an address. */
+export const crs = z
+  .string()
+  .min(1)
+  .max(8192)
+  .refine(isCrsText, "must be a code such as EPSG:4326, a PROJ string, WKT or PROJJSON");
 
 export const geometry = z.looseObject({ type: z.string(), coordinates: z.array(z.json()) });
 

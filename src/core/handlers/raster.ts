@@ -1,66 +1,104 @@
 import { z } from "zod";
 import { queueFor } from "../queues.ts";
+import { rasterCrs, rasterFacts, rasterType, transform } from "../raster/facts.ts";
+import { rasterFinding, verdict } from "../raster/finding.ts";
+import { tier } from "../raster/policy.ts";
+import { rasterTile } from "../raster/tiling.ts";
 import { defineContract } from "./contract.ts";
 import { blobPath, bounds, compression, container, crs, geometry } from "./geospatial.ts";
 import { resampling, written } from "./geospatial.ts";
 
-const source = { blob_path: blobPath, container: container.optional() };
+/** Null as well as absent: a workflow passes on inputs that were not given. */
+const source = { blob_path: blobPath, container: container.nullish() };
 const destination = {
-  output_path: blobPath.optional(),
-  output_container: container.optional(),
+  output_path: blobPath.nullish(),
+  output_container: container.nullish(),
 };
 
-/** One cell of a tiling scheme: a window in pixels of the source. */
-const tile = z.looseObject({
-  index: z.number().int().min(0),
-  window: z.tuple([z.number(), z.number(), z.number(), z.number()]),
-});
+/** What a submission may say about its file. */
+const description = {
+  /** For a file that names none; refused if it contradicts the file. */
+  source_crs: crs.nullish(),
+  raster_type: rasterType.nullish(),
+  nodata: z.number().nullish(),
+  /** 64-bit data are refused, or stored in the smaller type that holds them. */
+  allow_downcast: z.boolean().default(false),
+};
 
 const validate = defineContract({
   name: "raster.validate",
-  description: "Opens a raster, reads what it is, and says whether it can be processed.",
+  description:
+    "Opens a raster, reads every block of it once, and says whether it can be processed.",
   params: z.strictObject({
     ...source,
-    /** For a file that names none; refused if it contradicts the file. */
-    source_crs: crs.optional(),
+    ...description,
+    tier: tier.default("analysis"),
     strict: z.boolean().default(false),
+    max_nodata_percent: z.number().min(1).max(100).default(99),
+    /** fail: a rejected raster fails the task. report: the verdict is the result. */
+    on_reject: z.enum(["fail", "report"]).default("fail"),
   }),
   result: z.object({
-    blob_path: blobPath,
-    container,
+    blob_path: z.string(),
     file_size_mb: z.number().min(0),
-    verdict: z.enum(["green", "warning", "rejected"]),
-    findings: z.array(z.object({ code: z.string(), severity: z.string(), message: z.string() })),
-    crs: crs.nullable(),
+    /** Of the pixels when nothing is compressed. */
+    raw_size_mb: z.number().min(0),
+    verdict,
+    findings: z.array(rasterFinding),
+    crs: z.string().nullable(),
+    crs_definition: rasterCrs.nullable(),
     bounds: bounds.nullable(),
+    transform: transform.nullable(),
     width: z.number().int(),
     height: z.number().int(),
     band_count: z.number().int(),
     dtype: z.string(),
     nodata: z.union([z.number(), z.string()]).nullable(),
     is_cog: z.boolean(),
-    raster_type: z.string(),
+    raster_type: rasterType,
+    /** Multihash of the file's content. */
+    content_hash: z.string(),
   }),
   queue: queueFor.heavy,
-  timeout_seconds: 600,
+  timeout_seconds: 3600,
+});
+
+const encoding = {
+  compression: compression.nullish(),
+  quality: z.number().int().min(1).max(100).nullish(),
+  block_size: z.union([z.literal(256), z.literal(512), z.literal(1024)]).nullish(),
+  resampling: resampling.nullish(),
+  overview_resampling: resampling.nullish(),
+};
+
+const cogResult = written.extend({
+  crs: z.string(),
+  bounds,
+  band_count: z.number().int(),
+  checksum: z.string(),
+  facts: rasterFacts,
 });
 
 const createCog = defineContract({
   name: "raster.create_cog",
-  description: "Makes a Cloud-Optimized GeoTIFF, reprojected on the way if asked to.",
+  description:
+    "Makes a Cloud-Optimized GeoTIFF, reprojected on the way if asked to, and checks it.",
   params: z.strictObject({
     ...source,
     ...destination,
-    source_crs: crs.optional(),
-    target_crs: crs.optional(),
-    compression: compression.optional(),
-    quality: z.number().int().min(1).max(100).optional(),
-    block_size: z.union([z.literal(256), z.literal(512), z.literal(1024)]).default(512),
-    resampling: resampling.optional(),
-    overview_resampling: resampling.optional(),
-    nodata: z.number().optional(),
+    ...description,
+    ...encoding,
+    tier: tier.default("analysis"),
+    /** Without one the raster stays where it is. */
+    target_crs: crs.nullish(),
   }),
-  result: written.extend({ crs, bounds, band_count: z.number().int(), checksum: z.string() }),
+  result: cogResult.extend({
+    /** copy: it was a good COG already, and not a byte was changed. */
+    action: z.enum(["copy", "encode"]),
+    tier,
+    /** What was put right on the way. */
+    findings: z.array(rasterFinding),
+  }),
   queue: queueFor.heavy,
   timeout_seconds: 7200,
 });
@@ -68,25 +106,42 @@ const createCog = defineContract({
 const blobToMount = defineContract({
   name: "raster.blob_to_mount",
   description: "Copies a file from storage to the worker's local mount.",
-  params: z.strictObject({ ...source, mount_path: z.string().min(1).max(1024).optional() }),
+  params: z.strictObject({ ...source, mount_path: z.string().min(1).max(1024).nullish() }),
   result: z.object({ local_path: z.string(), file_size_mb: z.number(), checksum: z.string() }),
   queue: queueFor.heavy,
   timeout_seconds: 3600,
 });
 
+const grid = {
+  source_crs: crs.nullish(),
+  target_crs: crs.nullish(),
+  raster_type: rasterType.nullish(),
+  resampling: resampling.nullish(),
+  nodata: z.number().nullish(),
+};
+
 const generateTilingScheme = defineContract({
   name: "raster.generate_tiling_scheme",
-  description: "Cuts a large raster into a grid of windows that can be processed apart.",
+  description: "Cuts the output of a large raster into windows that can be made apart.",
   params: z.strictObject({
     ...source,
-    tile_size_mb: z.number().min(1).max(10_000).default(50),
-    target_crs: crs.optional(),
+    ...grid,
+    /** Of a tile's pixels when nothing is compressed. */
+    tile_size_mb: z.number().min(0.1).max(10_000).default(50),
+    /** Tiles of one task; lists of that many are in `batches`. */
+    batch_size: z.number().int().min(1).max(1000).default(1),
   }),
   result: z.object({
-    tile_list: z.array(tile),
+    tile_list: z.array(rasterTile),
+    batches: z.array(z.array(rasterTile)),
     tile_count: z.number().int(),
     rows: z.number().int(),
     columns: z.number().int(),
+    width: z.number().int(),
+    height: z.number().int(),
+    crs: z.string(),
+    transform,
+    bounds,
   }),
   queue: queueFor.heavy,
   timeout_seconds: 600,
@@ -94,27 +149,33 @@ const generateTilingScheme = defineContract({
 
 const tileOptions = {
   ...source,
-  output_container: container.optional(),
-  output_prefix: blobPath.optional(),
-  target_crs: crs.optional(),
-  compression: compression.optional(),
-  resampling: resampling.optional(),
+  ...grid,
+  ...encoding,
+  output_container: container.nullish(),
+  output_prefix: blobPath.nullish(),
 };
+
+const tileResult = cogResult.extend({
+  tile_index: z.number().int(),
+  window: rasterTile.shape.window,
+  /** Found finished, and not made again. */
+  reused: z.boolean(),
+});
 
 const processTile = defineContract({
   name: "raster.process_tile",
-  description: "Reprojects one tile and writes it as a Cloud-Optimized GeoTIFF.",
-  params: z.strictObject({ ...tileOptions, tile, tile_index: z.number().int().min(0) }),
-  result: written.extend({ tile_index: z.number().int(), bounds, crs }),
+  description: "Makes one tile of a raster's output as a Cloud-Optimized GeoTIFF.",
+  params: z.strictObject({ ...tileOptions, tile: rasterTile, tile_index: z.number().int().min(0) }),
+  result: tileResult,
   queue: queueFor.heavy,
   timeout_seconds: 3600,
 });
 
 const processTileBatch = defineContract({
   name: "raster.process_tile_batch",
-  description: "Processes several tiles one after the other, with a checkpoint after each.",
-  params: z.strictObject({ ...tileOptions, tiles: z.array(tile).min(1) }),
-  result: z.object({ tiles: z.array(written), count: z.number().int() }),
+  description: "Makes several tiles one after the other, with a checkpoint after each.",
+  params: z.strictObject({ ...tileOptions, tiles: z.array(rasterTile).min(1) }),
+  result: z.object({ tiles: z.array(tileResult), count: z.number().int() }),
   queue: queueFor.heavy,
   timeout_seconds: 7200,
 });
@@ -125,11 +186,11 @@ const reproject = defineContract({
   params: z.strictObject({
     ...source,
     ...destination,
-    source_crs: crs.optional(),
+    ...description,
     target_crs: crs.default("EPSG:4326"),
-    resampling: resampling.optional(),
+    resampling: resampling.nullish(),
   }),
-  result: written.extend({ crs, bounds }),
+  result: cogResult,
   queue: queueFor.heavy,
   timeout_seconds: 7200,
 });
@@ -144,7 +205,7 @@ const clip = defineContract({
     boundary: z.union([geometry, bounds, blobPath]),
     boundary_crs: crs.default("EPSG:4326"),
   }),
-  result: written.extend({ crs, bounds }),
+  result: cogResult,
   queue: queueFor.heavy,
   timeout_seconds: 7200,
 });
@@ -153,15 +214,45 @@ const mosaic = defineContract({
   name: "raster_mosaic",
   description: "Merges rasters of one kind into one.",
   params: z.strictObject({
-    blob_paths: z.array(blobPath).min(1),
-    container: container.optional(),
+    blob_paths: z.array(blobPath).min(1).max(10_000),
+    container: container.nullish(),
     ...destination,
-    target_crs: crs.optional(),
-    resampling: resampling.optional(),
+    target_crs: crs.nullish(),
+    resampling: resampling.nullish(),
+    raster_type: rasterType.nullish(),
   }),
-  result: written.extend({ crs, bounds }),
+  result: cogResult,
   queue: queueFor.heavy,
   timeout_seconds: 7200,
+});
+
+const checkHomogeneity = defineContract({
+  name: "raster.check_homogeneity",
+  description: "Refuses rasters that cannot be one collection: bands, type, CRS, resolution, kind.",
+  params: z.strictObject({
+    /** Results of raster.validate. */
+    members: z
+      .array(
+        z.looseObject({
+          blob_path: z.string(),
+          band_count: z.number().int(),
+          dtype: z.string(),
+          crs_definition: rasterCrs.nullable(),
+          transform: transform.nullable(),
+          raster_type: rasterType,
+        }),
+      )
+      .min(1),
+  }),
+  result: z.object({
+    count: z.number().int(),
+    crs: z.string().nullable(),
+    dtype: z.string(),
+    band_count: z.number().int(),
+    raster_type: rasterType,
+  }),
+  queue: queueFor.light,
+  timeout_seconds: 120,
 });
 
 export const rasterContracts = [
@@ -171,6 +262,7 @@ export const rasterContracts = [
   generateTilingScheme,
   processTile,
   processTileBatch,
+  checkHomogeneity,
   reproject,
   clip,
   mosaic,

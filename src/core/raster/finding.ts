@@ -1,0 +1,145 @@
+import { z } from "zod";
+
+/**
+ * reject: it cannot become a served layer. fix: something is wrong, and is put right on the way.
+ * warn: somebody should look at it. info: worth knowing, nothing is wrong.
+ */
+export const findingSeverity = z.enum(["reject", "fix", "warn", "info"]);
+
+export const rasterFinding = z.object({
+  code: z.string(),
+  severity: findingSeverity,
+  message: z.string(),
+  /** What to do about it. */
+  remedy: z.string(),
+});
+export type RasterFinding = z.infer<typeof rasterFinding>;
+
+export const verdict = z.enum(["green", "warning", "rejected"]);
+export type Verdict = z.infer<typeof verdict>;
+
+type Severity = z.infer<typeof findingSeverity>;
+
+/** Every code that judging a raster can give; docs/raster.md lists them with these remedies. */
+export const rasterFindings = {
+  FILE_EMPTY: ["reject", "Upload the file again; the one in storage has no content."],
+  INVALID_FORMAT: [
+    "reject",
+    "Convert it to GeoTIFF (gdal_translate in.ext out.tif) and submit that.",
+  ],
+  CODEC_NOT_SUPPORTED: [
+    "reject",
+    "Run the worker with a GDAL that has this codec (Debian: apt-get install gdal-bin), or compress the file with DEFLATE: gdal_translate -co COMPRESS=DEFLATE in.tif out.tif",
+  ],
+  FILE_CORRUPTED: [
+    "reject",
+    "Get the file again from its source and compare checksums; the damage is in the file itself.",
+  ],
+  HEADER_IMPLAUSIBLE: [
+    "reject",
+    "The header claims more than the file can hold. Get the file again from its source.",
+  ],
+  CRS_MISSING: [
+    "reject",
+    "Say what it is with source_crs, or write it into the file: gdal_edit.py -a_srs EPSG:NNNN file.tif",
+  ],
+  CRS_NOT_UNDERSTOOD: ["reject", "Give a code such as EPSG:32618, a PROJ string or WKT."],
+  CRS_OVERRIDE: ["fix", "Nothing to do: the given CRS is used. Check that the layer lies right."],
+  CRS_MISMATCH: [
+    "reject",
+    "Leave source_crs out to use the file's own CRS, or correct the file if that one is wrong.",
+  ],
+  CRS_WITHOUT_CODE: [
+    "warn",
+    "Nothing to do: the definition is kept as WKT2. If it is a known CRS, write its code into the file.",
+  ],
+  CRS_NOT_EARTH: ["reject", "Only data of the Earth can be catalogued in longitude and latitude."],
+  GEOTRANSFORM_MISSING: [
+    "reject",
+    "Georeference it: gdal_translate -a_ullr west north east south in.tif out.tif, or deliver its world file inside.",
+  ],
+  GCPS_ONLY: ["fix", "Nothing to do: it is warped from its ground control points."],
+  NOT_NORTH_UP: ["fix", "Nothing to do: it is warped so that north is up."],
+  SUSPICIOUS_BOUNDS: [
+    "warn",
+    "Check the CRS: the coordinates do not fit it. If it is mislabelled, correct the file.",
+  ],
+  CROSSES_ANTIMERIDIAN: [
+    "fix",
+    "Nothing to do: the footprint is split at 180° and the box runs from west to east across it.",
+  ],
+  BIT_DEPTH_POLICY_VIOLATION: [
+    "reject",
+    "Convert it to a smaller type (gdal_translate -ot Float32 in.tif out.tif), or submit with allow_downcast.",
+  ],
+  BIT_DEPTH_DOWNCAST: ["fix", "Nothing to do: it is stored in the smaller type, as asked."],
+  INEFFICIENT_BIT_DEPTH: [
+    "warn",
+    "It holds few whole numbers: an integer type would be smaller and faster (gdal_translate -ot Byte).",
+  ],
+  SIXTEEN_BIT_IMAGERY: [
+    "fix",
+    "Nothing to do: the analysis tier keeps all bits, the visualization tier is scaled to 8.",
+  ],
+  RASTER_EMPTY: [
+    "reject",
+    "Check the export, and whether nodata is declared right. If so sparse data is meant, raise max_nodata_percent.",
+  ],
+  RASTER_SPARSE: ["warn", "Check that so much of it is meant to be empty."],
+  NODATA_IN_DATA_RANGE: [
+    "warn",
+    "Valid pixels may be taken for empty ones: choose a nodata value outside of the data.",
+  ],
+  RASTER_NODATA_CONFLICT: [
+    "reject",
+    "Choose a nodata value outside of the data, then submit again.",
+  ],
+  RASTER_EXTREME_VALUES: [
+    "reject",
+    "Such numbers usually mean that nodata is not declared: submit with nodata, or gdal_edit.py -a_nodata VALUE file.tif",
+  ],
+  VERY_NEGATIVE_VALUES: [
+    "warn",
+    "Such numbers usually mean that nodata is not declared: submit with nodata.",
+  ],
+  NODATA_NOT_DECLARED: ["warn", "If that value means empty, submit with nodata set to it."],
+  NODATA_NOT_REPRESENTABLE: [
+    "fix",
+    "Nothing to do: the type cannot hold the declared nodata value, so it is dropped.",
+  ],
+  NAN_WITHOUT_NODATA: ["fix", "Nothing to do: NaN is declared as nodata."],
+  NODATA_AND_ALPHA: ["warn", "Both say which pixels are empty; the nodata value counts."],
+  PALETTE: ["info", "Nothing to do: classes are kept as they are, resampled by nearest neighbour."],
+  RASTER_TYPE_MISMATCH: ["reject", "Leave raster_type out, or submit the file that you described."],
+  ALREADY_COG: ["info", "Nothing to do: it is copied and not encoded again."],
+} as const satisfies Record<string, readonly [Severity, string]>;
+
+export type RasterFindingCode = keyof typeof rasterFindings;
+
+export function makeFinding(
+  code: RasterFindingCode,
+  message: string,
+  severity?: Severity,
+): RasterFinding {
+  const [usual, remedy] = rasterFindings[code];
+  return { code, severity: severity ?? usual, message, remedy };
+}
+
+export function verdictOf(findings: readonly RasterFinding[]): Verdict {
+  if (findings.some(({ severity }) => severity === "reject")) return "rejected";
+  return findings.every(({ severity }) => severity === "info") ? "green" : "warning";
+}
+
+const order: readonly Severity[] = ["reject", "fix", "warn", "info"];
+
+/** The worst first; plain words for whoever reads a job's error. */
+export function sortFindings(findings: readonly RasterFinding[]): RasterFinding[] {
+  return findings.toSorted((a, b) => order.indexOf(a.severity) - order.indexOf(b.severity));
+}
+
+export function describeFindings(findings: readonly RasterFinding[]): string {
+  return sortFindings(findings)
+    .filter(({ severity }) => severity === "reject")
+    .map(({ code, message, remedy }) => `${code}: ${message} ${remedy}`)
+    .join(" ");
+}

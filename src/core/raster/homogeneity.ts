@@ -1,0 +1,68 @@
+/** Whether many rasters can be one collection: what is different is named file by file. */
+import { isSameCrs } from "./crs.ts";
+import type { RasterCrs, RasterType, Transform } from "./facts.ts";
+
+export interface CollectionMember {
+  readonly blob_path: string;
+  readonly band_count: number;
+  readonly data_type: string;
+  readonly crs: RasterCrs | null;
+  readonly transform: Transform | null;
+  readonly raster_type: RasterType;
+}
+
+export interface HomogeneityFinding {
+  readonly code: "H-1" | "H-2" | "H-3" | "H-4" | "H-5";
+  readonly blob_path: string;
+  readonly message: string;
+}
+
+/** Pixels may differ by this much in size: neighbouring UTM zones and rounding do. */
+const resolutionTolerance = 0.2;
+
+/** All are compared with the first. */
+export function checkHomogeneity(members: readonly CollectionMember[]): HomogeneityFinding[] {
+  const [first, ...others] = members;
+  return first === undefined ? [] : others.flatMap((member) => compare(first, member));
+}
+
+function compare(first: CollectionMember, member: CollectionMember): HomogeneityFinding[] {
+  const { blob_path } = member;
+  const findings: HomogeneityFinding[] = [];
+  const differ = (code: HomogeneityFinding["code"], what: string, a: unknown, b: unknown) => {
+    const message = `${what}: ${String(b)}, while "${first.blob_path}" has ${String(a)}.`;
+    findings.push({ code, blob_path, message });
+  };
+  if (first.band_count !== member.band_count) {
+    differ("H-1", "Number of bands", first.band_count, member.band_count);
+  }
+  if (first.data_type !== member.data_type) {
+    differ("H-2", "Data type", first.data_type, member.data_type);
+  }
+  if (!haveSameCrs(first.crs, member.crs)) {
+    differ("H-3", "CRS", labelOf(first.crs), labelOf(member.crs));
+  }
+  const a = pixelSize(first.transform);
+  const b = pixelSize(member.transform);
+  const isNear =
+    a !== undefined && b !== undefined && Math.abs(a - b) <= resolutionTolerance * Math.max(a, b);
+  if (!isNear && a !== b) differ("H-4", "Size of a pixel", a, b);
+  if (first.raster_type !== member.raster_type) {
+    differ("H-5", "Kind of raster", first.raster_type, member.raster_type);
+  }
+  return findings;
+}
+
+function haveSameCrs(a: RasterCrs | null, b: RasterCrs | null): boolean {
+  return a === null || b === null ? a === b : isSameCrs(a, b);
+}
+
+function labelOf(crs: RasterCrs | null): string {
+  return crs === null ? "none" : (crs.code ?? crs.name);
+}
+
+function pixelSize(transform: Transform | null): number | undefined {
+  if (transform === null) return undefined;
+  const [a, b, , d, e] = transform;
+  return Math.sqrt(Math.abs(a * e - b * d));
+}

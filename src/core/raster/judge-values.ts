@@ -1,0 +1,170 @@
+/** What its pixels hold: their type, what is empty, and numbers that nobody measured. */
+import { isCompatible } from "./detect-type.ts";
+import { holdsNumber, integerRange } from "./data-type.ts";
+import type { RasterBand, RasterType } from "./facts.ts";
+import { makeFinding } from "./finding.ts";
+import type { RasterFinding } from "./finding.ts";
+import { dataBands } from "./inspected.ts";
+import type { InspectedRaster } from "./inspected.ts";
+import type { RasterPolicy } from "./policy.ts";
+
+/** What can be said without having read every pixel, and more where statistics are there. */
+export function judgeBands(
+  raster: InspectedRaster,
+  detected: RasterType,
+  policy: Omit<RasterPolicy, "maxNodataPercent">,
+): RasterFinding[] {
+  const bands = dataBands(raster.bands);
+  return [
+    ...judgeType(bands, detected, policy),
+    ...bands.flatMap((band) => judgeNodata(band, raster, policy)),
+    ...(bands.length < raster.bands.length && bands.some(({ nodata }) => nodata !== null)
+      ? [makeFinding("NODATA_AND_ALPHA", "It has both a nodata value and an alpha band.")]
+      : []),
+    ...(raster.hasPalette ? [makeFinding("PALETTE", "Its values are classes of a palette.")] : []),
+  ].filter(isFirstOfKind);
+}
+
+/** One band that is wrong in a way stands for all bands that are. */
+function isFirstOfKind(
+  finding: RasterFinding,
+  index: number,
+  all: readonly RasterFinding[],
+): boolean {
+  return all.findIndex(({ code }) => code === finding.code) === index;
+}
+
+const wideTypes = new Set(["float64", "int64", "uint64"]);
+
+function judgeType(
+  bands: readonly RasterBand[],
+  detected: RasterType,
+  policy: Omit<RasterPolicy, "maxNodataPercent">,
+): RasterFinding[] {
+  const findings: RasterFinding[] = [];
+  const complex = bands.find(({ data_type }) => data_type.startsWith("c"));
+  const wide = bands.find(({ data_type }) => wideTypes.has(data_type));
+  if (complex !== undefined) {
+    const text = `${complex.name} holds complex numbers, which no map can show.`;
+    findings.push(makeFinding("BIT_DEPTH_POLICY_VIOLATION", text));
+  } else if (wide !== undefined) {
+    const smaller = policy.allowDowncast ? downcastOf(bands) : undefined;
+    findings.push(
+      smaller === undefined
+        ? makeFinding(
+            "BIT_DEPTH_POLICY_VIOLATION",
+            `${wide.name} is ${wide.data_type}; 64-bit types are not served.`,
+          )
+        : makeFinding("BIT_DEPTH_DOWNCAST", `${wide.data_type} is stored as ${smaller}.`),
+    );
+  }
+  if (bands.some(isInefficient)) {
+    const text = "It stores fewer than 256 different whole numbers as floating point.";
+    findings.push(makeFinding("INEFFICIENT_BIT_DEPTH", text));
+  }
+  const isImage = detected === "rgb" || detected === "rgba";
+  if (isImage && bands.some(({ data_type }) => data_type === "uint16")) {
+    const severity = policy.tier === "visualization" ? "fix" : "info";
+    findings.push(makeFinding("SIXTEEN_BIT_IMAGERY", "It is imagery of 16 bits.", severity));
+  }
+  if (policy.rasterType !== undefined && !isCompatible(policy.rasterType, detected)) {
+    const text = `It was described as ${policy.rasterType} and looks like ${detected}.`;
+    findings.push(makeFinding("RASTER_TYPE_MISMATCH", text));
+  }
+  return findings;
+}
+
+/** The type of at most 32 bits that holds all of these values; floats lose digits, not range. */
+export function downcastOf(
+  bands: readonly RasterBand[],
+): "float32" | "int32" | "uint32" | undefined {
+  // Without having read them, nobody knows how large whole numbers are.
+  if (bands.some((band) => band.statistics === null && band.data_type !== "float64")) {
+    return undefined;
+  }
+  const all = bands.map(({ statistics, nodata }) => [
+    statistics?.minimum ?? 0,
+    statistics?.maximum ?? 0,
+    ...(typeof nodata === "number" ? [nodata] : []),
+  ]);
+  const least = Math.min(...all.flat());
+  const most = Math.max(...all.flat());
+  if (bands.some(({ data_type }) => data_type === "float64")) {
+    return Math.max(-least, most) <= 3.4028234663852886e38 ? "float32" : undefined;
+  }
+  for (const type of ["uint32", "int32"] as const) {
+    const range = integerRange(type);
+    if (range !== undefined && least >= range.least && most <= range.most) return type;
+  }
+  return undefined;
+}
+
+function isInefficient({ data_type, statistics, sample }: RasterBand): boolean {
+  if (!data_type.startsWith("float") || statistics === null || sample === null) return false;
+  return sample.whole && sample.distinct < 256 && statistics.maximum - statistics.minimum < 256;
+}
+
+export function judgeEmptiness(
+  raster: InspectedRaster,
+  { maxNodataPercent }: Pick<RasterPolicy, "maxNodataPercent">,
+): RasterFinding[] {
+  const empty = emptyPercent(raster);
+  if (empty === undefined) return [];
+  const text = `${empty >= 100 ? "All" : `${Number(empty.toFixed(2))} %`} of its pixels are empty.`;
+  const isRefused = maxNodataPercent < 100 && empty >= maxNodataPercent;
+  if (isRefused) return [makeFinding("RASTER_EMPTY", text)];
+  return empty >= 90 ? [makeFinding("RASTER_SPARSE", text)] : [];
+}
+
+function emptyPercent({ bands }: InspectedRaster): number | undefined {
+  const data = dataBands(bands);
+  if (data.every(({ statistics }) => statistics === null)) return 100;
+  const alpha = bands.find(({ color }) => color === "alpha");
+  if (alpha?.statistics?.maximum === 0) return 100;
+  const valid = data.map(({ statistics }) => statistics?.valid_percent ?? (statistics ? 100 : 0));
+  return 100 - Math.max(...valid);
+}
+
+/** What other programs write where there is nothing. */
+const sentinels = new Set([-9999, -99999, -999, -32768, -32767, -1e10]);
+const extreme = 1e30;
+
+function judgeNodata(
+  band: RasterBand,
+  { transparency, hasPalette }: InspectedRaster,
+  policy: Omit<RasterPolicy, "maxNodataPercent">,
+): RasterFinding[] {
+  const { name, nodata, data_type, statistics, sample } = band;
+  const findings: RasterFinding[] = [];
+  const declared = policy.nodata ?? nodata;
+  if (declared !== null && !holdsNumber(data_type, declared)) {
+    const text = `The nodata value ${declared} does not fit into ${data_type} of ${name}.`;
+    findings.push(makeFinding("NODATA_NOT_REPRESENTABLE", text));
+  }
+  if (statistics !== null) {
+    const { minimum, maximum } = statistics;
+    const isInside = typeof nodata === "number" && nodata > minimum && nodata < maximum;
+    if (isInside && !hasPalette) {
+      const text = `The nodata value ${nodata} lies between ${minimum} and ${maximum}, the values of ${name}.`;
+      const code = policy.strict ? "RASTER_NODATA_CONFLICT" : "NODATA_IN_DATA_RANGE";
+      findings.push(makeFinding(code, text));
+    }
+    if (maximum >= extreme && policy.nodata === undefined) {
+      findings.push(makeFinding("RASTER_EXTREME_VALUES", `${name} reaches up to ${maximum}.`));
+    }
+    if (minimum <= -extreme && policy.nodata === undefined) {
+      findings.push(makeFinding("VERY_NEGATIVE_VALUES", `${name} reaches down to ${minimum}.`));
+    }
+  }
+  if (declared === null && sample !== null) {
+    if (sample.nan_share > 0) {
+      const text = `${name} has pixels that are not numbers, and no nodata value.`;
+      findings.push(makeFinding("NAN_WITHOUT_NODATA", text));
+    }
+    if (transparency === "none" && sentinels.has(sample.lowest) && sample.lowest_share > 0.001) {
+      const text = `${name} holds ${sample.lowest} in ${(100 * sample.lowest_share).toFixed(1)} % of its pixels, and no nodata value is declared.`;
+      findings.push(makeFinding("NODATA_NOT_DECLARED", text));
+    }
+  }
+  return findings;
+}

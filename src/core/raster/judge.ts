@@ -1,0 +1,40 @@
+import { detectRasterType } from "./detect-type.ts";
+import type { RasterType } from "./facts.ts";
+import { makeFinding, sortFindings, verdictOf } from "./finding.ts";
+import type { RasterFinding, Verdict } from "./finding.ts";
+import type { InspectedRaster } from "./inspected.ts";
+import { judgePlace } from "./judge-place.ts";
+import { judgeBands, judgeEmptiness } from "./judge-values.ts";
+import type { RasterPolicy } from "./policy.ts";
+
+export interface Judgement {
+  readonly verdict: Verdict;
+  /** All of them, the worst first: whoever has to correct a file wants to do it once. */
+  readonly findings: readonly RasterFinding[];
+  readonly rasterType: RasterType;
+}
+
+export function judgeRaster(raster: InspectedRaster, policy: RasterPolicy): Judgement {
+  const detected = detectRasterType(raster.bands, raster.hasPalette);
+  const findings = sortFindings([
+    ...judgeReading(raster),
+    ...judgePlace(raster, policy.givenCrs),
+    ...judgeBands(raster, detected, policy),
+    ...judgeUnlessBroken(raster, policy),
+    ...(raster.isCog ? [makeFinding("ALREADY_COG", "It is a valid Cloud-Optimized GeoTIFF.")] : []),
+  ]);
+  const rasterType = policy.rasterType ?? detected;
+  return { verdict: verdictOf(findings), findings, rasterType };
+}
+
+/** A band that could not be read has no statistics either, which must not count as empty. */
+function judgeUnlessBroken(raster: InspectedRaster, policy: RasterPolicy): RasterFinding[] {
+  return raster.readErrors.length > 0 ? [] : judgeEmptiness(raster, policy);
+}
+
+function judgeReading({ readErrors }: InspectedRaster): RasterFinding[] {
+  const [first] = readErrors;
+  if (first === undefined) return [];
+  const text = `Reading its pixels fails: ${readErrors.slice(0, 3).join("; ")}.`;
+  return [makeFinding("FILE_CORRUPTED", text)];
+}

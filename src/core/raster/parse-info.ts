@@ -1,0 +1,173 @@
+/** What `gdalinfo -json` prints, as our own words. */
+import { z } from "zod";
+import { describeCrs } from "./crs.ts";
+import { fromGdalType } from "./data-type.ts";
+import type { NodataValue, RasterBand, Transform } from "./facts.ts";
+import type { InspectedRaster } from "./inspected.ts";
+
+const text = z.record(z.string(), z.string());
+/** Numbers that JSON has no word for come as texts. */
+const loose = z.union([z.number(), z.string()]);
+
+const bandInfo = z.looseObject({
+  band: z.number().int(),
+  block: z.tuple([z.number(), z.number()]),
+  type: z.string(),
+  colorInterpretation: z.string().optional(),
+  description: z.string().optional(),
+  noDataValue: loose.optional(),
+  unit: z.string().optional(),
+  scale: loose.optional(),
+  offset: loose.optional(),
+  minimum: loose.optional(),
+  maximum: loose.optional(),
+  mean: loose.optional(),
+  stdDev: loose.optional(),
+  mask: z.looseObject({ flags: z.array(z.string()).optional() }).optional(),
+  overviews: z
+    .array(z.looseObject({ size: z.tuple([z.number(), z.number()]).optional() }))
+    .optional(),
+  metadata: z.record(z.string(), z.unknown()).optional(),
+});
+
+const info = z.looseObject({
+  driverShortName: z.string(),
+  size: z.tuple([z.number().int(), z.number().int()]),
+  coordinateSystem: z.looseObject({ wkt: z.string().optional() }).optional(),
+  gcps: z
+    .looseObject({
+      gcpList: z.array(z.unknown()).optional(),
+      coordinateSystem: z.looseObject({ wkt: z.string().optional() }).optional(),
+    })
+    .optional(),
+  geoTransform: z.array(z.number()).length(6).optional(),
+  metadata: z.record(z.string(), z.unknown()).optional(),
+  wgs84Extent: z.looseObject({ coordinates: z.array(z.unknown()).optional() }).optional(),
+  bands: z.array(bandInfo).default([]),
+});
+
+type ParsedInfo = Omit<InspectedRaster, "bytes" | "isCog" | "readErrors">;
+
+/** GDAL's JSON may contain bare NaN and Infinity. Undefined when it is not what was expected. */
+export function parseGdalInfo(json: string): ParsedInfo | undefined {
+  const quoted = json.replaceAll(/:\s*(-?(?:nan|inf|infinity))\b/gi, ': "$1"');
+  let value: unknown;
+  try {
+    value = JSON.parse(quoted);
+  } catch {
+    return undefined;
+  }
+  const parsed = info.safeParse(value);
+  return parsed.success ? toRaster(parsed.data) : undefined;
+}
+
+function toRaster(given: z.output<typeof info>): ParsedInfo | undefined {
+  const bands = given.bands.map(toBand);
+  if (bands.some((band) => band === undefined)) return undefined;
+  const [first] = given.bands;
+  const wkt = given.coordinateSystem?.wkt ?? given.gcps?.coordinateSystem?.wkt ?? "";
+  const structure = domain(given.metadata, "IMAGE_STRUCTURE");
+  const main = domain(given.metadata, "");
+  return {
+    driver: given.driverShortName,
+    width: given.size[0],
+    height: given.size[1],
+    crs: describeCrs(wkt) ?? null,
+    transform: given.geoTransform === undefined ? null : toTransform(given.geoTransform),
+    gcpCount: given.gcps?.gcpList?.length ?? 0,
+    hasRpc: Object.hasOwn(given.metadata ?? {}, "RPC"),
+    bands: bands.filter((band) => band !== undefined),
+    hasPalette: given.bands.some((band) => band.colorInterpretation === "Palette"),
+    transparency: transparencyOf(given.bands),
+    overviews: (first?.overviews ?? []).flatMap(({ size }) =>
+      size === undefined ? [] : [{ width: size[0], height: size[1] }],
+    ),
+    blockSize: first?.block ?? [given.size[0], 1],
+    compression: structure["COMPRESSION"] ?? null,
+    sampling: main["AREA_OR_POINT"] === "Point" ? "point" : "area",
+    datetime: readDatetime(
+      domain(given.metadata, "IMAGERY")["ACQUISITIONDATETIME"] ?? main["TIFFTAG_DATETIME"],
+    ),
+    wgs84Ring: toRing(given.wgs84Extent?.coordinates),
+  };
+}
+
+function domain(metadata: Record<string, unknown> | undefined, name: string) {
+  const found = metadata !== undefined && Object.hasOwn(metadata, name) ? metadata[name] : {};
+  const parsed = text.safeParse(found);
+  return parsed.success ? parsed.data : {};
+}
+
+function toBand(given: z.output<typeof bandInfo>): RasterBand | undefined {
+  const isSigned = domain(given.metadata, "IMAGE_STRUCTURE")["PIXELTYPE"] === "SIGNEDBYTE";
+  const type = isSigned ? "int8" : fromGdalType(given.type);
+  if (type === undefined) return undefined;
+  return {
+    name: `b${given.band}`,
+    description:
+      given.description === undefined || given.description === "" ? null : given.description,
+    data_type: type,
+    color: (given.colorInterpretation ?? "undefined").toLowerCase(),
+    nodata: given.noDataValue === undefined ? null : toNodata(given.noDataValue),
+    unit: given.unit === undefined || given.unit === "" ? null : given.unit,
+    scale: finite(given.scale) ?? null,
+    offset: finite(given.offset) ?? null,
+    statistics: statisticsOf(given),
+    sample: null,
+  };
+}
+
+function statisticsOf(given: z.output<typeof bandInfo>): RasterBand["statistics"] {
+  const kept = domain(given.metadata, "");
+  const read = (own: number | string | undefined, key: string) => finite(own) ?? finite(kept[key]);
+  const minimum = read(given.minimum, "STATISTICS_MINIMUM");
+  const maximum = read(given.maximum, "STATISTICS_MAXIMUM");
+  const mean = read(given.mean, "STATISTICS_MEAN");
+  const stddev = read(given.stdDev, "STATISTICS_STDDEV");
+  if (minimum === undefined || maximum === undefined) return null;
+  const valid_percent = finite(kept["STATISTICS_VALID_PERCENT"]) ?? null;
+  return { minimum, maximum, mean: mean ?? minimum, stddev: stddev ?? 0, valid_percent };
+}
+
+function finite(value: number | string | undefined): number | undefined {
+  if (value === undefined || value === "") return undefined;
+  const number = Number(value);
+  return Number.isFinite(number) ? number : undefined;
+}
+
+function toNodata(value: number | string): NodataValue {
+  if (typeof value === "number") return value;
+  const word = value.toLowerCase();
+  if (word.includes("nan")) return "nan";
+  if (word.startsWith("-inf")) return "-inf";
+  return word.startsWith("inf") ? "inf" : Number(value);
+}
+
+/** GDAL: origin, step, skew of x, then of y. */
+function toTransform([x = 0, dx = 0, xSkew = 0, y = 0, ySkew = 0, dy = 0]: number[]): Transform {
+  return [dx, xSkew, x, ySkew, dy, y];
+}
+
+function transparencyOf(
+  bands: readonly z.output<typeof bandInfo>[],
+): InspectedRaster["transparency"] {
+  if (bands.some(({ noDataValue }) => noDataValue !== undefined)) return "nodata";
+  if (bands.some(({ colorInterpretation }) => colorInterpretation === "Alpha")) return "alpha";
+  const flags = bands.flatMap(({ mask }) => mask?.flags ?? []);
+  return flags.includes("PER_DATASET") ? "mask" : "none";
+}
+
+/** `2019:05:01 10:20:30` of TIFF, or ISO; taken as UTC, since neither says otherwise. */
+function readDatetime(given: string | undefined): string | null {
+  const parts = /^(\d{4})[:-](\d\d)[:-](\d\d)[ T](\d\d):(\d\d):(\d\d)/.exec(given ?? "");
+  if (parts === null) return null;
+  const [, ...numbers] = parts;
+  const iso = `${numbers.slice(0, 3).join("-")}T${numbers.slice(3).join(":")}Z`;
+  return Number.isNaN(Date.parse(iso)) ? null : iso;
+}
+
+function toRing(coordinates: unknown[] | undefined): InspectedRaster["wgs84Ring"] {
+  const points = z.array(z.tuple([z.number(), z.number()])).min(4);
+  const parsed = points.safeParse(coordinates?.[0]);
+  return parsed.success ? parsed.data : null;
+}

@@ -1,0 +1,169 @@
+/** From what a raster is and what is wanted to the steps of GDAL that make it so. */
+import { isSameCrs } from "./crs.ts";
+import { toGdalType } from "./data-type.ts";
+import type { NodataValue, RasterCrs } from "./facts.ts";
+import type { RasterFinding, RasterFindingCode } from "./finding.ts";
+import { dataBands } from "./inspected.ts";
+import type { InspectedRaster } from "./inspected.ts";
+import { downcastOf } from "./judge-values.ts";
+import type { Tier } from "./policy.ts";
+import type { CogProfile } from "./profile.ts";
+import type { ImageAlpha, ImageBand } from "./vrt.ts";
+
+export interface CogRequest {
+  readonly raster: InspectedRaster;
+  readonly findings: readonly RasterFinding[];
+  readonly tier: Tier;
+  readonly profile: CogProfile;
+  /** What was asked for, as GDAL understood it; null keeps the CRS of the source. */
+  readonly targetCrs: RasterCrs | null;
+  readonly givenCrs: RasterCrs | null;
+  readonly nodata: number | undefined;
+  /** Whether the encoding itself was asked for: then a copy will not do. */
+  readonly isEncodingGiven: boolean;
+}
+
+export interface CogPlan {
+  /** It is what it should be, byte for byte. */
+  readonly isCopy: boolean;
+  /** Arguments of a warp to a virtual raster; undefined when pixels stay where they are. */
+  readonly warp: readonly string[] | undefined;
+  /** Colours for looking at, laid over the source or over the warp. */
+  readonly image: readonly ImageBand[] | undefined;
+  readonly imageAlpha: ImageAlpha | undefined;
+  /** Arguments of the translation, without format, creation options and files. */
+  readonly translate: readonly string[];
+  /** The CRS that the source's coordinates are in, as it says itself or as it was told. */
+  readonly sourceWkt2: string | undefined;
+  /** Whether the driver must add alpha where its own warp leaves nothing. */
+  readonly addAlpha: boolean;
+}
+
+/** Findings whose remedy changes the file. */
+const changing: ReadonlySet<string> = new Set<RasterFindingCode>([
+  "CRS_OVERRIDE",
+  "GCPS_ONLY",
+  "NOT_NORTH_UP",
+  "BIT_DEPTH_DOWNCAST",
+  "NODATA_NOT_REPRESENTABLE",
+  "NAN_WITHOUT_NODATA",
+]);
+
+export function planCog(request: CogRequest): CogPlan {
+  const { raster, findings, tier, profile, targetCrs, givenCrs } = request;
+  const has = (code: RasterFindingCode) => findings.some((finding) => finding.code === code);
+  const isMoved = has("GCPS_ONLY") || has("NOT_NORTH_UP");
+  const source = raster.crs ?? givenCrs;
+  const isReprojected =
+    !profile.isWebAligned &&
+    targetCrs !== null &&
+    (source === null || !isSameCrs(source, targetCrs));
+  const isCopy =
+    raster.isCog &&
+    tier !== "visualization" &&
+    !isReprojected &&
+    !request.isEncodingGiven &&
+    request.nodata === undefined &&
+    !findings.some(({ code }) => changing.has(code));
+  const nodata = nodataOf(request);
+  const warps = isMoved || isReprojected;
+  const needsMask = warps && nodata === null && raster.transparency === "none" && !profile.asImage;
+  return {
+    isCopy,
+    warp: warps ? warpArguments(request, nodata, isReprojected, needsMask) : undefined,
+    image: profile.asImage ? imageBands(raster) : undefined,
+    imageAlpha: profile.asImage && nodata === null ? imageAlpha(raster) : undefined,
+    sourceWkt2: source?.wkt2,
+    translate: profile.asImage ? [] : translateArguments(request, nodata, needsMask, warps),
+    addAlpha: nodata === null && raster.transparency === "none" && !profile.asImage,
+  };
+}
+
+/** Null: none. What the type cannot hold is dropped; floating point without any gets NaN. */
+function nodataOf({ raster, findings, nodata }: CogRequest): NodataValue | null {
+  if (findings.some(({ code }) => code === "NODATA_NOT_REPRESENTABLE")) return null;
+  if (nodata !== undefined) return nodata;
+  const [first] = dataBands(raster.bands);
+  if (first === undefined) return null;
+  if (first.nodata !== null) return first.nodata;
+  const isFloat = first.data_type.startsWith("float");
+  return isFloat && raster.transparency === "none" ? "nan" : null;
+}
+
+function warpArguments(
+  { raster, givenCrs, targetCrs, profile, nodata }: CogRequest,
+  used: NodataValue | null,
+  isReprojected: boolean,
+  needsMask: boolean,
+): string[] {
+  const args = ["-of", "VRT", "-overwrite", "-r", toWarpName(profile.warpResampling)];
+  const source = raster.crs ?? givenCrs;
+  if (raster.crs === null && givenCrs !== null) args.push("-s_srs", givenCrs.wkt2);
+  const target = isReprojected ? targetCrs : source;
+  if (target !== null) args.push("-t_srs", target.wkt2);
+  const declared = dataBands(raster.bands)[0]?.nodata ?? null;
+  if (declared !== null && used === null) args.push("-srcnodata", "None");
+  else if (nodata !== undefined) args.push("-srcnodata", String(nodata));
+  if (used !== null) args.push("-dstnodata", String(used));
+  if (needsMask || (profile.asImage && used === null && raster.transparency === "none")) {
+    args.push("-dstalpha");
+  }
+  return args;
+}
+
+function toWarpName(name: string): string {
+  return name === "nearest" ? "near" : name;
+}
+
+function translateArguments(
+  { raster, givenCrs, findings }: CogRequest,
+  nodata: NodataValue | null,
+  needsMask: boolean,
+  warps: boolean,
+): string[] {
+  const args: string[] = [];
+  if (needsMask) {
+    // The warp has put alpha behind the bands; as a mask it does not count as data.
+    for (const index of raster.bands.keys()) args.push("-b", String(index + 1));
+    args.push("-mask", String(raster.bands.length + 1));
+  }
+  if (!warps && raster.crs === null && givenCrs !== null) args.push("-a_srs", givenCrs.wkt2);
+  const declared = dataBands(raster.bands)[0]?.nodata ?? null;
+  if (declared !== nodata) args.push("-a_nodata", nodata === null ? "none" : String(nodata));
+  if (findings.some(({ code }) => code === "BIT_DEPTH_DOWNCAST")) {
+    const smaller = downcastOf(dataBands(raster.bands));
+    if (smaller !== undefined) args.push("-ot", toGdalType(smaller));
+  }
+  return args;
+}
+
+/** Red, green and blue where they are named, otherwise the first three; one band stays gray. */
+function imageBands({ bands, hasPalette }: InspectedRaster): ImageBand[] {
+  if (hasPalette) {
+    return ([1, 2, 3] as const).map((paletteComponent) => ({ sourceBand: 1, paletteComponent }));
+  }
+  const numbered = bands.map((band, index) => ({ band, sourceBand: index + 1 }));
+  const data = numbered.filter(({ band }) => band.color !== "alpha");
+  const named = ["red", "green", "blue"].flatMap((color) =>
+    data.filter(({ band }) => band.color === color).slice(0, 1),
+  );
+  const chosen = named.length === 3 ? named : data.slice(0, data.length >= 3 ? 3 : 1);
+  return chosen.map(({ band, sourceBand }) => ({ sourceBand, scale: scaleOf(band) }));
+}
+
+/** GDAL takes the type's largest number for opaque; some write 255 into 16 bits all the same. */
+function imageAlpha({ bands }: InspectedRaster): ImageAlpha | undefined {
+  const index = bands.findIndex(({ color }) => color === "alpha");
+  const alpha = bands[index];
+  if (alpha === undefined) return undefined;
+  const most = alpha.sample?.percentile_98 ?? alpha.statistics?.maximum ?? 255;
+  return { sourceBand: index + 1, full: most <= 255 ? 255 : 65_535 };
+}
+
+/** Bytes stay; anything wider is stretched between its percentiles. */
+function scaleOf({ data_type, sample, statistics }: InspectedRaster["bands"][number]) {
+  if (data_type === "uint8") return undefined;
+  const low = sample?.percentile_2 ?? statistics?.minimum ?? 0;
+  const high = sample?.percentile_98 ?? statistics?.maximum ?? 65_535;
+  return [low, high > low ? high : low + 1] as const;
+}

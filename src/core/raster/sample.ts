@@ -1,0 +1,80 @@
+/** What a reduced copy of a band tells: where its values lie, and whether they are classes. */
+import type { BandSample, DataType, NodataValue } from "./facts.ts";
+
+/** Beyond this many different values the exact number tells nothing. */
+const mostDistinct = 1024;
+
+/** Values of one band in any order. Undefined when none of them is valid. */
+export function summariseSample(
+  values: ArrayLike<number>,
+  nodata: NodataValue | null,
+  isValid: (index: number) => boolean = () => true,
+): BandSample | undefined {
+  const valid: number[] = [];
+  let nan = 0;
+  for (let index = 0; index < values.length; index++) {
+    const value = values[index] ?? Number.NaN;
+    if (Number.isNaN(value)) nan++;
+    else if (value !== nodata && Number.isFinite(value) && isValid(index)) valid.push(value);
+  }
+  if (valid.length === 0) return undefined;
+  const sorted = Float64Array.from(valid).sort();
+  const at = (share: number) => sorted[Math.round(share * (sorted.length - 1))] ?? 0;
+  const lowest = at(0);
+  const distinct = new Set<number>();
+  for (const value of sorted) {
+    distinct.add(value);
+    if (distinct.size >= mostDistinct) break;
+  }
+  return {
+    percentile_2: at(0.02),
+    percentile_98: at(0.98),
+    distinct: distinct.size,
+    whole: sorted.every(Number.isInteger),
+    nan_share: nan / values.length,
+    lowest,
+    lowest_share: sorted.filter((value) => value === lowest).length / sorted.length,
+  };
+}
+
+/** Raw pixels, band after band, as the machine orders bytes. Complex types have no order. */
+export function readSamples(
+  bytes: Uint8Array,
+  type: DataType,
+  pixels: number,
+  bands: number,
+): ArrayLike<number>[] {
+  const buffer = bytes.slice().buffer;
+  return Array.from({ length: bands }, (_, band) => {
+    const view = viewOf(buffer, type, band * pixels, pixels);
+    return view ?? [];
+  });
+}
+
+function viewOf(
+  buffer: ArrayBuffer,
+  type: DataType,
+  start: number,
+  length: number,
+): ArrayLike<number> | undefined {
+  switch (type) {
+    case "uint8":
+      return new Uint8Array(buffer, start, length);
+    case "int8":
+      return new Int8Array(buffer, start, length);
+    case "uint16":
+      return new Uint16Array(buffer, start * 2, length);
+    case "int16":
+      return new Int16Array(buffer, start * 2, length);
+    case "uint32":
+      return new Uint32Array(buffer, start * 4, length);
+    case "int32":
+      return new Int32Array(buffer, start * 4, length);
+    case "float32":
+      return new Float32Array(buffer, start * 4, length);
+    case "float64":
+      return new Float64Array(buffer, start * 8, length);
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,144 @@
+/** Virtual rasters, written by hand: one of GDAL's two engines has no program that makes them. */
+import type { NodataValue, Transform } from "./facts.ts";
+
+export function escapeXml(text: string): string {
+  return text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;");
+}
+
+interface Frame {
+  readonly width: number;
+  readonly height: number;
+  readonly transform: Transform;
+  readonly wkt2: string;
+}
+
+function openDataset({ width, height, transform, wkt2 }: Frame): string {
+  const [dx, xSkew, x, ySkew, dy, y] = transform;
+  return [
+    `<VRTDataset rasterXSize="${width}" rasterYSize="${height}">`,
+    `<SRS dataAxisToSRSAxisMapping="1,2">${escapeXml(wkt2)}</SRS>`,
+    `<GeoTransform>${[x, dx, xSkew, y, ySkew, dy].join(",")}</GeoTransform>`,
+  ].join("\n");
+}
+
+/** One pixel of nothing: asks GDAL what a text for a CRS means. */
+export function probeVrt(crs: string): string {
+  return `<VRTDataset rasterXSize="1" rasterYSize="1"><SRS>${escapeXml(crs)}</SRS><GeoTransform>0,1,0,0,0,-1</GeoTransform><VRTRasterBand dataType="Byte" band="1"/></VRTDataset>`;
+}
+
+export interface ImageBand {
+  readonly sourceBand: number;
+  /** Values that become 1 and 255; undefined keeps them. */
+  readonly scale?: readonly [number, number] | undefined;
+  /** Of the palette: 1 red, 2 green, 3 blue. */
+  readonly paletteComponent?: 1 | 2 | 3 | undefined;
+}
+
+/** A band of the source that says where there is something, and its value for all of it. */
+export interface ImageAlpha {
+  readonly sourceBand: number;
+  readonly full: number;
+}
+
+const colors = ["Red", "Green", "Blue"] as const;
+
+/**
+ * Red, green, blue and alpha in 8 bits over any source. Alpha is where at least one band has
+ * something, whether its source says so by nodata, by a mask or by alpha: a pixel whose red alone
+ * equals the nodata value is still there.
+ */
+export function imageVrt(
+  frame: Frame & {
+    readonly source: string;
+    readonly bands: readonly ImageBand[];
+    readonly alpha: ImageAlpha | undefined;
+  },
+): string {
+  const file = `<SourceFilename relativeToVRT="0">${escapeXml(frame.source)}</SourceFilename>`;
+  const isGray = frame.bands.length === 1;
+  const bands = frame.bands.map((band, index) => {
+    const source = [
+      file,
+      `<SourceBand>${band.sourceBand}</SourceBand>`,
+      band.paletteComponent === undefined
+        ? ""
+        : `<ColorTableComponent>${band.paletteComponent}</ColorTableComponent>`,
+      band.scale === undefined ? "" : `<LUT>${band.scale[0]}:1,${band.scale[1]}:255</LUT>`,
+    ].join("");
+    const color = isGray ? "Gray" : (colors[index] ?? "Undefined");
+    return `<VRTRasterBand dataType="Byte" band="${index + 1}"><ColorInterp>${color}</ColorInterp><ComplexSource>${source}</ComplexSource></VRTRasterBand>`;
+  });
+  const masks = [...new Set(frame.bands.map(({ sourceBand }) => sourceBand))].map(
+    (band) => `<SimpleSource>${file}<SourceBand>mask,${band}</SourceBand></SimpleSource>`,
+  );
+  const { alpha: given } = frame;
+  const head = `dataType="Byte" band="${bands.length + 1}"`;
+  const alpha =
+    given === undefined
+      ? `<VRTRasterBand ${head} subClass="VRTDerivedRasterBand"><ColorInterp>Alpha</ColorInterp><PixelFunctionType>sum</PixelFunctionType><SourceTransferType>Float32</SourceTransferType>${masks.join("")}</VRTRasterBand>`
+      : `<VRTRasterBand ${head}><ColorInterp>Alpha</ColorInterp><ComplexSource>${file}<SourceBand>${given.sourceBand}</SourceBand><LUT>0:0,${given.full}:255</LUT></ComplexSource></VRTRasterBand>`;
+  return [openDataset(frame), ...bands, alpha, "</VRTDataset>"].join("\n");
+}
+
+export interface MosaicMember {
+  readonly file: string;
+  readonly width: number;
+  readonly height: number;
+  /** Where its first pixel lies in the mosaic. */
+  readonly left: number;
+  readonly top: number;
+}
+
+export interface MosaicBand {
+  /** GDAL's name. */
+  readonly type: string;
+  readonly color: string;
+  readonly nodata: NodataValue | null;
+}
+
+/** Members on one grid, side by side; where they overlap the later one lies on top. */
+export function mosaicVrt(
+  frame: Frame & {
+    readonly members: readonly MosaicMember[];
+    readonly bands: readonly MosaicBand[];
+    readonly hasMask: boolean;
+  },
+): string {
+  const sources = (band: string, nodata: NodataValue | null) =>
+    frame.members
+      .map((member) => {
+        const rect = (tag: string, left: number, top: number) =>
+          `<${tag} xOff="${left}" yOff="${top}" xSize="${member.width}" ySize="${member.height}"/>`;
+        const kind = nodata === null ? "SimpleSource" : "ComplexSource";
+        return [
+          `<${kind}><SourceFilename relativeToVRT="0">${escapeXml(member.file)}</SourceFilename>`,
+          `<SourceBand>${band}</SourceBand>`,
+          rect("SrcRect", 0, 0),
+          rect("DstRect", member.left, member.top),
+          nodata === null ? "" : `<NODATA>${nodata}</NODATA>`,
+          `</${kind}>`,
+        ].join("");
+      })
+      .join("\n");
+  const bands = frame.bands.map(({ type, color, nodata }, index) =>
+    [
+      `<VRTRasterBand dataType="${escapeXml(type)}" band="${index + 1}">`,
+      nodata === null ? "" : `<NoDataValue>${nodata}</NoDataValue>`,
+      `<ColorInterp>${escapeXml(capitalise(color))}</ColorInterp>`,
+      sources(String(index + 1), nodata),
+      "</VRTRasterBand>",
+    ].join(""),
+  );
+  const mask = frame.hasMask
+    ? `<MaskBand><VRTRasterBand dataType="Byte">${sources("mask,1", null)}</VRTRasterBand></MaskBand>`
+    : "";
+  return [openDataset(frame), ...bands, mask, "</VRTDataset>"].join("\n");
+}
+
+function capitalise(word: string): string {
+  return word.slice(0, 1).toUpperCase() + word.slice(1);
+}
