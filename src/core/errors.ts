@@ -15,6 +15,25 @@ export const errorCatalogue = {
   WORKFLOW_NOT_FOUND: { status: 404, title: "There is no such workflow", retry: false },
   QUEUE_NOT_FOUND: { status: 404, title: "There is no such queue", retry: false },
   COMMAND_NOT_FOUND: { status: 404, title: "There is no such command", retry: false },
+  NO_SUCH_PROCESS: {
+    status: 404,
+    title: "There is no such process",
+    retry: false,
+    type: "http://www.opengis.net/def/exceptions/ogcapi-processes-1/1.0/no-such-process",
+  },
+  NO_SUCH_JOB: {
+    status: 404,
+    title: "There is no such job of this process",
+    retry: false,
+    type: "http://www.opengis.net/def/exceptions/ogcapi-processes-1/1.0/no-such-job",
+  },
+  RESULT_NOT_READY: {
+    status: 404,
+    title: "The results are not there yet",
+    retry: true,
+    type: "http://www.opengis.net/def/exceptions/ogcapi-processes-1/1.0/result-not-ready",
+  },
+  RESULT_FAILED: { status: 409, title: "There are no results: it failed", retry: false },
   METHOD_NOT_ALLOWED: { status: 405, title: "The method is not allowed here", retry: false },
   JOB_FINISHED: { status: 409, title: "The job is already finished", retry: false },
   JOB_NOT_FINISHED: { status: 409, title: "The job is not finished yet", retry: true },
@@ -29,9 +48,19 @@ export const errorCatalogue = {
   PAYLOAD_TOO_LARGE: { status: 413, title: "The body is too large", retry: false },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, title: "The body must be JSON", retry: false },
   RANGE_NOT_SATISFIABLE: { status: 416, title: "The object is shorter", retry: false },
+  TOO_MANY_REQUESTS: { status: 429, title: "Too many requests with this key", retry: true },
   INTERNAL: { status: 500, title: "Something went wrong on our side", retry: true },
+  BAD_GATEWAY: { status: 502, title: "A part of the platform answered wrongly", retry: true },
   UNAVAILABLE: { status: 503, title: "A part of the platform is not available", retry: true },
-} as const satisfies Record<string, { status: number; title: string; retry: boolean }>;
+} as const satisfies Record<string, CatalogueEntry>;
+
+interface CatalogueEntry {
+  readonly status: number;
+  readonly title: string;
+  readonly retry: boolean;
+  /** Where a standard gives the error a name of its own. */
+  readonly type?: string;
+}
 
 export type ErrorCode = keyof typeof errorCatalogue;
 
@@ -46,12 +75,20 @@ export interface ProblemItem {
 export class Problem extends Error {
   readonly code: ErrorCode;
   readonly items: readonly ProblemItem[];
+  /** When trying again makes sense, where that is known. */
+  readonly retryAfterSeconds: number | undefined;
 
-  constructor(code: ErrorCode, detail: string, items: readonly ProblemItem[] = []) {
+  constructor(
+    code: ErrorCode,
+    detail: string,
+    items: readonly ProblemItem[] = [],
+    options: { retryAfterSeconds?: number } = {},
+  ) {
     super(detail);
     this.name = "Problem";
     this.code = code;
     this.items = items;
+    this.retryAfterSeconds = options.retryAfterSeconds;
   }
 
   get status(): number {

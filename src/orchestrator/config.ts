@@ -1,8 +1,8 @@
 import path from "node:path";
 import { z } from "zod";
 import { storageEnvironment, toStorageSettings } from "../adapters/storage/settings.ts";
+import { serviceToken } from "../adapters/http/tokens.ts";
 import { failPointSpec } from "../adapters/runtime/fail-points.ts";
-import { access } from "../core/api/contract.ts";
 import { jobQueue, taskQueues } from "../core/queues.ts";
 
 /** `a=b` pairs are not needed anywhere, so lists are simply separated by commas. */
@@ -14,18 +14,6 @@ const list = z.string().transform((text) =>
 );
 const seconds = z.coerce.number().positive();
 const flag = z.enum(["true", "false"]).transform((text) => text === "true");
-
-/** `name:access+access:sha256`, such as `worker:service:9f86d0…`. The token itself stays with who uses it. */
-const serviceToken = z
-  .string()
-  .regex(/^[\w.-]+:[a-z+]+:[0-9a-f]{64}$/, "must be name:access+access:sha256 in hex")
-  .transform((text, context) => {
-    const [name = "", granted = "", sha256 = ""] = text.split(":");
-    const parsed = z.array(access).safeParse(granted.split("+"));
-    if (parsed.success) return { name, sha256, access: parsed.data };
-    context.addIssue(`${name}: access is one or more of ${access.options.join(", ")}, joined by +`);
-    return z.NEVER;
-  });
 
 const schema = z
   .object({

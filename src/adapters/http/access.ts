@@ -8,11 +8,12 @@
  */
 import { isIPv4 } from "node:net";
 import type { Access } from "../../core/api/contract.ts";
+import { access as everything } from "../../core/api/contract.ts";
 import { Problem } from "../../core/errors.ts";
 import type { Caller } from "./handler.ts";
 
 export interface AccessPolicy {
-  authenticate(token: string): Caller | undefined;
+  authenticate(token: string): Caller | undefined | Promise<Caller | undefined>;
   /** Are there any tokens at all? Without them the server stays on loopback. */
   readonly hasTokens: boolean;
   /** Requests from this machine need no token. */
@@ -34,15 +35,18 @@ export interface Approach {
 
 export const sessionCookie = "rmhdag_session";
 
-export function identify(policy: AccessPolicy, approach: Approach): Caller | undefined {
+export async function identify(
+  policy: AccessPolicy,
+  approach: Approach,
+): Promise<Caller | undefined> {
   const bearer = /^Bearer +(\S+) *$/i.exec(approach.authorization ?? "")?.[1];
   if (bearer !== undefined) {
-    const caller = policy.authenticate(bearer);
+    const caller = await policy.authenticate(bearer);
     if (caller === undefined) throw new Problem("UNAUTHENTICATED", "The token is not known here.");
     return caller;
   }
   const session = readCookie(approach.cookie, sessionCookie);
-  const known = session === undefined ? undefined : policy.authenticate(session);
+  const known = session === undefined ? undefined : await policy.authenticate(session);
   if (known !== undefined) {
     refuseForeignOrigin(approach);
     return known;
@@ -57,7 +61,7 @@ export function identify(policy: AccessPolicy, approach: Approach): Caller | und
     );
   }
   refuseForeignOrigin(approach);
-  return { name: "loopback", access: ["public", "read", "operate", "curate", "service"] };
+  return { name: "loopback", access: everything.options };
 }
 
 export function demandAccess(needed: Access, caller: Caller | undefined): void {

@@ -17,7 +17,11 @@ summary { cursor: pointer } .method { display: inline-block; width: 3.5rem; font
 const styleHash = createHash("sha256").update(style).digest("base64");
 
 /** The document as a page. Made here and not by a script: it needs none, and so allows none. */
-export function docsPage(contracts: readonly Contract[], document: JsonObject): Answer {
+export function docsPage(
+  contracts: readonly Contract[],
+  document: JsonObject,
+  documentUrl = "/api/v1/openapi.json",
+): Answer {
   const schemas = (document["components"] as { schemas: JsonObject }).schemas;
   const groups = new Map<string, Contract[]>();
   for (const each of contracts) groups.set(tagOf(each), [...(groups.get(tagOf(each)) ?? []), each]);
@@ -37,7 +41,7 @@ export function docsPage(contracts: readonly Contract[], document: JsonObject): 
 <html lang="en"><head><meta charset="utf-8"><title>rmhdagmaster API</title>
 <meta name="viewport" content="width=device-width"><style>${style}</style></head><body>
 <h1>rmhdagmaster API</h1>
-<p>The same as a document for machines: <a href="/api/v1/openapi.json">openapi.json</a>.
+<p>The same as a document for machines: <a href="${documentUrl}">openapi.json</a>.
 Send a token as <code>Authorization: Bearer …</code>. Lists answer <code>items</code> and
 <code>next_cursor</code>; send that as <code>?cursor=</code> for the next page.</p>
 ${body.join("\n")}

@@ -10,6 +10,8 @@ import type {
 export interface Caller {
   readonly name: string;
   readonly access: readonly Access[];
+  /** The partner whose key it is; absent for the platform's own people and programs. */
+  readonly platformId?: string;
 }
 
 export interface ApiRequest<C extends Contract> {

@@ -31,13 +31,22 @@ export function parseRequest(contract: Contract, raw: RawRequest): RawRequest {
   }
   if (items.length === 0) return parsed;
   const missing = contract.body !== undefined && raw.body === undefined;
-  throw new Problem(
-    "BAD_REQUEST",
-    missing
-      ? "This needs a JSON body."
-      : `${items.length === 1 ? "One value is" : `${items.length} values are`} not as they should be.`,
-    items,
-  );
+  throw new Problem("BAD_REQUEST", missing ? "This needs a JSON body." : count(items), items);
+}
+
+/** One of many bodies in a request, told apart from the others. */
+export function parseBodyOf<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+): z.output<Schema> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const items = result.error.issues.flatMap((issue) => toItems(issue, ""));
+  throw new Problem("BAD_REQUEST", count(items), items);
+}
+
+function count({ length }: readonly ProblemItem[]): string {
+  return `${length === 1 ? "One value is" : `${length} values are`} not as they should be.`;
 }
 
 function toItems(issue: z.core.$ZodIssue, base: string): ProblemItem[] {

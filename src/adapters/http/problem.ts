@@ -5,9 +5,10 @@ import { Problem, errorCatalogue } from "../../core/errors.ts";
 export const problemMedia = "application/problem+json";
 
 export function problemBody(problem: Problem, requestId: string): ProblemBody {
-  const { status, title } = errorCatalogue[problem.code];
+  const entry = errorCatalogue[problem.code];
+  const { status, title } = entry;
   return {
-    type: `/api/v1/docs#${problem.code}`,
+    type: "type" in entry ? entry.type : `/api/v1/docs#${problem.code}`,
     title,
     status,
     detail: problem.message,

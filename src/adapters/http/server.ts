@@ -8,7 +8,7 @@ import websocket from "@fastify/websocket";
 import fastify from "fastify";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Contract } from "../../core/api/contract.ts";
-import { Problem, errorCatalogue } from "../../core/errors.ts";
+import { Problem } from "../../core/errors.ts";
 import type { AccessPolicy } from "./access.ts";
 import { demandAccess, identify, isLoopback } from "./access.ts";
 import { writeEvents } from "./event-stream.ts";
@@ -27,9 +27,21 @@ export interface ServerOptions {
   readonly access: AccessPolicy;
   readonly log: HttpLog;
   readonly bodyLimitBytes?: number;
+  /** Asked for every request that somebody known makes; refuses by throwing a Problem. */
+  readonly admit?: (caller: Caller, contract: Contract) => void;
+  /** For servers that strangers reach: how long they may take to say what they want. */
+  readonly patience?: Patience;
   readonly onAnswered?: (timing: Timing) => void;
   /** Refuse to send an answer that its contract does not allow. For tests: it costs time. */
   readonly checkAnswers?: boolean;
+}
+
+export interface Patience {
+  /** Until the headers of a request are there. */
+  readonly headersMs: number;
+  /** Until all of a request is there. */
+  readonly requestMs: number;
+  readonly mostConnections: number;
 }
 
 export interface Timing {
@@ -77,10 +89,13 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
     frameworkErrors: (error, request, reply) => {
       fail(error, request, reply);
     },
-    clientErrorHandler: (_error, socket) => {
-      if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n");
+    clientErrorHandler: ({ code }, socket) => {
+      const status = code === tooSlow ? "408 Request Timeout" : "400 Bad Request";
+      if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\n\r\n`);
     },
+    ...limitsOf(options.patience),
   });
+  if (options.patience !== undefined) app.server.maxConnections = options.patience.mostConnections;
   await app.register(websocket, { options: { maxPayload: 1024 } });
   acceptJsonOnly(app);
 
@@ -126,12 +141,13 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
       new Problem("INTERNAL", `This is our mistake. Tell us the request id ${request.id}.`);
     reply.headers({ ...headers, "x-request-id": request.id });
     if (problem.code === "UNAUTHENTICATED") reply.header("www-authenticate", "Bearer");
-    if (errorCatalogue[problem.code].status === 503) reply.header("retry-after", "2");
+    const retryAfter = problem.retryAfterSeconds ?? (problem.status === 503 ? 2 : undefined);
+    if (retryAfter !== undefined) reply.header("retry-after", String(retryAfter));
     void reply.code(problem.status).type(problemMedia).send(problemBody(problem, request.id));
   }
 
-  function authorise(contract: Contract, request: FastifyRequest): void {
-    const caller = identify(options.access, {
+  async function authorise(contract: Contract, request: FastifyRequest): Promise<void> {
+    const caller = await identify(options.access, {
       authorization: request.headers.authorization,
       cookie: request.headers.cookie,
       host: request.headers.host,
@@ -140,7 +156,10 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
       forwarded: "x-forwarded-for" in request.headers || "forwarded" in request.headers,
       changes: contract.method !== "GET" || contract.stream === "socket",
     });
-    if (caller !== undefined) callers.set(request, caller);
+    if (caller !== undefined) {
+      callers.set(request, caller);
+      options.admit?.(caller, contract);
+    }
     demandAccess(contract.access, caller);
   }
 
@@ -199,7 +218,7 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
       url,
       exposeHeadRoute: contract.stream === undefined,
       onRequest: async (request: FastifyRequest) => {
-        authorise(contract, request);
+        await authorise(contract, request);
       },
     };
     if (contract.stream !== "socket") {
@@ -244,6 +263,19 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
       return { url: await app.listen({ host, port }) };
     },
     close: () => app.close(),
+  };
+}
+
+const tooSlow = "ERR_HTTP_REQUEST_TIMEOUT";
+
+/** Node looks at its connections only every 30 seconds unless told, however short the limits are. */
+function limitsOf(patience: Patience | undefined) {
+  if (patience === undefined) return {};
+  const { headersMs, requestMs } = patience;
+  const connectionsCheckingInterval = Math.max(50, Math.floor(Math.min(headersMs, requestMs) / 4));
+  return {
+    requestTimeout: requestMs,
+    http: { headersTimeout: headersMs, connectionsCheckingInterval },
   };
 }
 

@@ -1,5 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
+import { z } from "zod";
 import type { Access } from "../../core/api/contract.ts";
+import { access } from "../../core/api/contract.ts";
 import type { AccessPolicy } from "./access.ts";
 import type { Caller } from "./handler.ts";
 
@@ -9,6 +11,18 @@ export interface ServiceToken {
   readonly sha256: string;
   readonly access: readonly Access[];
 }
+
+/** `name:access+access:sha256`, such as `worker:service:9f86d0…`. The token itself stays with who uses it. */
+export const serviceToken = z
+  .string()
+  .regex(/^[\w.-]+:[a-z+]+:[0-9a-f]{64}$/, "must be name:access+access:sha256 in hex")
+  .transform((text, context): ServiceToken => {
+    const [name = "", granted = "", sha256 = ""] = text.split(":");
+    const parsed = z.array(access).safeParse(granted.split("+"));
+    if (parsed.success) return { name, sha256, access: parsed.data };
+    context.addIssue(`${name}: access is one or more of ${access.options.join(", ")}, joined by +`);
+    return z.NEVER;
+  });
 
 export function hashToken(token: string): string {
   return createHash("sha256").update(token).digest("hex");

@@ -14,7 +14,7 @@ const header = `-- What the migrations amount to. Generated from them: npm run g
 
 export async function dumpSchema(
   db: Database,
-  schemas: readonly string[] = ["dagapp", "geo"],
+  schemas: readonly string[] = ["dagapp", "gateway", "geo"],
 ): Promise<string> {
   return db.transaction(
     async (tx) => {

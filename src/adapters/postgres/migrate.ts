@@ -63,7 +63,7 @@ async function migrateWith(
       (file) => !applied.some(({ version }) => version === file.version),
     );
     for (const file of pending) {
-      await apply(client, file);
+      await applyAloud(client, file, log);
       log?.(`applied ${file.name}`);
     }
     return { applied: pending.map((file) => file.name), version: files.length };
@@ -82,6 +82,23 @@ const ledger = `
     applied_at timestamptz NOT NULL DEFAULT now()
   );
 `;
+
+/** What a file has to tell its operator, it tells as a notice. */
+async function applyAloud(
+  client: pg.ClientBase,
+  file: MigrationFile,
+  log: MigrateOptions["log"],
+): Promise<void> {
+  const tell = ({ message }: { message?: string | undefined }): void => {
+    if (message !== undefined) log?.(`${file.name}: ${message}`);
+  };
+  client.on("notice", tell);
+  try {
+    await apply(client, file);
+  } finally {
+    client.off("notice", tell);
+  }
+}
 
 async function apply(client: pg.ClientBase, file: MigrationFile): Promise<void> {
   await client.query("BEGIN");

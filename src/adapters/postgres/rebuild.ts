@@ -8,7 +8,7 @@ export async function rebuildSchema(url: string): Promise<MigrateResult> {
   client.on("error", () => undefined);
   await client.connect();
   try {
-    await client.query("DROP SCHEMA IF EXISTS dagapp CASCADE");
+    await client.query("DROP SCHEMA IF EXISTS gateway, dagapp CASCADE");
     return await migrate(client);
   } finally {
     await client.end();

@@ -7,9 +7,10 @@ import type { ErrorCode } from "../errors.ts";
 
 /**
  * Who may call. `public`: anybody. `read`: sees jobs and layers. `operate`: changes jobs. `curate`:
- * approves, rejects and clears what was made. `service`: the platform's own processes.
+ * approves, rejects and clears what was made. `service`: the platform's own processes. `submit` and
+ * `admin` are for the keys of partners at the gateway: to hand in a dataset, to look after the keys.
  */
-export const access = z.enum(["public", "read", "operate", "curate", "service"]);
+export const access = z.enum(["public", "read", "submit", "operate", "curate", "admin", "service"]);
 export type Access = z.infer<typeof access>;
 
 export interface Contract {

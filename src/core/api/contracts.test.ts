@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { errorCatalogue } from "../errors.ts";
 import type { Json } from "../model/json.ts";
 import type { Contract } from "./contract.ts";
+import { access } from "./contract.ts";
 import { contracts } from "./index.ts";
 import { makeOpenApi } from "./openapi.ts";
 
@@ -20,7 +21,7 @@ describe("every contract", () => {
     (_id, contract) => {
       const inPath = [...contract.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
       expect(Object.keys(contract.params?.shape ?? {}).sort()).toEqual(inPath.sort());
-      expect(["public", "read", "operate", "service"]).toContain(contract.access);
+      expect(access.options).toContain(contract.access);
       expect(contract.errors.length).toBeGreaterThan(0);
       for (const code of contract.errors) expect(Object.hasOwn(errorCatalogue, code)).toBe(true);
       expect(contract.summary).toMatch(/^[A-Z].*\.$/s);

@@ -9,7 +9,22 @@ import { problem } from "./schemas.ts";
 
 type Mutable = Record<string, Json>;
 
-export function makeOpenApi(contracts: readonly Contract[], version: string): JsonObject {
+const titles = {
+  orchestrator: {
+    title: "rmhdagmaster",
+    description: "Submit workflows, watch and steer their jobs, and look after the platform.",
+  },
+  gateway: {
+    title: "rmhdagmaster gateway",
+    description: "For partners: submit datasets, follow requests, review and publish assets.",
+  },
+} as const;
+
+export function makeOpenApi(
+  contracts: readonly Contract[],
+  version: string,
+  program: keyof typeof titles = "orchestrator",
+): JsonObject {
   const schemas: Mutable = {};
   const paths: Record<string, Mutable> = {};
   for (const contract of contracts) {
@@ -19,11 +34,7 @@ export function makeOpenApi(contracts: readonly Contract[], version: string): Js
   convert(problem, "output", schemas);
   return {
     openapi: "3.1.0",
-    info: {
-      title: "rmhdagmaster",
-      version,
-      description: "Submit workflows, watch and steer their jobs, and look after the platform.",
-    },
+    info: { title: titles[program].title, version, description: titles[program].description },
     paths,
     components: {
       schemas: sortKeys(schemas),

@@ -44,7 +44,7 @@ export function healthRoutes(
     docs: async () => page,
 
     login: async ({ query: { token } }) => {
-      if (deps.access.authenticate(token) === undefined) {
+      if ((await deps.access.authenticate(token)) === undefined) {
         throw new Problem("UNAUTHENTICATED", "The link is not valid any more: ask for a new one.");
       }
       const cookie = `${sessionCookie}=${encodeURIComponent(token)}; Path=/; HttpOnly; SameSite=Strict`;
