@@ -21,6 +21,8 @@ export interface ApiRequest<C extends Contract> {
   /** Undefined only where access is public. */
   readonly caller: Caller | undefined;
   readonly requestId: string;
+  /** A HEAD comes to the handler of the GET, which need not make a body for it. */
+  readonly method: string;
   /** The request's own header, by its lower-case name. */
   header(name: string): string | undefined;
   /** Aborted when the client goes away or the server stops. */

@@ -178,7 +178,8 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
       const value = request.headers[name];
       return Array.isArray(value) ? value.join(", ") : value;
     };
-    const parsed = { params, query, body, caller, requestId: request.id, header, signal };
+    const { id: requestId, method } = request;
+    const parsed = { params, query, body, caller, requestId, method, header, signal };
     return handler(parsed as ApiRequest<Contract>);
   }
 

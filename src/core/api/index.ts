@@ -8,6 +8,7 @@ import { metricContracts } from "./metrics.ts";
 import { nodeContracts } from "./nodes.ts";
 import { queueContracts } from "./queues.ts";
 import { storageContracts } from "./storage.ts";
+import { stacContracts } from "./stac.ts";
 import { workflowContracts } from "./workflows.ts";
 
 /** The orchestrator's API, whole. */
@@ -21,6 +22,7 @@ export const contracts = [
   ...callbackContracts,
   ...checkpointContracts,
   ...commandContracts,
+  ...stacContracts,
   ...bootstrapContracts,
   ...healthContracts,
   ...storageContracts,

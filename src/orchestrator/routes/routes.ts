@@ -11,6 +11,7 @@ import { metricRoutes } from "./metrics.ts";
 import { nodeRoutes } from "./nodes.ts";
 import { queueRoutes } from "./queues.ts";
 import { storageRoutes } from "./storage.ts";
+import { stacRoutes } from "./stac.ts";
 import { workflowRoutes } from "./workflows.ts";
 
 /** A handler for every contract of the orchestrator. */
@@ -25,6 +26,7 @@ export function makeRoutes(deps: RouteDeps): Handlers<Contracts> {
     ...deps.callbacks,
     ...checkpointRoutes(deps),
     ...commandRoutes(deps),
+    ...stacRoutes(deps),
     ...bootstrapRoutes(deps),
     ...healthRoutes(deps),
     ...storageRoutes(deps),

@@ -1,0 +1,172 @@
+import type { Box } from "../../../core/catalogue/boxes.ts";
+import type { StacItem } from "../../../core/catalogue/stac.ts";
+import type { Filter } from "../../../core/cql2/ast.ts";
+import type { Queryable } from "../queryable.ts";
+import type { FilterTarget } from "./cql2.ts";
+import { filterToSql } from "./cql2.ts";
+import { Conditions, cut } from "./conditions.ts";
+
+export interface ItemFilter {
+  readonly collections?: readonly string[] | undefined;
+  readonly ids?: readonly string[] | undefined;
+  /** Each list of boxes is one condition: the item lies in one of them. */
+  readonly boxes?: readonly (readonly Box[])[];
+  readonly start?: string | undefined;
+  readonly end?: string | undefined;
+  readonly filter?: Filter | undefined;
+}
+
+export interface SortKey {
+  /** `id`, `collection`, or the path of anything else in the item. */
+  readonly path: readonly string[];
+  readonly descending: boolean;
+}
+
+/** The values of an item's sort keys, as texts, and what makes them unique. */
+export type ItemPlace = readonly string[];
+
+/**
+ * Every read of an item goes through here, so that who may see what is decided in one place: the
+ * relation to read from, with whatever conditions it needs.
+ */
+export function visibleItems(where: Conditions): string {
+  where.always("true");
+  return "dagapp.stac_items AS items";
+}
+
+export async function findItem(
+  db: Queryable,
+  collectionId: string,
+  itemId: string,
+): Promise<StacItem | undefined> {
+  const where = new Conditions();
+  const from = visibleItems(where);
+  where.add("items.collection_id = ?", collectionId).add("items.item_id = ?", itemId);
+  const { rows } = await db.query<{ item: StacItem }>(
+    `SELECT items.item FROM ${from} WHERE ${where.toString()}`,
+    where.values,
+  );
+  return rows[0]?.item;
+}
+
+export async function searchItems(
+  db: Queryable,
+  filter: ItemFilter,
+  sort: readonly SortKey[],
+  limit: number,
+  after: ItemPlace | undefined,
+): Promise<{ items: { item: StacItem; place: ItemPlace }[]; more: boolean }> {
+  const where = new Conditions();
+  const from = visibleItems(where);
+  narrow(where, filter);
+  const keys = withTieBreak(sort).map((key) => ({ ...key, ...expressionOf(key, where) }));
+  if (after !== undefined) where.always(behind(keys, after, where));
+  const most = where.value(limit + 1);
+  const place = keys.map(({ sql }) => `(${sql})::text`).join(", ");
+  const order = keys
+    .map(({ sql, descending }) => `${sql} ${descending ? "DESC" : "ASC"}`)
+    .join(", ");
+  const { rows } = await db.query<{ item: StacItem; place: string[] }>(
+    `SELECT items.item, ARRAY[${place}] AS place
+     FROM ${from} WHERE ${where.toString()} ORDER BY ${order} LIMIT ${most}`,
+    where.values,
+  );
+  const page = cut(rows, limit);
+  return { items: page.rows, more: page.last !== null };
+}
+
+/** Undefined: more than `most`. Nobody waits for an exact million. */
+export async function countItems(
+  db: Queryable,
+  filter: ItemFilter,
+  most: number,
+): Promise<number | undefined> {
+  const where = new Conditions();
+  const from = visibleItems(where);
+  narrow(where, filter);
+  const { rows } = await db.query<{ count: number }>(
+    `SELECT count(*) FROM (SELECT FROM ${from} WHERE ${where.toString()}
+       LIMIT ${where.value(most + 1)}) AS found`,
+    where.values,
+  );
+  const { count } = rows[0]!;
+  return count > most ? undefined : count;
+}
+
+function narrow(where: Conditions, filter: ItemFilter): void {
+  where
+    .add("items.collection_id = ANY(?::text[])", filter.collections)
+    .add("items.item_id = ANY(?::text[])", filter.ids)
+    .add("items.ends_at >= ?::timestamptz", filter.start)
+    .add("items.starts_at <= ?::timestamptz", filter.end);
+  for (const boxes of filter.boxes ?? []) {
+    const tests = boxes.map(([west, south, east, north]) => {
+      const box = `${where.value(`(${west},${south}),(${east},${north})`)}::box`;
+      return `items.box && ${box} OR items.box_beyond && ${box}`;
+    });
+    where.always(tests.length === 0 ? "false" : `(${tests.join(" OR ")})`);
+  }
+  if (filter.filter !== undefined) where.always(filterToSql(filter.filter, itemTarget, where));
+}
+
+const itemTarget: FilterTarget = {
+  property: (name, where) => {
+    switch (name) {
+      case "id":
+        return { sql: "items.item_id", type: "text" };
+      case "collection":
+        return { sql: "items.collection_id", type: "text" };
+      case "datetime":
+      case "properties.datetime":
+        return { sql: "items.starts_at", type: "moment", ends: "items.ends_at" };
+      default: {
+        const path = ["properties", name.replace(/^properties\./, "")];
+        return { sql: `(items.item #> ${where.value(path)}::text[])`, type: "json" };
+      }
+    }
+  },
+};
+
+interface KeyExpression {
+  readonly sql: string;
+  readonly type: string;
+}
+
+/** Without it two items with equal keys could change places between two pages. */
+function withTieBreak(sort: readonly SortKey[]): readonly SortKey[] {
+  const given =
+    sort.length === 0 ? [{ path: ["properties", "datetime"], descending: true }] : [...sort];
+  return [
+    ...given,
+    { path: ["collection"], descending: false },
+    { path: ["id"], descending: false },
+  ];
+}
+
+function expressionOf({ path }: SortKey, where: Conditions): KeyExpression {
+  const name = path.join(".");
+  if (name === "id") return { sql: "items.item_id", type: "text" };
+  if (name === "collection") return { sql: "items.collection_id", type: "text" };
+  if (name === "properties.datetime" || name === "datetime") {
+    return { sql: "items.starts_at", type: "timestamptz" };
+  }
+  // What is missing sorts like a null, which JSON puts before everything: keys are never unknown.
+  return { sql: `coalesce(items.item #> ${where.value(path)}::text[], 'null')`, type: "jsonb" };
+}
+
+/** Behind the place: greater in the first key, or equal there and greater in the next one, and so on. */
+function behind(
+  keys: readonly (KeyExpression & SortKey)[],
+  place: ItemPlace,
+  where: Conditions,
+): string {
+  const values = keys.map(({ type }, index) => `${where.value(place[index])}::${type}`);
+  const steps = keys.map(({ sql, descending }, index) => {
+    const equal = keys.slice(0, index).map((key, before) => `${key.sql} = ${values[before]!}`);
+    return `(${[...equal, `${sql} ${descending ? "<" : ">"} ${values[index]!}`].join(" AND ")})`;
+  });
+  const [first, ...rest] = keys;
+  // Redundant, and the only part that an index can begin at.
+  const bound = `${first!.sql} ${first!.descending ? "<=" : ">="} ${values[0]!}`;
+  return rest.length === 0 ? steps[0]! : `${bound} AND (${steps.join(" OR ")})`;
+}

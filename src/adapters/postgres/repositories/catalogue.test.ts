@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { TestDatabase } from "../../../../test/support/database.ts";
+import { createTestDatabase } from "../../../../test/support/database.ts";
+import { collectionOf, itemOf } from "../../../../test/support/stac.ts";
+import { findCollection } from "../queries/catalogue-collections.ts";
+import { findItem } from "../queries/catalogue-items.ts";
+import {
+  deleteCollection,
+  deleteItem,
+  ensureCollection,
+  repairCollection,
+  upsertCollection,
+  upsertItems,
+} from "./catalogue.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  await database.db.query("TRUNCATE dagapp.stac_collections, dagapp.stac_items");
+});
+
+async function count(id: string): Promise<number> {
+  const { rows } = await database.db.query<{ item_count: number }>(
+    `SELECT item_count FROM dagapp.stac_collections WHERE collection_id = $1`,
+    [id],
+  );
+  return rows[0]!.item_count;
+}
+const extent = async (id: string) => (await findCollection(database.db, id))!.extent;
+
+describe("a collection", () => {
+  it("is made once, then changed or left alone", async () => {
+    const { db } = database;
+    expect(await ensureCollection(db, collectionOf("dem"))).toEqual({ created: true });
+    expect(await ensureCollection(db, { ...collectionOf("dem"), license: "MIT" })).toEqual({
+      created: false,
+    });
+    expect((await findCollection(db, "dem"))!.license).toBe("CC-BY-4.0");
+    expect(await upsertCollection(db, { ...collectionOf("dem"), license: "MIT" })).toEqual({
+      created: false,
+    });
+    expect((await findCollection(db, "dem"))!.license).toBe("MIT");
+  });
+
+  it("covers what its items cover, also after one is moved and one is deleted", async () => {
+    const { db } = database;
+    await upsertCollection(db, collectionOf("dem"));
+    expect(await extent("dem")).toEqual({
+      spatial: { bbox: [[-180, -90, 180, 90]] },
+      temporal: { interval: [[null, null]] },
+    });
+    const a = itemOf("dem", "a", { bbox: [5, 45, 10, 50], datetime: "2020-01-01T00:00:00Z" });
+    const b = itemOf("dem", "b", { bbox: [20, 40, 21, 41], datetime: "2021-01-01T00:00:00Z" });
+    await upsertItems(db, "dem", [a]);
+    await upsertItems(db, "dem", [b]);
+    expect(await extent("dem")).toEqual({
+      spatial: { bbox: [[5, 40, 21, 50]] },
+      temporal: { interval: [["2020-01-01T00:00:00Z", "2021-01-01T00:00:00Z"]] },
+    });
+    const across = itemOf("dem", "b", { bbox: [178, -20, -177, -10] });
+    await upsertItems(db, "dem", [across]);
+    expect((await extent("dem")).spatial.bbox).toEqual([[5, -20, -177, 50]]);
+    await deleteItem(db, "dem", "a");
+    expect(await extent("dem")).toEqual({
+      spatial: { bbox: [[178, -20, -177, -10]] },
+      temporal: { interval: [["2020-06-01T00:00:00.000Z", "2020-06-01T00:00:00.000Z"]] },
+    });
+    expect(await count("dem")).toBe(1);
+  });
+
+  it("measured anew is what it was", async () => {
+    const { db } = database;
+    await upsertCollection(db, collectionOf("dem"));
+    const items = [
+      itemOf("dem", "a", { bbox: [-5, 45, 10, 50] }),
+      itemOf("dem", "b", { bbox: [178, -20, -177, -10], datetime: "2001-01-01T00:00:00Z" }),
+    ];
+    await upsertItems(db, "dem", items);
+    const before = await extent("dem");
+    await db.query(`UPDATE dagapp.stac_collections SET coverage = NULL, item_count = 77`);
+    await repairCollection(db, "dem");
+    expect((await extent("dem")).spatial).toEqual(before.spatial);
+    expect(await count("dem")).toBe(2);
+  });
+
+  it("is deleted only when it is empty, and can come back under the same name", async () => {
+    const { db } = database;
+    await upsertCollection(db, collectionOf("dem"));
+    await upsertItems(db, "dem", [itemOf("dem", "a")]);
+    await expect(deleteCollection(db, "dem")).rejects.toThrow(/has 1 items: unpublish them first/);
+    await deleteItem(db, "dem", "a");
+    expect(await deleteCollection(db, "dem")).toBe(true);
+    expect(await deleteCollection(db, "dem")).toBe(false);
+    await upsertCollection(db, collectionOf("dem"));
+    await upsertItems(db, "dem", [itemOf("dem", "a")]);
+    expect(await count("dem")).toBe(1);
+  });
+});
+
+describe("items", () => {
+  it("are written once, replaced when they differ, and untouched when they do not", async () => {
+    const { db } = database;
+    await upsertCollection(db, collectionOf("dem"));
+    const a = itemOf("dem", "a");
+    expect(await upsertItems(db, "dem", [a])).toEqual({ item_ids: ["a"], written: 1 });
+    expect(await upsertItems(db, "dem", [a])).toEqual({ item_ids: ["a"], written: 0 });
+    const changed = itemOf("dem", "a", { datetime: "2022-01-01T00:00:00Z" });
+    expect(await upsertItems(db, "dem", [changed])).toEqual({ item_ids: ["a"], written: 1 });
+    expect(await findItem(db, "dem", "a")).toEqual(changed);
+    expect(await count("dem")).toBe(1);
+  });
+
+  it("of one batch are written all or none", async () => {
+    const { db } = database;
+    await expect(upsertItems(db, "none", [itemOf("none", "a")])).rejects.toMatchObject({
+      code: "COLLECTION_NOT_FOUND",
+    });
+    await upsertCollection(db, collectionOf("dem"));
+    const twice = [itemOf("dem", "a"), itemOf("dem", "b"), itemOf("dem", "a")];
+    await expect(upsertItems(db, "dem", twice)).rejects.toThrow(/"a" is there twice/);
+    const backwards = itemOf("dem", "c", {
+      properties: { start_datetime: "2021-01-01T00:00:00Z", end_datetime: "2020-01-01T00:00:00Z" },
+    });
+    await expect(upsertItems(db, "dem", [itemOf("dem", "a"), backwards])).rejects.toThrow();
+    expect(await count("dem")).toBe(0);
+    expect(await findItem(db, "dem", "a")).toBeUndefined();
+  });
+
+  it("from many writers at once are all there, and counted", async () => {
+    const { db } = database;
+    await upsertCollection(db, collectionOf("dem"));
+    await Promise.all(
+      Array.from({ length: 20 }, (_, writer) =>
+        upsertItems(
+          db,
+          "dem",
+          Array.from({ length: 5 }, (_each, index) =>
+            itemOf("dem", `i-${writer}-${index}`, { bbox: [writer, 0, writer + 1, 1] }),
+          ),
+        ),
+      ),
+    );
+    expect(await count("dem")).toBe(100);
+    expect((await extent("dem")).spatial.bbox).toEqual([[0, 0, 20, 1]]);
+  });
+
+  it("know the files and tables that they stand on", async () => {
+    const { db } = database;
+    await upsertCollection(db, collectionOf("dem"));
+    const assets = {
+      data: { href: "/x", "rmhdag:path": "silver/a.tif" },
+      features: { href: "/y", "rmhdag:table": "roads" },
+    };
+    await upsertItems(db, "dem", [itemOf("dem", "a", { assets })]);
+    const { rows } = await db.query(`SELECT paths, tables FROM dagapp.stac_items`);
+    expect(rows).toEqual([{ paths: ["silver/a.tif"], tables: ["roads"] }]);
+  });
+});

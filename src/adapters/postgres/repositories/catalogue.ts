@@ -1,0 +1,264 @@
+/**
+ * Writing the catalogue. One writer per collection at a time, held by a lock that ends with the
+ * transaction: what a collection covers and counts follows from all its items, and two writers at
+ * once would each leave out what the other one added. Everything is counted after it was written.
+ */
+import { boxesOf } from "../../../core/catalogue/boxes.ts";
+import type { Box } from "../../../core/catalogue/boxes.ts";
+import { coverageOf, widen } from "../../../core/catalogue/extent.ts";
+import type { Coverage } from "../../../core/catalogue/extent.ts";
+import { sourcesOf, spanOf } from "../../../core/catalogue/stac.ts";
+import type { StacCollection, StacItem } from "../../../core/catalogue/stac.ts";
+import { extentOf } from "../../../core/catalogue/collection.ts";
+import type { Database } from "../database.ts";
+import type { Transaction } from "../queryable.ts";
+import { createPgstacMirror } from "./catalogue-pgstac.ts";
+import type { PgstacMirror } from "./catalogue-pgstac.ts";
+
+export class CatalogueError extends Error {
+  readonly code:
+    "COLLECTION_NOT_FOUND" | "DUPLICATE_ITEM" | "ITEMS_NOT_WRITTEN" | "COLLECTION_NOT_EMPTY";
+
+  constructor(code: CatalogueError["code"], message: string) {
+    super(message);
+    this.name = "CatalogueError";
+    this.code = code;
+  }
+}
+
+/** Answers whether it is new; one that is there gets what is given and keeps its items. */
+export async function upsertCollection(
+  db: Database,
+  collection: StacCollection,
+): Promise<{ created: boolean }> {
+  const { extent: _extent, ...rest } = collection;
+  return db.transaction(async (tx) => {
+    await lockCollection(tx, collection.id);
+    const { rows } = await tx.query<{ created: boolean }>(
+      `INSERT INTO dagapp.stac_collections AS known (collection_id, collection) VALUES ($1, $2)
+       ON CONFLICT (collection_id) DO UPDATE SET
+         collection = excluded.collection,
+         updated_at = CASE WHEN known.collection = excluded.collection THEN known.updated_at ELSE now() END
+       RETURNING xmax = 0 AS created`,
+      [collection.id, JSON.stringify(rest)],
+    );
+    await mirrorCollection(tx, collection.id);
+    return { created: rows[0]!.created };
+  });
+}
+
+/** Leaves one that is there as it is. */
+export async function ensureCollection(
+  db: Database,
+  collection: StacCollection,
+): Promise<{ created: boolean }> {
+  const { rows } = await db.query(`SELECT FROM dagapp.stac_collections WHERE collection_id = $1`, [
+    collection.id,
+  ]);
+  return rows.length > 0 ? { created: false } : upsertCollection(db, collection);
+}
+
+/** All or nothing. An item that is there is replaced, and one that is the same stays untouched. */
+export async function upsertItems(
+  db: Database,
+  collectionId: string,
+  items: readonly StacItem[],
+): Promise<{ item_ids: string[]; written: number }> {
+  const ids = items.map(({ id }) => id);
+  if (new Set(ids).size !== ids.length) {
+    const twice = ids.find((id, index) => ids.indexOf(id) !== index) ?? "";
+    throw new CatalogueError("DUPLICATE_ITEM", `The item "${twice}" is there twice in one batch.`);
+  }
+  const rows = items.map((item) => ({ item, boxes: boxesOf(item.bbox), ...spanOf(item) }));
+  return db.transaction(async (tx) => {
+    await lockCollection(tx, collectionId);
+    const known = await readCoverage(tx, collectionId);
+    const { rows: changed } = await tx.query<{ item_id: string; inserted: boolean }>(
+      `INSERT INTO dagapp.stac_items AS known
+         (collection_id, item_id, item, box, box_beyond, starts_at, ends_at, paths, tables)
+       SELECT $1, item_id, item::jsonb, box::box, box_beyond::box, starts_at, ends_at,
+         ARRAY(SELECT jsonb_array_elements_text(paths::jsonb)),
+         ARRAY(SELECT jsonb_array_elements_text(tables::jsonb))
+       FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[],
+         $7::timestamptz[], $8::text[], $9::text[])
+         AS given (item_id, item, box, box_beyond, starts_at, ends_at, paths, tables)
+       ON CONFLICT (collection_id, item_id) DO UPDATE SET
+         item = excluded.item, box = excluded.box, box_beyond = excluded.box_beyond,
+         starts_at = excluded.starts_at, ends_at = excluded.ends_at, paths = excluded.paths,
+         tables = excluded.tables, updated_at = now()
+       WHERE known.item <> excluded.item
+       RETURNING item_id, xmax = 0 AS inserted`,
+      [
+        collectionId,
+        ids,
+        rows.map(({ item }) => JSON.stringify(item)),
+        rows.map(({ boxes }) => boxText(boxes[0])),
+        rows.map(({ boxes }) => (boxes.length === 2 ? boxText(boxes[1]) : null)),
+        rows.map(({ start }) => start),
+        rows.map(({ end }) => end),
+        rows.map(({ item }) => JSON.stringify(sourcesOf(item).paths)),
+        rows.map(({ item }) => JSON.stringify(sourcesOf(item).tables)),
+      ],
+    );
+    await verify(tx, collectionId, ids);
+    if (changed.some(({ inserted }) => !inserted)) {
+      await recompute(tx, collectionId);
+    } else if (changed.length > 0) {
+      // Only new ones: the extent can but grow, and the others need not be read.
+      const added = rows.map(({ boxes, start, end }) => coverageOf({ boxes, start, end }));
+      await tx.query(
+        `UPDATE dagapp.stac_collections
+         SET coverage = $2, item_count = item_count + $3, updated_at = now()
+         WHERE collection_id = $1`,
+        [collectionId, JSON.stringify(added.reduce(widen, known)), changed.length],
+      );
+    }
+    const mirror = await mirrorCollection(tx, collectionId);
+    await mirror?.upsertItems(collectionId, items);
+    return { item_ids: ids, written: changed.length };
+  });
+}
+
+/** Answers the item that was there, or undefined. */
+export async function deleteItem(
+  db: Database,
+  collectionId: string,
+  itemId: string,
+): Promise<StacItem | undefined> {
+  return db.transaction(async (tx) => {
+    await lockCollection(tx, collectionId);
+    const { rows } = await tx.query<{ item: StacItem }>(
+      `DELETE FROM dagapp.stac_items WHERE collection_id = $1 AND item_id = $2 RETURNING item`,
+      [collectionId, itemId],
+    );
+    if (rows[0] !== undefined) await recompute(tx, collectionId);
+    const mirror = await mirrorCollection(tx, collectionId);
+    await mirror?.deleteItem(collectionId, itemId);
+    return rows[0]?.item;
+  });
+}
+
+/** Only an empty one: its items' files and tables would be forgotten with it. */
+export async function deleteCollection(db: Database, collectionId: string): Promise<boolean> {
+  return db.transaction(async (tx) => {
+    await lockCollection(tx, collectionId);
+    const { rows } = await tx.query<{ count: number }>(
+      `SELECT count(*) FROM dagapp.stac_items WHERE collection_id = $1`,
+      [collectionId],
+    );
+    const { count } = rows[0]!;
+    if (count > 0) {
+      throw new CatalogueError(
+        "COLLECTION_NOT_EMPTY",
+        `The collection "${collectionId}" has ${count} items: unpublish them first.`,
+      );
+    }
+    const { rowCount } = await tx.query(
+      `DELETE FROM dagapp.stac_collections WHERE collection_id = $1`,
+      [collectionId],
+    );
+    const mirror = await createPgstacMirror(tx);
+    await mirror?.deleteCollection(collectionId);
+    return rowCount === 1;
+  });
+}
+
+/** Counts and measures a collection anew from all of its items. */
+export async function repairCollection(db: Database, collectionId: string): Promise<void> {
+  await db.transaction(async (tx) => {
+    await lockCollection(tx, collectionId);
+    await recompute(tx, collectionId);
+    await mirrorCollection(tx, collectionId);
+  });
+}
+
+async function lockCollection(tx: Transaction, collectionId: string): Promise<void> {
+  await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('stac ' || $1, 0))`, [
+    collectionId,
+  ]);
+}
+
+async function readCoverage(tx: Transaction, collectionId: string): Promise<Coverage | null> {
+  const { rows } = await tx.query<{ coverage: Coverage | null }>(
+    `SELECT coverage FROM dagapp.stac_collections WHERE collection_id = $1`,
+    [collectionId],
+  );
+  if (rows[0] !== undefined) return rows[0].coverage;
+  throw new CatalogueError(
+    "COLLECTION_NOT_FOUND",
+    `There is no collection "${collectionId}": create it with raster.stac_ensure_collection first.`,
+  );
+}
+
+async function verify(
+  tx: Transaction,
+  collectionId: string,
+  ids: readonly string[],
+): Promise<void> {
+  const { rows } = await tx.query<{ count: number }>(
+    `SELECT count(*) FROM dagapp.stac_items WHERE collection_id = $1 AND item_id = ANY($2::text[])`,
+    [collectionId, ids],
+  );
+  const { count } = rows[0]!;
+  if (count === ids.length) return;
+  throw new CatalogueError(
+    "ITEMS_NOT_WRITTEN",
+    `Of ${ids.length} items ${count} are in the collection "${collectionId}" after writing them.`,
+  );
+}
+
+const recomputeText = `
+WITH pieces AS (
+  SELECT (box[1])[0] AS west, (box[1])[1] AS south, (box[0])[0] AS east, (box[0])[1] AS north
+  FROM dagapp.stac_items WHERE collection_id = $1
+  UNION ALL
+  SELECT (box_beyond[1])[0], (box_beyond[1])[1], (box_beyond[0])[0], (box_beyond[0])[1]
+  FROM dagapp.stac_items WHERE collection_id = $1 AND box_beyond IS NOT NULL
+), measured AS (
+  SELECT min(west) FILTER (WHERE west < 0) AS western_west,
+    max(least(east, 0)) FILTER (WHERE west < 0) AS western_east,
+    min(greatest(west, 0)) FILTER (WHERE east >= 0) AS eastern_west,
+    max(east) FILTER (WHERE east >= 0) AS eastern_east,
+    min(south) AS south, max(north) AS north
+  FROM pieces
+), spanned AS (
+  SELECT count(*) AS item_count, min(starts_at) AS starts_at, max(ends_at) AS ends_at
+  FROM dagapp.stac_items WHERE collection_id = $1
+)
+UPDATE dagapp.stac_collections SET
+  item_count = spanned.item_count,
+  updated_at = now(),
+  coverage = CASE WHEN spanned.item_count > 0 THEN jsonb_build_object(
+    'western', CASE WHEN western_west IS NOT NULL
+      THEN jsonb_build_array(western_west, western_east) END,
+    'eastern', CASE WHEN eastern_west IS NOT NULL
+      THEN jsonb_build_array(eastern_west, eastern_east) END,
+    'south', south, 'north', north,
+    'start', to_char(spanned.starts_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+    'end', to_char(spanned.ends_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) END
+FROM measured, spanned WHERE collection_id = $1`;
+
+async function recompute(tx: Transaction, collectionId: string): Promise<void> {
+  await tx.query(recomputeText, [collectionId]);
+}
+
+async function mirrorCollection(
+  tx: Transaction,
+  collectionId: string,
+): Promise<PgstacMirror | undefined> {
+  const mirror = await createPgstacMirror(tx);
+  if (mirror === undefined) return undefined;
+  const { rows } = await tx.query<{ collection: StacCollection; coverage: Coverage | null }>(
+    `SELECT collection, coverage FROM dagapp.stac_collections WHERE collection_id = $1`,
+    [collectionId],
+  );
+  const row = rows[0];
+  if (row !== undefined) {
+    await mirror.upsertCollection({ ...row.collection, extent: extentOf(row.coverage) });
+  }
+  return mirror;
+}
+
+function boxText([west, south, east, north]: Box): string {
+  return `(${east},${north}),(${west},${south})`;
+}

@@ -1,0 +1,211 @@
+/** The catalogue as a STAC API 1.0, with OGC API Features below each collection. */
+import { z } from "zod";
+import { stacCollection, stacItem } from "../catalogue/stac.ts";
+import type { Json } from "../model/json.ts";
+import { defineContract } from "./contract.ts";
+import { count, integer, json, object } from "./schemas.ts";
+
+const id = z.string().min(1).max(255);
+const collectionParams = z.object({ collection_id: id });
+const itemParams = collectionParams.extend({ item_id: id });
+const token = z.string().max(4096).describe("of the `next` link of the page before");
+const limit = integer(1, 10_000).default(10).describe("how many items at most");
+
+const stacLink = z.looseObject({ rel: z.string(), href: z.string() });
+const links = z.array(stacLink);
+
+/** Items may come without what the fields extension left out. */
+const itemCollection = z
+  .looseObject({
+    type: z.literal("FeatureCollection"),
+    features: z.array(object),
+    links,
+    numberReturned: count,
+    numberMatched: count.optional().describe("left out where counting would take too long"),
+  })
+  .meta({ id: "StacItemCollection" });
+
+/** In an address a list is a text with commas. */
+const list = z
+  .string()
+  .min(1)
+  .transform((text) => text.split(","))
+  .pipe(z.array(id).max(1000));
+const numbers = z
+  .string()
+  .min(1)
+  .transform((text) => text.split(",").map(Number))
+  .pipe(z.array(z.number()).min(4).max(6));
+const parsed = z.string().transform((text, context): Json => {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    context.addIssue({ code: "custom", message: "must be JSON" });
+    return z.NEVER;
+  }
+});
+
+const language = z.enum(["cql2-text", "cql2-json"]);
+const crs84 = z.literal("http://www.opengis.net/def/crs/OGC/1.3/CRS84");
+
+const featureQuery = {
+  limit,
+  bbox: numbers.optional().describe("west,south,east,north; west > east crosses the antimeridian"),
+  datetime: z.string().max(128).optional().describe("a time, or a span start/end; .. is open"),
+  filter: z.string().max(16_384).optional().describe("CQL2"),
+  "filter-lang": language.optional(),
+  "filter-crs": crs84.optional(),
+  query: parsed.optional().describe('JSON: {"property": {"lt": 10}}'),
+  sortby: z.string().max(1024).optional().describe("-properties.datetime,+id"),
+  fields: z.string().max(2048).optional().describe("id,properties.datetime,-geometry"),
+  token: token.optional(),
+};
+
+const searchQuery = {
+  ...featureQuery,
+  collections: list.optional(),
+  ids: list.optional(),
+  intersects: parsed.optional().describe("a GeoJSON geometry"),
+};
+
+const searchBody = z
+  .strictObject({
+    limit: z.number().int().min(1).max(10_000).default(10),
+    bbox: z.array(z.number()).min(4).max(6).optional(),
+    datetime: z.string().max(128).optional(),
+    collections: z.array(id).max(1000).optional(),
+    ids: z.array(id).max(1000).optional(),
+    intersects: json.optional(),
+    query: json.optional(),
+    filter: json.optional(),
+    "filter-lang": language.optional(),
+    "filter-crs": crs84.optional(),
+    sortby: z
+      .array(z.object({ field: z.string().min(1).max(255), direction: z.enum(["asc", "desc"]) }))
+      .max(10)
+      .optional(),
+    fields: z
+      .strictObject({
+        include: z.array(z.string().max(255)).max(200).default([]),
+        exclude: z.array(z.string().max(255)).max(200).default([]),
+      })
+      .optional(),
+    token: token.optional(),
+  })
+  .meta({ id: "StacSearch" });
+
+const searchErrors = ["BAD_REQUEST", "INVALID_FILTER", "UNAVAILABLE"] as const;
+
+export const stacContracts = [
+  defineContract({
+    id: "stacLanding",
+    method: "GET",
+    path: "/stac",
+    access: "read",
+    summary: "The catalogue: what it can do and where everything is.",
+    response: z.looseObject({ type: z.literal("Catalog"), links }).meta({ id: "StacCatalog" }),
+    errors: ["UNAVAILABLE"],
+  }),
+  defineContract({
+    id: "stacConformance",
+    method: "GET",
+    path: "/stac/conformance",
+    access: "read",
+    summary: "The parts of STAC and OGC API Features that the catalogue follows.",
+    response: z.object({ conformsTo: z.array(z.string()) }),
+    errors: ["UNAVAILABLE"],
+  }),
+  defineContract({
+    id: "stacApi",
+    method: "GET",
+    path: "/stac/api",
+    access: "read",
+    summary: "This API as an OpenAPI document.",
+    response: object,
+    errors: ["UNAVAILABLE"],
+  }),
+  defineContract({
+    id: "stacQueryables",
+    method: "GET",
+    path: "/stac/queryables",
+    access: "read",
+    summary: "The properties that items can be filtered by.",
+    response: object,
+    errors: ["UNAVAILABLE"],
+  }),
+  defineContract({
+    id: "stacCollections",
+    method: "GET",
+    path: "/stac/collections",
+    access: "read",
+    summary: "All collections, by their names.",
+    query: z.strictObject({ limit: integer(1, 1000).default(100), token: token.optional() }),
+    response: z.object({
+      collections: z.array(stacCollection.meta({ id: "StacCollection" })),
+      links,
+      numberReturned: count,
+    }),
+    errors: ["BAD_REQUEST"],
+  }),
+  defineContract({
+    id: "stacCollection",
+    method: "GET",
+    path: "/stac/collections/{collection_id}",
+    access: "read",
+    summary: "One collection, with the space and time that its items cover.",
+    params: collectionParams,
+    response: stacCollection,
+    errors: ["COLLECTION_NOT_FOUND"],
+  }),
+  defineContract({
+    id: "stacCollectionQueryables",
+    method: "GET",
+    path: "/stac/collections/{collection_id}/queryables",
+    access: "read",
+    summary: "The properties that the items of a collection can be filtered by.",
+    params: collectionParams,
+    response: object,
+    errors: ["COLLECTION_NOT_FOUND"],
+  }),
+  defineContract({
+    id: "stacItems",
+    method: "GET",
+    path: "/stac/collections/{collection_id}/items",
+    access: "read",
+    summary: "Items of a collection, the newest first unless asked otherwise.",
+    params: collectionParams,
+    query: z.strictObject(featureQuery),
+    response: itemCollection,
+    errors: ["COLLECTION_NOT_FOUND", ...searchErrors],
+  }),
+  defineContract({
+    id: "stacItem",
+    method: "GET",
+    path: "/stac/collections/{collection_id}/items/{item_id}",
+    access: "read",
+    summary: "One item.",
+    params: itemParams,
+    response: stacItem.meta({ id: "StacItem" }),
+    errors: ["ITEM_NOT_FOUND"],
+  }),
+  defineContract({
+    id: "stacSearch",
+    method: "GET",
+    path: "/stac/search",
+    access: "read",
+    summary: "Items of all collections that fit.",
+    query: z.strictObject(searchQuery),
+    response: itemCollection,
+    errors: [...searchErrors],
+  }),
+  defineContract({
+    id: "stacSearchPost",
+    method: "POST",
+    path: "/stac/search",
+    access: "read",
+    summary: "The same search with a body.",
+    body: searchBody,
+    response: itemCollection,
+    errors: [...searchErrors],
+  }),
+] as const;

@@ -1,0 +1,68 @@
+/**
+ * What a collection covers, kept so that a batch of items widens it without reading the others. Each
+ * box is cut at the meridian of Greenwich and only the two halves' ends are kept: from them follows
+ * the shortest box on either way round the world.
+ */
+import type { Box } from "./boxes.ts";
+import type { Bbox } from "./geometry.ts";
+
+export interface Coverage {
+  /** Of what lies west of Greenwich; null where nothing does. */
+  readonly western: readonly [west: number, east: number] | null;
+  readonly eastern: readonly [west: number, east: number] | null;
+  readonly south: number;
+  readonly north: number;
+  readonly start: string;
+  readonly end: string;
+}
+
+export interface CoveredItem {
+  readonly boxes: readonly Box[];
+  readonly start: string;
+  readonly end: string;
+}
+
+export function coverageOf({ boxes, start, end }: CoveredItem): Coverage {
+  const half = (pieces: readonly (readonly [number, number])[]) =>
+    pieces.length === 0
+      ? null
+      : ([
+          Math.min(...pieces.map(([west]) => west)),
+          Math.max(...pieces.map(([, east]) => east)),
+        ] as const);
+  return {
+    western: half(boxes.filter((b) => b[0] < 0).map((b) => [b[0], Math.min(b[2], 0)])),
+    eastern: half(boxes.filter((b) => b[2] >= 0).map((b) => [Math.max(b[0], 0), b[2]])),
+    south: Math.min(...boxes.map((b) => b[1])),
+    north: Math.max(...boxes.map((b) => b[3])),
+    start,
+    end,
+  };
+}
+
+export function widen(a: Coverage | null, b: Coverage): Coverage {
+  if (a === null) return b;
+  return {
+    western: join(a.western, b.western),
+    eastern: join(a.eastern, b.eastern),
+    south: Math.min(a.south, b.south),
+    north: Math.max(a.north, b.north),
+    start: Date.parse(a.start) <= Date.parse(b.start) ? a.start : b.start,
+    end: Date.parse(a.end) >= Date.parse(b.end) ? a.end : b.end,
+  };
+}
+
+function join<Half extends Coverage["western"]>(a: Half, b: Half): Half {
+  if (a === null || b === null) return a ?? b;
+  return [Math.min(a[0], b[0]), Math.max(a[1], b[1])] as unknown as Half;
+}
+
+/** Round the back only where the items reach the antimeridian from both sides. */
+export function bboxOfCoverage({ western, eastern, south, north }: Coverage): Bbox {
+  if (western === null || eastern === null) {
+    const [west, east] = western ?? eastern ?? [-180, 180];
+    return [west, south, east, north];
+  }
+  const back = western[0] === -180 && eastern[1] === 180 && eastern[0] > western[1];
+  return back ? [eastern[0], south, western[1], north] : [western[0], south, eastern[1], north];
+}

@@ -1,0 +1,61 @@
+/** The fields extension: only what is asked for, and never without what says which item it is. */
+import type { JsonObject, Json } from "../model/json.ts";
+import { isJsonObject } from "../model/json.ts";
+
+export interface Fields {
+  readonly include: readonly string[];
+  readonly exclude: readonly string[];
+}
+
+const always = ["type", "stac_version", "id", "collection"];
+
+/** `id,properties.datetime,-geometry` */
+export function readFields(text: string): Fields {
+  const names = text.split(",").map((name) => name.trim());
+  const plain = names.filter((name) => name !== "" && !name.startsWith("-"));
+  return {
+    include: plain.map((name) => name.replace(/^\+/, "")),
+    exclude: names.filter((name) => name.startsWith("-")).map((name) => name.slice(1)),
+  };
+}
+
+export function selectFields(item: JsonObject, { include, exclude }: Fields): JsonObject {
+  const kept =
+    include.length === 0
+      ? item
+      : [...always, ...include].reduce<JsonObject>((result, name) => {
+          const path = name.split(".");
+          const value = valueAt(item, path);
+          return value === undefined ? result : withValue(result, path, value);
+        }, {});
+  return exclude
+    .filter((name) => !always.includes(name))
+    .reduce<JsonObject>((result, name) => without(result, name.split(".")), kept);
+}
+
+function valueAt(json: Json, [key, ...rest]: readonly string[]): Json | undefined {
+  if (key === undefined) return json;
+  if (!isJsonObject(json) || !Object.hasOwn(json, key)) return undefined;
+  return valueAt(json[key]!, rest);
+}
+
+function withValue(
+  json: JsonObject,
+  [key = "", ...rest]: readonly string[],
+  value: Json,
+): JsonObject {
+  if (rest.length === 0) return { ...json, [key]: value };
+  const inner = Object.hasOwn(json, key) ? json[key] : undefined;
+  const base = inner !== undefined && isJsonObject(inner) ? inner : {};
+  return { ...json, [key]: withValue(base, rest, value) };
+}
+
+function without(json: JsonObject, [key = "", ...rest]: readonly string[]): JsonObject {
+  if (!Object.hasOwn(json, key)) return json;
+  if (rest.length === 0) {
+    const { [key]: _left, ...others } = json;
+    return others;
+  }
+  const inner = json[key]!;
+  return isJsonObject(inner) ? { ...json, [key]: without(inner, rest) } : json;
+}

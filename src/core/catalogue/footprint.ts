@@ -1,0 +1,175 @@
+/**
+ * Where a raster lies, as STAC has it: a ring in WGS84. Straight edges in the raster's own
+ * coordinates are curves there, so each side is walked in steps; the handler lets GDAL transform the
+ * steps, and everything else is done here.
+ */
+import type { Bbox, Position, Ring, SimpleGeometry } from "./geometry.ts";
+
+/** GDAL's order: origin x, pixel width, row rotation, origin y, column rotation, pixel height. */
+export type GeoTransform = readonly [number, number, number, number, number, number];
+
+export interface Footprint {
+  readonly geometry: SimpleGeometry;
+  readonly bbox: Bbox;
+}
+
+/** Steps of a side: GDAL itself uses 21 points for the bounds of a warped raster. */
+const steps = 20;
+
+/** Points along the four sides in the raster's own coordinates, the first one not repeated. */
+export function walkEdges(transform: GeoTransform, width: number, height: number): Position[] {
+  const corners = [
+    [0, 0],
+    [0, height],
+    [width, height],
+    [width, 0],
+  ] as const;
+  const [x0, dx, rx, y0, ry, dy] = transform;
+  return corners.flatMap(([column, row], index) => {
+    const [nextColumn, nextRow] = corners[(index + 1) % 4]!;
+    return Array.from({ length: steps }, (_, step) => {
+      const c = column + ((nextColumn - column) * step) / steps;
+      const r = row + ((nextRow - row) * step) / steps;
+      return [x0 + c * dx + r * rx, y0 + c * ry + r * dy];
+    });
+  });
+}
+
+/** From the walked edges in longitude and latitude; undefined if one of them has no place there. */
+export function footprintOf(walked: readonly Position[]): Footprint | undefined {
+  if (walked.length !== 4 * steps || !walked.every(isPlace)) return undefined;
+  const ring = centre(closeOverPole(unroll(walked)));
+  const longitudes = ring.map(([x = 0]) => x);
+  const west = Math.min(...longitudes);
+  const east = Math.max(...longitudes);
+  const latitudes = ring.map(([, y = 0]) => y);
+  const south = round(Math.min(...latitudes));
+  const north = round(Math.max(...latitudes));
+  // What sticks out of the map on one side comes in on the other.
+  const parts = [0, -360, 360]
+    .map((turn) => finish(clip(clip(shift(ring, turn), -180, 1), 180, -1)))
+    .filter((part) => part.length > 3);
+  const geometry: SimpleGeometry =
+    parts.length === 1
+      ? { type: "Polygon", coordinates: parts }
+      : { type: "MultiPolygon", coordinates: parts.map((part) => [part]) };
+  if (east - west > 360 - 1e-6) return { geometry, bbox: [-180, south, 180, north] };
+  return { geometry, bbox: [round(onMap(west)), south, round(onMap(east)), north] };
+}
+
+function onMap(longitude: number): number {
+  if (longitude < -180 - 1e-9) return longitude + 360;
+  return longitude > 180 + 1e-9 ? longitude - 360 : longitude;
+}
+
+function isPlace(position: Position): boolean {
+  const [x, y] = position;
+  return Number.isFinite(x) && Number.isFinite(y) && Math.abs(y!) <= 90 + 1e-9;
+}
+
+/** Longitudes without jumps: two neighbours are never half a world apart. */
+function unroll(points: readonly Position[]): Position[] {
+  let before = points[0]![0]!;
+  return points.map(([x = 0, y = 0]) => {
+    before = x - 360 * Math.round((x - before) / 360);
+    return [before, Math.max(-90, Math.min(90, y))];
+  });
+}
+
+/** A ring that has gone round the world holds a pole: it is closed along it. */
+function closeOverPole(points: readonly Position[]): Position[] {
+  const [first, last] = [points[0]!, points.at(-1)!];
+  const [x = 0, y = 0] = first;
+  const closing = last[0]! + (x - last[0]! - 360 * Math.round((x - last[0]!) / 360));
+  if (Math.abs(closing - x) < 180) return simplify(points);
+  const mean = points.reduce((sum, point) => sum + point[1]!, 0) / points.length;
+  const pole = mean < 0 ? -90 : 90;
+  return [...points, [closing, y], [closing, pole], [x, pole]];
+}
+
+/** Straight sides need no steps: what is nearer to its chord than this part of the whole is left out. */
+const tolerance = 1e-4;
+
+function simplify(points: readonly Position[]): Position[] {
+  const longitudes = points.map(([x = 0]) => x);
+  const latitudes = points.map(([, y = 0]) => y);
+  const extent = Math.max(
+    Math.max(...longitudes) - Math.min(...longitudes),
+    Math.max(...latitudes) - Math.min(...latitudes),
+  );
+  const closed = [...points, points[0]!];
+  return [0, 1, 2, 3].flatMap((side) => {
+    const part = closed.slice(side * steps, (side + 1) * steps + 1);
+    return thin(part, extent * tolerance).slice(0, -1);
+  });
+}
+
+/** Douglas and Peucker. */
+function thin(points: readonly Position[], within: number): readonly Position[] {
+  const [first, last] = [points[0]!, points.at(-1)!];
+  let farthest = 0;
+  let at = 0;
+  for (let index = 1; index < points.length - 1; index++) {
+    const away = distance(points[index]!, first, last);
+    if (away > farthest) [farthest, at] = [away, index];
+  }
+  if (farthest <= within) return [first, last];
+  return [...thin(points.slice(0, at + 1), within), ...thin(points.slice(at), within).slice(1)];
+}
+
+function distance([x = 0, y = 0]: Position, from: Position, to: Position): number {
+  const [ax = 0, ay = 0] = from;
+  const [bx = 0, by = 0] = to;
+  const length = Math.hypot(bx - ax, by - ay);
+  if (length === 0) return Math.hypot(x - ax, y - ay);
+  return Math.abs((bx - ax) * (y - ay) - (by - ay) * (x - ax)) / length;
+}
+
+/** Turned until its middle is on the map, so that it sticks out on one side at most. */
+function centre(ring: readonly Position[]): Position[] {
+  const longitudes = ring.map(([x = 0]) => x);
+  const middle = (Math.min(...longitudes) + Math.max(...longitudes)) / 2;
+  return shift(ring, -360 * Math.ceil((middle - 180) / 360));
+}
+
+function shift(ring: readonly Position[], by: number): Position[] {
+  return ring.map(([x = 0, y = 0]) => [x + by, y]);
+}
+
+/** What lies on one side of a meridian (Sutherland and Hodgman): 1 keeps the east, -1 the west. */
+function clip(ring: readonly Position[], meridian: number, keep: 1 | -1): Position[] {
+  const inside = ([x = 0]: Position) => (x - meridian) * keep >= 0;
+  return ring.flatMap((point, index) => {
+    const before = ring.at(index - 1)!;
+    const crossing = inside(before) === inside(point) ? [] : [cutAt(before, point, meridian)];
+    return inside(point) ? [...crossing, point] : crossing;
+  });
+}
+
+function cutAt([ax = 0, ay = 0]: Position, [bx = 0, by = 0]: Position, meridian: number): Position {
+  return [meridian, ay + ((by - ay) * (meridian - ax)) / (bx - ax)];
+}
+
+/** Closed, rounded to a centimetre, counter-clockwise as RFC 7946 wants it; empty if nothing is left. */
+function finish(ring: Ring): number[][] {
+  const rounded = ring.map(([x = 0, y = 0]) => [round(x), round(y)]);
+  const distinct = rounded.filter(([x, y], index) => {
+    const before = rounded.at(index - 1)!;
+    return before[0] !== x || before[1] !== y;
+  });
+  if (distinct.length < 3) return [];
+  const turned = area(distinct) < 0 ? distinct.toReversed() : distinct;
+  return [...turned, turned[0]!];
+}
+
+function area(ring: Ring): number {
+  return ring.reduce((sum, [x = 0, y = 0], index) => {
+    const [px = 0, py = 0] = ring.at(index - 1)!;
+    return sum + (px * y - x * py);
+  }, 0);
+}
+
+function round(value: number): number {
+  // Not -0: it is written as 0 and would compare unequal after a round trip.
+  return Math.round(value * 1e7) / 1e7 + 0;
+}

@@ -1,0 +1,71 @@
+import { z } from "zod";
+
+/** Longitude and latitude; a third number is a height and plays no part here. */
+export type Position = readonly number[];
+export type Ring = readonly Position[];
+
+/** West, south, east, north. West is greater than east where the antimeridian lies between. */
+export type Bbox = readonly [number, number, number, number];
+
+const position = z.array(z.number()).min(2).max(4);
+const line = z.array(position).min(2);
+const ring = z.array(position).min(4);
+
+/** RFC 7946, without collections: STAC does not allow them in an item. */
+export const simpleGeometry = z.discriminatedUnion("type", [
+  z.looseObject({ type: z.literal("Point"), coordinates: position }),
+  z.looseObject({ type: z.literal("MultiPoint"), coordinates: z.array(position) }),
+  z.looseObject({ type: z.literal("LineString"), coordinates: line }),
+  z.looseObject({ type: z.literal("MultiLineString"), coordinates: z.array(line) }),
+  z.looseObject({ type: z.literal("Polygon"), coordinates: z.array(ring).min(1) }),
+  z.looseObject({ type: z.literal("MultiPolygon"), coordinates: z.array(z.array(ring).min(1)) }),
+]);
+export type SimpleGeometry = z.infer<typeof simpleGeometry>;
+
+/** What may be asked for: collections too. */
+export const searchGeometry = z.union([
+  simpleGeometry,
+  z.looseObject({
+    type: z.literal("GeometryCollection"),
+    geometries: z.array(simpleGeometry).min(1),
+  }),
+]);
+export type SearchGeometry = z.infer<typeof searchGeometry>;
+
+/** A geometry taken apart, each part with what it can touch another with. */
+export interface Shapes {
+  readonly points: readonly Position[];
+  readonly lines: readonly Ring[];
+  readonly polygons: readonly (readonly Ring[])[];
+}
+
+export function shapesOf(geometry: SearchGeometry): Shapes {
+  switch (geometry.type) {
+    case "Point":
+      return { points: [geometry.coordinates], lines: [], polygons: [] };
+    case "MultiPoint":
+      return { points: geometry.coordinates, lines: [], polygons: [] };
+    case "LineString":
+      return { points: [], lines: [geometry.coordinates], polygons: [] };
+    case "MultiLineString":
+      return { points: [], lines: geometry.coordinates, polygons: [] };
+    case "Polygon":
+      return { points: [], lines: [], polygons: [geometry.coordinates] };
+    case "MultiPolygon":
+      return { points: [], lines: [], polygons: geometry.coordinates };
+    case "GeometryCollection": {
+      const all = geometry.geometries.map(shapesOf);
+      return {
+        points: all.flatMap(({ points }) => points),
+        lines: all.flatMap(({ lines }) => lines),
+        polygons: all.flatMap(({ polygons }) => polygons),
+      };
+    }
+  }
+}
+
+/** How many positions it has: what a test against it costs. */
+export function sizeOf({ points, lines, polygons }: Shapes): number {
+  const rings = [...lines, ...polygons.flat()];
+  return rings.reduce((sum, each) => sum + each.length, points.length);
+}

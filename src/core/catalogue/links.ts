@@ -1,0 +1,121 @@
+/** Items and collections as clients get them: with links, and with addresses that are whole. */
+import type { Json, JsonObject } from "../model/json.ts";
+import type { StacCollection, StacItem, StacLink } from "./stac.ts";
+
+const geojson = "application/geo+json";
+const json = "application/json";
+
+/** `base` is the platform's address, without a slash at its end. */
+export function linkItem(item: StacItem, base: string): StacItem {
+  const collection = `${base}/stac/collections/${item.collection}`;
+  const self = `${collection}/items/${item.id}`;
+  return {
+    ...item,
+    links: [
+      { rel: "root", href: `${base}/stac`, type: json },
+      { rel: "self", href: self, type: geojson },
+      { rel: "parent", href: collection, type: json },
+      { rel: "collection", href: collection, type: json },
+      ...item.links.map((link) => ({ ...link, href: whole(link.href, base) })),
+    ],
+    assets: Object.fromEntries(
+      Object.entries(item.assets).map(([key, asset]) => [
+        key,
+        { ...asset, href: whole(asset.href, base) },
+      ]),
+    ),
+  };
+}
+
+export function linkCollection(collection: StacCollection, base: string): StacCollection {
+  const self = `${base}/stac/collections/${collection.id}`;
+  return {
+    ...collection,
+    links: [
+      { rel: "root", href: `${base}/stac`, type: json },
+      { rel: "parent", href: `${base}/stac`, type: json },
+      { rel: "self", href: self, type: json },
+      { rel: "items", href: `${self}/items`, type: geojson },
+      {
+        rel: "http://www.opengis.net/def/rel/ogc/1.0/queryables",
+        href: `${self}/queryables`,
+        type: "application/schema+json",
+      },
+      ...collection.links.map((link) => ({ ...link, href: whole(link.href, base) })),
+    ],
+  };
+}
+
+function whole(href: string, base: string): string {
+  return href.startsWith("/") ? `${base}${href}` : href;
+}
+
+/** The next page: by its address, or by the same body with the token in it. */
+export function nextLink(
+  address: string,
+  { method, given }: { readonly method: "GET" | "POST"; readonly given: JsonObject },
+  token: string,
+): StacLink {
+  const asked = { ...given, token };
+  if (method === "POST") return { rel: "next", href: address, type: geojson, method, body: asked };
+  const query = Object.entries(asked)
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => `${encodeURIComponent(key)}=${encodeURIComponent(inAddress(value))}`);
+  return { rel: "next", href: `${address}?${query.join("&")}`, type: geojson, method };
+}
+
+/** As it came: lists with commas, anything deeper as JSON. */
+function inAddress(value: Json): string {
+  if (Array.isArray(value)) return value.join(",");
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+export const conformance = [
+  "https://api.stacspec.org/v1.0.0/core",
+  "https://api.stacspec.org/v1.0.0/collections",
+  "https://api.stacspec.org/v1.0.0/ogcapi-features",
+  "https://api.stacspec.org/v1.0.0/item-search",
+  "https://api.stacspec.org/v1.0.0/item-search#fields",
+  "https://api.stacspec.org/v1.0.0/item-search#sort",
+  "https://api.stacspec.org/v1.0.0/item-search#query",
+  "https://api.stacspec.org/v1.0.0/item-search#filter",
+  "https://api.stacspec.org/v1.0.0/ogcapi-features#fields",
+  "https://api.stacspec.org/v1.0.0/ogcapi-features#sort",
+  "https://api.stacspec.org/v1.0.0/ogcapi-features#query",
+  "http://www.opengis.net/spec/ogcapi-features-1/1.0/conf/core",
+  "http://www.opengis.net/spec/ogcapi-features-1/1.0/conf/oas30",
+  "http://www.opengis.net/spec/ogcapi-features-1/1.0/conf/geojson",
+  "http://www.opengis.net/spec/ogcapi-features-3/1.0/conf/filter",
+  "http://www.opengis.net/spec/ogcapi-features-3/1.0/conf/features-filter",
+  "http://www.opengis.net/spec/cql2/1.0/conf/cql2-text",
+  "http://www.opengis.net/spec/cql2/1.0/conf/cql2-json",
+  "http://www.opengis.net/spec/cql2/1.0/conf/basic-cql2",
+  "http://www.opengis.net/spec/cql2/1.0/conf/advanced-comparison-operators",
+  "http://www.opengis.net/spec/cql2/1.0/conf/case-insensitive-comparison",
+  "http://www.opengis.net/spec/cql2/1.0/conf/temporal-functions",
+  "http://www.opengis.net/spec/cql2/1.0/conf/arithmetic",
+  "http://www.opengis.net/spec/cql2/1.0/conf/property-property",
+] as const;
+
+export function landingLinks(base: string): StacLink[] {
+  const stac = `${base}/stac`;
+  return [
+    { rel: "root", href: stac, type: json },
+    { rel: "self", href: stac, type: json },
+    {
+      rel: "service-desc",
+      href: `${stac}/api`,
+      type: "application/vnd.oai.openapi+json;version=3.1",
+    },
+    { rel: "service-doc", href: `${base}/api/v1/docs`, type: "text/html" },
+    { rel: "conformance", href: `${stac}/conformance`, type: json },
+    { rel: "data", href: `${stac}/collections`, type: json },
+    { rel: "search", href: `${stac}/search`, type: geojson, method: "GET" },
+    { rel: "search", href: `${stac}/search`, type: geojson, method: "POST" },
+    {
+      rel: "http://www.opengis.net/def/rel/ogc/1.0/queryables",
+      href: `${stac}/queryables`,
+      type: "application/schema+json",
+    },
+  ];
+}

@@ -1,0 +1,110 @@
+/** STAC 1.1 as we write it and as we accept it. What a schema does not name is kept as it is. */
+import { z } from "zod";
+import { simpleGeometry } from "./geometry.ts";
+
+export const stacVersion = "1.1.0";
+
+export const extensions = {
+  projection: "https://stac-extensions.github.io/projection/v2.0.0/schema.json",
+  raster: "https://stac-extensions.github.io/raster/v2.0.0/schema.json",
+  file: "https://stac-extensions.github.io/file/v2.1.0/schema.json",
+  processing: "https://stac-extensions.github.io/processing/v1.2.0/schema.json",
+  render: "https://stac-extensions.github.io/render/v2.0.0/schema.json",
+} as const;
+
+/** QGIS knows a COG by exactly this text. */
+export const cogMedia = "image/tiff; application=geotiff; profile=cloud-optimized";
+
+const link = z.looseObject({
+  rel: z.string().min(1),
+  href: z.string().min(1),
+  type: z.string().optional(),
+  title: z.string().optional(),
+});
+export type StacLink = z.infer<typeof link>;
+
+const asset = z.looseObject({
+  href: z.string().min(1),
+  type: z.string().optional(),
+  title: z.string().optional(),
+  roles: z.array(z.string()).optional(),
+  /** Where the bytes are in storage; the href is the way to them that asks who may. */
+  "rmhdag:path": z.string().optional(),
+  /** The table that holds the features. */
+  "rmhdag:table": z.string().optional(),
+});
+export type StacAsset = z.infer<typeof asset>;
+
+const moment = z.iso.datetime({ offset: true });
+
+const longitude = z.number().min(-180).max(180);
+const latitude = z.number().min(-90).max(90);
+export const bboxSchema = z
+  .tuple([longitude, latitude, longitude, latitude])
+  .refine(([, south, , north]) => south <= north, "south must not be above north");
+
+const properties = z
+  .looseObject({
+    datetime: moment.nullable(),
+    start_datetime: moment.optional(),
+    end_datetime: moment.optional(),
+  })
+  .refine(
+    ({ datetime, start_datetime, end_datetime }) =>
+      datetime !== null || (start_datetime !== undefined && end_datetime !== undefined),
+    "needs start_datetime and end_datetime where datetime is null",
+  );
+
+export const identifierPattern = /^[A-Za-z0-9][A-Za-z0-9_.-]*$/;
+const identifier = z.string().min(1).max(255).regex(identifierPattern);
+
+export const stacItem = z.looseObject({
+  type: z.literal("Feature"),
+  stac_version: z.literal(stacVersion),
+  stac_extensions: z.array(z.string()),
+  id: identifier,
+  collection: identifier,
+  geometry: simpleGeometry,
+  bbox: bboxSchema,
+  properties,
+  links: z.array(link),
+  assets: z.record(z.string().regex(identifierPattern), asset),
+});
+export type StacItem = z.infer<typeof stacItem>;
+
+export const stacCollection = z.looseObject({
+  type: z.literal("Collection"),
+  stac_version: z.literal(stacVersion),
+  stac_extensions: z.array(z.string()),
+  id: identifier,
+  title: z.string().optional(),
+  description: z.string().min(1),
+  keywords: z.array(z.string()).optional(),
+  license: z.string().min(1),
+  extent: z.object({
+    spatial: z.object({ bbox: z.array(z.array(z.number()).length(4)).min(1) }),
+    temporal: z.object({ interval: z.array(z.tuple([moment.nullable(), moment.nullable()])) }),
+  }),
+  links: z.array(link),
+});
+export type StacCollection = z.infer<typeof stacCollection>;
+
+/** What an item stands on, for those who delete or look for leftovers. */
+export function sourcesOf(item: StacItem): { paths: string[]; tables: string[] } {
+  const assets = Object.values(item.assets);
+  const all = (key: "rmhdag:path" | "rmhdag:table") => [
+    ...new Set(assets.flatMap((each) => each[key] ?? [])),
+  ];
+  return { paths: all("rmhdag:path"), tables: all("rmhdag:table") };
+}
+
+/** The time that an item covers; one moment is a span of nothing. */
+export function spanOf({ properties: { datetime, start_datetime, end_datetime } }: StacItem): {
+  start: string;
+  end: string;
+} {
+  const start = start_datetime ?? datetime;
+  const end = end_datetime ?? datetime;
+  if (start == null || end == null) throw new Error("an item without any time");
+  return { start, end };
+}

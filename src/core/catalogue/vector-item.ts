@@ -1,0 +1,57 @@
+import type { JsonObject } from "../model/json.ts";
+import { rectangle } from "./boxes.ts";
+import type { Bbox } from "./geometry.ts";
+import type { ItemTime } from "./moment.ts";
+import type { Processing } from "./raster-item.ts";
+import { itemProperties } from "./raster-item.ts";
+import { extensions, stacVersion } from "./stac.ts";
+import type { StacItem } from "./stac.ts";
+
+export interface VectorItemFacts {
+  readonly collection_id: string;
+  readonly item_id: string;
+  readonly title?: string | undefined;
+  /** Of the features, in longitude and latitude; west is greater than east across the antimeridian. */
+  readonly bbox: Bbox;
+  readonly time: ItemTime;
+  /** In schema `geo`. */
+  readonly table_name: string;
+  readonly feature_count: number;
+  readonly geometry_type: string;
+  readonly columns?: readonly { readonly name: string; readonly type: string }[] | undefined;
+  readonly processing: Processing;
+  readonly platform?: Readonly<Record<string, string>> | undefined;
+  readonly properties?: JsonObject | undefined;
+}
+
+export function buildVectorItem(given: VectorItemFacts): StacItem {
+  const { collection_id, item_id, bbox, table_name, columns = [] } = given;
+  return {
+    type: "Feature",
+    stac_version: stacVersion,
+    stac_extensions: [extensions.projection, extensions.processing],
+    id: item_id,
+    collection: collection_id,
+    geometry: rectangle(bbox),
+    bbox: [...bbox],
+    properties: {
+      ...given.properties,
+      ...itemProperties(given),
+      // Whatever they came in, features are kept in longitude and latitude.
+      "proj:code": "EPSG:4326",
+      "rmhdag:feature_count": given.feature_count,
+      "rmhdag:geometry_type": given.geometry_type,
+      "rmhdag:columns": columns.map(({ name, type }) => ({ name, type })),
+    },
+    links: [],
+    assets: {
+      features: {
+        href: `/stac/collections/${collection_id}/items/${item_id}/features`,
+        type: "application/geo+json",
+        title: "The features",
+        roles: ["data"],
+        "rmhdag:table": table_name,
+      },
+    },
+  };
+}

@@ -1,0 +1,15 @@
+import type { ApiRequest } from "../../adapters/http/handler.ts";
+import type { Contract } from "../../core/api/contract.ts";
+
+/**
+ * The address by which the caller reached us: links must lead back the same way, through whatever
+ * stands between. It only ever goes into the answer to the request that it came with.
+ */
+export function baseOf(request: Pick<ApiRequest<Contract>, "header">): string {
+  const first = (name: string) => request.header(name)?.split(",", 1)[0]?.trim();
+  const host = first("x-forwarded-host") ?? request.header("host") ?? "localhost";
+  const scheme = first("x-forwarded-proto") === "https" ? "https" : "http";
+  const prefix = first("x-forwarded-prefix") ?? "";
+  const plain = /^[\w.:[\]-]+$/.test(host) ? host : "localhost";
+  return `${scheme}://${plain}${/^(?:\/[\w.-]+)*$/.test(prefix) ? prefix : ""}`;
+}
