@@ -241,6 +241,27 @@ CREATE TABLE dagapp.schema_migrations (
   checksum text NOT NULL,
   applied_at timestamp with time zone NOT NULL DEFAULT now()
 );
+CREATE TABLE dagapp.stac_collections (
+  collection_id text NOT NULL,
+  collection jsonb NOT NULL,
+  coverage jsonb,
+  item_count integer NOT NULL DEFAULT 0,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp with time zone NOT NULL DEFAULT now()
+);
+CREATE TABLE dagapp.stac_items (
+  collection_id text NOT NULL,
+  item_id text NOT NULL,
+  item jsonb NOT NULL,
+  box box NOT NULL,
+  box_beyond box,
+  starts_at timestamp with time zone NOT NULL,
+  ends_at timestamp with time zone NOT NULL,
+  paths text[] NOT NULL DEFAULT '{}'::text[],
+  tables text[] NOT NULL DEFAULT '{}'::text[],
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp with time zone NOT NULL DEFAULT now()
+);
 
 CREATE OR REPLACE FUNCTION dagapp.refuse_transition()
  RETURNS trigger
@@ -249,6 +270,17 @@ AS $function$
 BEGIN
   RAISE EXCEPTION '% may not go from % to %', TG_ARGV[0], OLD.status, NEW.status
     USING ERRCODE = 'check_violation', CONSTRAINT = TG_ARGV[0] || '_transition';
+END $function$
+;
+CREATE OR REPLACE FUNCTION dagapp.stac_moment(value jsonb)
+ RETURNS timestamp with time zone
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+BEGIN
+  RETURN CASE WHEN jsonb_typeof(value) = 'string' THEN (value #>> '{}')::timestamptz END;
+EXCEPTION WHEN data_exception THEN
+  RETURN NULL;
 END $function$
 ;
 
@@ -298,8 +330,13 @@ ALTER TABLE dagapp.dag_workflow_versions ADD CONSTRAINT dag_workflow_versions_pk
 ALTER TABLE dagapp.dag_workflow_versions ADD CONSTRAINT dag_workflow_versions_workflow_hash_check CHECK ((workflow_hash ~ '^[0-9a-f]{64}$'::text));
 ALTER TABLE dagapp.dag_workflows ADD CONSTRAINT dag_workflows_pkey PRIMARY KEY (workflow_id);
 ALTER TABLE dagapp.schema_migrations ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (version);
+ALTER TABLE dagapp.stac_collections ADD CONSTRAINT stac_collections_pkey PRIMARY KEY (collection_id);
+ALTER TABLE dagapp.stac_collections ADD CONSTRAINT stac_collections_item_count_check CHECK ((item_count >= 0));
+ALTER TABLE dagapp.stac_items ADD CONSTRAINT stac_items_pkey PRIMARY KEY (collection_id, item_id);
+ALTER TABLE dagapp.stac_items ADD CONSTRAINT stac_items_check CHECK ((ends_at >= starts_at));
 ALTER TABLE dagapp.dag_jobs ADD CONSTRAINT dag_jobs_workflow_hash_fkey FOREIGN KEY (workflow_hash) REFERENCES dagapp.dag_workflow_versions(workflow_hash);
 ALTER TABLE dagapp.dag_workflows ADD CONSTRAINT dag_workflows_workflow_hash_fkey FOREIGN KEY (workflow_hash) REFERENCES dagapp.dag_workflow_versions(workflow_hash);
+ALTER TABLE dagapp.stac_items ADD CONSTRAINT stac_items_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES dagapp.stac_collections(collection_id);
 
 CREATE INDEX dag_job_events_by_age ON dagapp.dag_job_events USING brin (created_at);
 CREATE INDEX dag_jobs_active ON dagapp.dag_jobs USING btree (owner_id) WHERE (status = ANY (ARRAY['pending'::dagapp.job_status, 'running'::dagapp.job_status]));
@@ -323,6 +360,13 @@ CREATE INDEX dag_task_logs_by_job ON dagapp.dag_task_logs USING btree (job_id, l
 CREATE INDEX dag_task_results_newest ON dagapp.dag_task_results USING btree (reported_at DESC, task_id);
 CREATE INDEX dag_task_results_unprocessed ON dagapp.dag_task_results USING btree (job_id) WHERE (NOT processed);
 CREATE INDEX dag_workflow_versions_by_workflow ON dagapp.dag_workflow_versions USING btree (workflow_id, created_at DESC);
+CREATE INDEX stac_items_by_box ON dagapp.stac_items USING gist (box);
+CREATE INDEX stac_items_by_box_beyond ON dagapp.stac_items USING gist (box_beyond) WHERE (box_beyond IS NOT NULL);
+CREATE INDEX stac_items_by_id ON dagapp.stac_items USING btree (item_id);
+CREATE INDEX stac_items_by_path ON dagapp.stac_items USING gin (paths);
+CREATE INDEX stac_items_by_table ON dagapp.stac_items USING gin (tables);
+CREATE INDEX stac_items_newest ON dagapp.stac_items USING btree (starts_at DESC, collection_id, item_id);
+CREATE INDEX stac_items_newest_of_collection ON dagapp.stac_items USING btree (collection_id, starts_at DESC, item_id);
 
 CREATE TRIGGER job_transition BEFORE UPDATE OF status ON dagapp.dag_jobs FOR EACH ROW WHEN (((old.status <> new.status) AND (NOT
         CASE old.status
