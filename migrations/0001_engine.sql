@@ -81,9 +81,13 @@ CREATE INDEX dag_jobs_active
   ON dagapp.dag_jobs (owner_id) WHERE status IN ('pending', 'running');
 CREATE INDEX dag_jobs_attention
   ON dagapp.dag_jobs (owner_id) WHERE attention;
-CREATE INDEX dag_jobs_newest ON dagapp.dag_jobs (created_at DESC, job_id DESC);
-CREATE INDEX dag_jobs_by_workflow ON dagapp.dag_jobs (workflow_id, created_at DESC, job_id DESC);
+-- Without the job's id, by which lists are sorted further: PostgreSQL 18 can skip to a column behind
+-- others, and a plan that is made while the table is empty would do so instead of using the key.
+CREATE INDEX dag_jobs_newest ON dagapp.dag_jobs (created_at DESC);
+CREATE INDEX dag_jobs_by_workflow ON dagapp.dag_jobs (workflow_id, created_at DESC);
 
+-- Every row is rewritten about once, and grows by its output: with room for both on its page, no index
+-- hears of it.
 CREATE TABLE dagapp.dag_node_states (
   job_id          text NOT NULL,
   node_id         text NOT NULL,
@@ -120,7 +124,7 @@ CREATE TABLE dagapp.dag_node_states (
   CONSTRAINT child_has_an_index CHECK ((parent_node_id IS NULL) = (fan_out_index IS NULL)),
   CONSTRAINT only_a_fan_out_has_children CHECK (fan_out IS NULL OR node_type = 'fan_out'),
   CONSTRAINT output_is_an_object CHECK (output IS NULL OR jsonb_typeof(output) = 'object')
-) WITH (fillfactor = 70);
+) WITH (fillfactor = 40);
 CREATE UNIQUE INDEX dag_node_states_children
   ON dagapp.dag_node_states (job_id, parent_node_id, fan_out_index)
   WHERE parent_node_id IS NOT NULL;
@@ -137,13 +141,17 @@ CREATE TABLE dagapp.dag_task_results (
   worker_id     text,
   started_at    timestamptz,
   reported_at   timestamptz NOT NULL DEFAULT now(),
-  processed     boolean NOT NULL DEFAULT false,
   CONSTRAINT completed_has_output CHECK (
     (status = 'completed') = (output IS NOT NULL) AND (status = 'failed') = (error IS NOT NULL))
-) WITH (fillfactor = 80);
-CREATE INDEX dag_task_results_unprocessed
-  ON dagapp.dag_task_results (job_id) WHERE NOT processed;
-CREATE INDEX dag_task_results_newest ON dagapp.dag_task_results (reported_at DESC, task_id);
+);
+
+-- Results that wait for their job's owner. A table of its own, so that a result is written once and
+-- never again: a mark in its row would write the row, its output and its index entries a second time.
+CREATE TABLE dagapp.dag_task_inbox (
+  seq     bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  task_id text NOT NULL,
+  job_id  text NOT NULL
+);
 
 CREATE TABLE dagapp.dag_job_events (
   job_id          text NOT NULL,

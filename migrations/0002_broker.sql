@@ -9,7 +9,8 @@ CREATE TABLE dagapp.dag_queues (
 );
 
 CREATE TABLE dagapp.dag_queue_ready (
-  message_id  bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  -- Without an index: a message is found by its queue or its group, and then taken by its place.
+  message_id  bigint GENERATED ALWAYS AS IDENTITY,
   queue       text NOT NULL,
   priority    smallint NOT NULL DEFAULT 0,
   -- Absent: it can be taken now.
@@ -49,10 +50,9 @@ CREATE TABLE dagapp.dag_queue_leases (
   progress_percent real,
   progress_message text
 ) WITH (fillfactor = 50);
-CREATE INDEX dag_queue_leases_expired ON dagapp.dag_queue_leases (until);
-CREATE INDEX dag_queue_leases_by_key ON dagapp.dag_queue_leases (message_key);
-CREATE INDEX dag_queue_leases_by_group
-  ON dagapp.dag_queue_leases (group_key) WHERE group_key IS NOT NULL;
+-- There is none by time: leases are as few as the slots of all workers, and the sweep that looks for
+-- old ones is rare, while every task would pay for the index.
+CREATE INDEX dag_queue_leases_by_group ON dagapp.dag_queue_leases (group_key, message_key);
 
 CREATE TABLE dagapp.dag_queue_dead (
   message_id  bigint PRIMARY KEY,

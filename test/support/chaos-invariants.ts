@@ -91,8 +91,8 @@ export async function describeStuck(db: Database): Promise<string> {
               n.fan_out FROM dagapp.dag_node_states n JOIN dagapp.dag_jobs j USING (job_id)
             WHERE j.status IN ('pending', 'running')
               AND n.status IN ('ready', 'dispatched', 'running') LIMIT 40`,
-    results: `SELECT task_id, status, reported_at FROM dagapp.dag_task_results
-              WHERE NOT processed LIMIT 40`,
+    results: `SELECT r.task_id, r.status, r.reported_at FROM dagapp.dag_task_inbox
+              JOIN dagapp.dag_task_results r USING (task_id) LIMIT 40`,
     ready: `SELECT message_key, queue, deliveries, visible_at FROM dagapp.dag_queue_ready LIMIT 40`,
     leases: `SELECT message_key, deliveries, holder, until - now() AS ends_in, cancelled
              FROM dagapp.dag_queue_leases LIMIT 40`,

@@ -98,8 +98,10 @@ export class TestEngine {
 
   async complete(message: TaskMessage, output: JsonObject): Promise<void> {
     await this.database.db.query(
-      `INSERT INTO dagapp.dag_task_results (task_id, job_id, node_id, status, output, worker_id)
-       VALUES ($1, $2, $3, 'completed', $4, 'test') ON CONFLICT DO NOTHING`,
+      `WITH recorded AS (
+         INSERT INTO dagapp.dag_task_results (task_id, job_id, node_id, status, output, worker_id)
+         VALUES ($1, $2, $3, 'completed', $4, 'test') ON CONFLICT DO NOTHING RETURNING task_id, job_id)
+       INSERT INTO dagapp.dag_task_inbox (task_id, job_id) SELECT task_id, job_id FROM recorded`,
       [message.task_id, message.job_id, message.node_id, JSON.stringify(output)],
     );
   }
@@ -107,8 +109,10 @@ export class TestEngine {
   async fail(message: TaskMessage, error: Partial<TaskError> = {}): Promise<void> {
     const full = { code: "BOOM", message: "boom", category: "transient", ...error };
     await this.database.db.query(
-      `INSERT INTO dagapp.dag_task_results (task_id, job_id, node_id, status, error, worker_id)
-       VALUES ($1, $2, $3, 'failed', $4, 'test') ON CONFLICT DO NOTHING`,
+      `WITH recorded AS (
+         INSERT INTO dagapp.dag_task_results (task_id, job_id, node_id, status, error, worker_id)
+         VALUES ($1, $2, $3, 'failed', $4, 'test') ON CONFLICT DO NOTHING RETURNING task_id, job_id)
+       INSERT INTO dagapp.dag_task_inbox (task_id, job_id) SELECT task_id, job_id FROM recorded`,
       [message.task_id, message.job_id, message.node_id, JSON.stringify(full)],
     );
   }

@@ -170,7 +170,8 @@ describe("lists", () => {
   });
 
   it("page through nodes and tasks of all jobs", async () => {
-    const job = await make.job(pipeline, {}, { first: { status: "failed", handler: "odd_one" } });
+    const first_node = { status: "failed", handler: "odd_one", attempt: 2 };
+    const job = await make.job(pipeline, {}, { first: first_node });
     await make.job(pipeline, {}, { first: { status: "completed", handler: "odd_one" } });
     const one = await reader.listNodes({ query: { handler: "odd_one", limit: 1 } });
     expect(one.items).toHaveLength(1);

@@ -15,6 +15,8 @@ const settings = [
   "enable_bitmapscan=off",
   "enable_hashjoin=off",
   "enable_mergejoin=off",
+  // It remembers rows by key, and no key comes twice here.
+  "enable_memoize=off",
   "plan_cache_mode=force_generic_plan",
   "jit=off",
 ];

@@ -8,10 +8,12 @@ import { z } from "zod";
 
 export const failPoints = [
   "submit.before_write",
+  "submit.jobs_inserted",
   "submit.before_commit",
   "submit.after_commit",
   "tick.jobs_locked",
   "tick.before_write",
+  "write.children_completed",
   "write.nodes_inserted",
   "write.nodes_updated",
   "write.children_released",

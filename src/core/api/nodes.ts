@@ -116,7 +116,7 @@ const listTasks = defineContract({
   method: "GET",
   path: "/api/v1/tasks",
   access: "read",
-  summary: "Results as workers reported them, the newest first.",
+  summary: "Results as workers reported them, those of the newest jobs first.",
   query: z.strictObject({
     job_id: jobId.optional(),
     node_id: nodeId.optional(),
@@ -137,7 +137,6 @@ const listTasks = defineContract({
         reported_at: timestamp,
         seconds: z.number().nullable(),
         output_bytes: count.nullable(),
-        processed: z.boolean(),
       })
       .meta({ id: "Task" }),
   ),

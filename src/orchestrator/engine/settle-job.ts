@@ -24,6 +24,9 @@ export interface ResultNote {
   readonly stored: JsonObject | undefined;
 }
 
+/** Stands for the output of a child that completed: it is not read, and moved in the database. */
+export const inResult: JsonObject = Object.freeze({});
+
 export interface Occasion {
   readonly now: number;
   readonly reports: readonly Report[];
@@ -59,9 +62,12 @@ export async function settleJob(
     const asked = evaluated.decisions.filter((decision) => decision.type === "collect");
     if (asked.length === 0) break;
     const ids = asked.map((decision) => decision.node_id);
+    moveOutputs(state, changed, batch);
+    if (tx !== undefined) batch.writeCompleted(tx);
     const collected: NonNullable<Facts["collected"]> = await collect(deps, tx, state, ids, stored);
     facts = { ...factsOf(state, deps.env, [], ids), collected };
   }
+  moveOutputs(state, changed, batch);
   writeNodes(state, changed, occasion, stored, batch);
   if (!occasion.isNew && !worthWriting(state, update)) return;
   if (update.result !== undefined) update.result = await keepResult(deps, state, update.result);
@@ -213,6 +219,16 @@ function fanOut(state: JobState, nodeId: string): FanOutNode {
   const node = state.graph.byId.get(nodeId);
   if (node?.type !== "fan_out") throw new Error(`${nodeId} is not a fan-out of this workflow`);
   return node;
+}
+
+/** Children that need no more than their result moved into their row. */
+function moveOutputs(state: JobState, changed: Map<string, NodeFact>, batch: WriteBatch): void {
+  for (const [nodeId, { output, attempt }] of changed) {
+    if (output !== inResult) continue;
+    batch.completed.push(taskId(state.row.job_id, nodeId, attempt));
+    state.nodes.delete(nodeId);
+    changed.delete(nodeId);
+  }
 }
 
 function writeNodes(

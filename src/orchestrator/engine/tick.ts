@@ -18,7 +18,7 @@ import type { EngineDeps } from "./deps.ts";
 import { graphOfJob } from "./deps.ts";
 import type { JobState } from "./job-state.ts";
 import type { ResultNote } from "./settle-job.ts";
-import { settleJob } from "./settle-job.ts";
+import { inResult, settleJob } from "./settle-job.ts";
 import { WriteBatch } from "./write-batch.ts";
 
 /** Results that one transaction takes: more would only make the next one wait longer. */
@@ -131,7 +131,7 @@ async function runTick(
       batch,
     );
     for (const child of children.get(jobId) ?? []) state.nodes.delete(child.node_id);
-    for (const result of results) batch.processed.push(result.task_id);
+    for (const { seq } of results) batch.processed.push(seq);
   }
   reach("tick.before_write");
   await batch.write(tx, deps.broker);
@@ -203,9 +203,11 @@ async function readResults(
 ): Promise<{ reports: Report[]; notes: Map<string, ResultNote> }> {
   const reports: Report[] = [];
   const notes = new Map<string, ResultNote>();
-  for (const { task_id, node_id, output, error, worker_id, started_at } of results) {
+  for (const { task_id, node_id, status, output, error, worker_id, started_at } of results) {
     let stored: JsonObject | undefined;
-    if (output !== null) {
+    if (output === null && status === "completed") {
+      reports.push({ task_id, node_id, outcome: { status, output: inResult } });
+    } else if (output !== null) {
       const resolved = await deps.outputs.resolve(output);
       if (resolved !== output) stored = output;
       reports.push({ task_id, node_id, outcome: { status: "completed", output: resolved } });

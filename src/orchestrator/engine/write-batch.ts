@@ -11,7 +11,7 @@ import {
   releaseChildren,
   updateNodes,
 } from "../../adapters/postgres/repositories/nodes.ts";
-import { markProcessed } from "../../adapters/postgres/repositories/work.ts";
+import { completeChildren, emptyInbox } from "../../adapters/postgres/repositories/work.ts";
 import { reach } from "../../adapters/runtime/fail-points.ts";
 import type { TaskMessage } from "../../core/messages.ts";
 
@@ -34,9 +34,24 @@ export class WriteBatch {
   readonly jobUpdates: JobUpdate[] = [];
   /** Jobs that ended early: what is unsettled goes with them. */
   readonly stopped: string[] = [];
-  readonly processed: string[] = [];
+  /** Places in the inbox. */
+  readonly processed: number[] = [];
+  /** Attempts of children that completed. */
+  readonly completed: string[] = [];
+
+  add(other: WriteBatch): void {
+    this.newNodes.push(...other.newNodes);
+    this.nodeUpdates.push(...other.nodeUpdates);
+    this.releases.push(...other.releases);
+    this.events.push(...other.events);
+    this.messages.push(...other.messages);
+    this.jobUpdates.push(...other.jobUpdates);
+    this.stopped.push(...other.stopped);
+    this.processed.push(...other.processed);
+  }
 
   async write(tx: Transaction, broker: Broker): Promise<void> {
+    this.writeCompleted(tx);
     if (this.newNodes.length > 0) insertNodes(tx, this.newNodes);
     if (this.newNodes.length > 0) reach("write.nodes_inserted");
     if (this.nodeUpdates.length > 0) updateNodes(tx, this.nodeUpdates);
@@ -47,7 +62,7 @@ export class WriteBatch {
     if (this.stopped.length > 0) reach("write.nodes_cancelled");
     if (this.events.length > 0) insertEvents(tx, this.events);
     if (this.events.length > 0) reach("write.events_inserted");
-    if (this.processed.length > 0) markProcessed(tx, this.processed);
+    if (this.processed.length > 0) emptyInbox(tx, this.processed);
     if (this.processed.length > 0) reach("write.results_processed");
     if (this.jobUpdates.length > 0) updateJobs(tx, this.jobUpdates);
     if (this.jobUpdates.length > 0) reach("write.jobs_updated");
@@ -57,6 +72,13 @@ export class WriteBatch {
     }
     for (const [queue, messages] of this.byQueue()) await broker.publish(queue, messages, { tx });
     if (this.messages.length > 0) reach("write.messages_published");
+  }
+
+  /** Also ahead of the rest, for whoever is about to read what the children gave. */
+  writeCompleted(tx: Transaction): void {
+    if (this.completed.length === 0) return;
+    completeChildren(tx, this.completed.splice(0));
+    reach("write.children_completed");
   }
 
   private async release(tx: Transaction): Promise<void> {

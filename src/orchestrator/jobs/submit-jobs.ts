@@ -1,7 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { Transaction } from "../../adapters/postgres/queryable.ts";
-import type { JobRow, NewJob, SubmittedJob } from "../../adapters/postgres/repositories/jobs.ts";
+import type {
+  FirstState,
+  JobRow,
+  NewJob,
+  SubmittedJob,
+} from "../../adapters/postgres/repositories/jobs.ts";
 import { findByIdempotencyKeys, insertJobs } from "../../adapters/postgres/repositories/jobs.ts";
 import type { NewNode } from "../../adapters/postgres/repositories/nodes.ts";
 import { copyChildren } from "../../adapters/postgres/repositories/copy-children.ts";
@@ -84,45 +89,72 @@ export async function submitJobs(
   deps: EngineDeps,
   prepared: readonly PreparedJob[],
 ): Promise<readonly (SubmitAnswer | Problem)[]> {
-  const states: JobState[] = [];
-  const answers = await deps.db.transaction(async (tx) => {
-    states.length = 0;
+  const { answers, states } = await deps.db.transaction(async (tx) => {
     reach("submit.before_write");
-    const created = await insertJobs(tx, firstOfEachKey(prepared));
-    const batch = new WriteBatch();
-    for (const one of prepared) {
-      if (created.has(one.job.job_id)) states.push(await begin(deps, tx, one, batch));
-    }
-    await batch.write(tx, deps.broker);
-    const earlier = await findEarlier(tx, prepared, created);
+    const created = await createJobs(deps, tx, prepared);
     reach("submit.before_commit");
-    const byId = new Map(states.map((state) => [state.row.job_id, state]));
-    return prepared.map((one) => answer(one, byId, earlier));
+    return created;
   });
   reach("submit.after_commit");
-  for (const state of states) if (!isFinished(state.status)) deps.cache.keep(state);
+  keepStates(deps, states);
   return answers;
 }
 
+/** Once the transaction that created them is committed. */
+export function keepStates(deps: Pick<EngineDeps, "cache">, states: readonly JobState[]): void {
+  for (const state of states) if (!isFinished(state.status)) deps.cache.keep(state);
+}
+
+/**
+ * Within somebody's transaction. The evaluation comes first: it needs nothing of the database, so
+ * each row is written once, as it is after it, and all statements can leave together.
+ */
+export async function createJobs(
+  deps: EngineDeps,
+  tx: Transaction,
+  prepared: readonly PreparedJob[],
+): Promise<{ answers: readonly (SubmitAnswer | Problem)[]; states: readonly JobState[] }> {
+  const begun: Begun[] = [];
+  for (const one of firstOfEachKey(prepared)) begun.push(await begin(deps, tx, one));
+  const inserted = await insertJobs(
+    tx,
+    begun.map(({ first }) => first),
+  );
+  reach("submit.jobs_inserted");
+  const created = begun.filter(({ first }) => inserted.has(first.job_id));
+  const batch = new WriteBatch();
+  for (const one of created) batch.add(one.batch);
+  await batch.write(tx, deps.broker);
+  const earlier = await findEarlier(tx, prepared, inserted);
+  const states = created.map(({ state }) => state);
+  const byId = new Map(states.map((state) => [state.row.job_id, state]));
+  return { answers: prepared.map((one) => answer(one, byId, earlier)), states };
+}
+
 /** Two requests with one key in one batch must not both reach the insert. */
-function firstOfEachKey(prepared: readonly PreparedJob[]): readonly NewJob[] {
+function firstOfEachKey(prepared: readonly PreparedJob[]): readonly PreparedJob[] {
   const seen = new Set<string>();
-  return prepared
-    .map(({ job }) => job)
-    .filter(({ idempotency_key: key }) => {
-      if (key === null) return true;
-      if (seen.has(key)) return false;
-      seen.add(key);
-      return true;
-    });
+  return prepared.filter(({ job: { idempotency_key: key } }) => {
+    if (key === null) return true;
+    if (seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
+}
+
+interface Begun {
+  readonly first: FirstState;
+  readonly state: JobState;
+  /** All but the job's own row. */
+  readonly batch: WriteBatch;
 }
 
 async function begin(
   deps: EngineDeps,
   tx: Transaction,
   { job, graph, inherited }: PreparedJob,
-  batch: WriteBatch,
-): Promise<JobState> {
+): Promise<Begun> {
+  const batch = new WriteBatch();
   const nodes = new Map<string, NodeFact>();
   for (const { id } of graph.nodes) {
     const fact = inherited?.nodes.get(id) ?? untouched(id);
@@ -162,7 +194,9 @@ async function begin(
     const output = inherited?.nodes.get(node.id)?.output ?? fact.output;
     batch.newNodes.push(newNode(job.job_id, node, { ...fact, output }));
   }
-  return state;
+  const update = batch.jobUpdates.pop();
+  if (update === undefined) throw new Error("a new job always has a state to write");
+  return { first: { ...job, ...update }, state, batch };
 }
 
 function newNode(jobId: string, node: GraphNode, fact: NodeFact): NewNode {

@@ -20,7 +20,7 @@ import { percentOf } from "./progress.ts";
 const time = z.string().regex(/^\d{4}-[\d:. +-]+$/);
 const index = z.tuple([z.number().int().min(0)]);
 const nodePlace = z.tuple([time, z.string().max(64), z.string().max(80)]);
-const taskPlace = z.tuple([time, z.string().max(160)]);
+const taskPlace = z.tuple([time, z.string().max(64), z.string().max(160), z.string().max(255)]);
 
 export function nodeRoutes(deps: Pick<RouteDeps, "db" | "graphs">): Handlers<typeof nodeContracts> {
   const { db, graphs } = deps;
@@ -111,9 +111,15 @@ export function nodeRoutes(deps: Pick<RouteDeps, "db" | "graphs">): Handlers<typ
         db,
         filter,
         limit,
-        after && { reported_at: after[0], task_id: after[1] },
+        after && {
+          created_at: after[0],
+          job_id: after[1],
+          node_id: after[2],
+          task_id: after[3],
+        },
       );
-      return { items: tasks, next_cursor: next && encodeCursor([next.reported_at, next.task_id]) };
+      const place = next && [next.created_at, next.job_id, next.node_id, next.task_id];
+      return { items: tasks, next_cursor: place && encodeCursor(place) };
     },
   };
 }

@@ -18,18 +18,19 @@ export interface FetchResult {
 }
 
 /**
- * Takes and leases in one statement. It also says when the next delayed message is due, so that a
+ * Takes and leases in one statement. A row that is locked stays where it is, so its place names it.
+ * It also says when the next delayed message is due, so that a
  * consumer that goes to sleep knows for how long without asking again.
  */
 const fetchText = `
 WITH candidate AS MATERIALIZED (
-  SELECT message_id FROM dagapp.dag_queue_ready
+  SELECT ctid FROM dagapp.dag_queue_ready
   WHERE queue = $1 AND visible_at IS NULL
   ORDER BY priority DESC, message_id LIMIT $2 FOR UPDATE SKIP LOCKED
 ),
 taken AS (
   DELETE FROM dagapp.dag_queue_ready
-  WHERE message_id = ANY (ARRAY(SELECT message_id FROM candidate))
+  WHERE ctid = ANY (ARRAY(SELECT ctid FROM candidate))
   RETURNING ${messageColumns}
 ),
 leased AS (

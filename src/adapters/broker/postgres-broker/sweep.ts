@@ -36,11 +36,11 @@ SELECT count(*)::integer AS swept, (SELECT count(*) FROM woken) FROM gone`;
 
 const showDueText = `
 WITH due AS MATERIALIZED (
-  SELECT message_id FROM dagapp.dag_queue_ready WHERE queue = $1 AND visible_at <= now()
+  SELECT ctid FROM dagapp.dag_queue_ready WHERE queue = $1 AND visible_at <= now()
   ORDER BY visible_at LIMIT 1000 FOR UPDATE SKIP LOCKED
 )
 UPDATE dagapp.dag_queue_ready SET visible_at = NULL
-WHERE message_id = ANY (ARRAY(SELECT message_id FROM due))`;
+WHERE ctid = ANY (ARRAY(SELECT ctid FROM due))`;
 
 /** Returns leases that nobody renews to their queues, or to the dead ones; answers how many. */
 export async function returnExpired(db: Queryable): Promise<number> {

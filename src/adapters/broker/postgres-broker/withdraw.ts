@@ -7,11 +7,10 @@ import { withdrawnChannel } from "./columns.ts";
  */
 const removeText = `
 WITH waiting AS MATERIALIZED (
-  SELECT message_id FROM dagapp.dag_queue_ready WHERE group_key = ANY ($1::text[])
+  SELECT ctid FROM dagapp.dag_queue_ready WHERE group_key = ANY ($1::text[])
   ORDER BY message_id FOR UPDATE
 )
-DELETE FROM dagapp.dag_queue_ready
-WHERE message_id = ANY (ARRAY(SELECT message_id FROM waiting))`;
+DELETE FROM dagapp.dag_queue_ready WHERE ctid = ANY (ARRAY(SELECT ctid FROM waiting))`;
 
 const cancelText = `
 WITH held AS MATERIALIZED (

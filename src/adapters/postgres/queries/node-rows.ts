@@ -63,7 +63,7 @@ export const withLease = `
   LEFT JOIN LATERAL (
     SELECT holder, leased_at, progress_percent, progress_message
     FROM dagapp.dag_queue_leases
-    WHERE n.status = 'dispatched' AND message_key = n.task_id
+    WHERE n.status = 'dispatched' AND group_key = n.job_id AND message_key = n.task_id
     ORDER BY leased_at DESC LIMIT 1
   ) l ON true`;
 

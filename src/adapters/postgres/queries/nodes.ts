@@ -58,7 +58,8 @@ export async function countChildren(
     `SELECT n.parent_node_id AS parent, count(*) AS count,
             CASE WHEN l.message_key IS NULL THEN n.status ELSE 'running' END AS status
      FROM dagapp.dag_node_states n
-     LEFT JOIN (SELECT DISTINCT message_key FROM dagapp.dag_queue_leases) l
+     LEFT JOIN (SELECT DISTINCT message_key FROM dagapp.dag_queue_leases
+                WHERE group_key = $1) l
        ON n.status = 'dispatched' AND l.message_key = n.task_id
      WHERE n.job_id = $1 AND n.parent_node_id = ANY ($2)
      GROUP BY 1, 3`,

@@ -4,7 +4,9 @@ import type { Queryable } from "../queryable.ts";
 import { Conditions, cut, iso, isoOrNull } from "./conditions.ts";
 
 export interface TaskPlace {
-  readonly reported_at: string;
+  readonly created_at: string;
+  readonly job_id: string;
+  readonly node_id: string;
   readonly task_id: string;
 }
 
@@ -19,7 +21,6 @@ interface TaskRow {
   readonly reported_at: Date;
   readonly seconds: number | null;
   readonly output_bytes: number | null;
-  readonly processed: boolean;
 }
 
 export type Task = Omit<TaskRow, "started_at" | "reported_at"> & {
@@ -27,7 +28,10 @@ export type Task = Omit<TaskRow, "started_at" | "reported_at"> & {
   readonly reported_at: string;
 };
 
-/** Results as workers reported them, the newest first. */
+/**
+ * Results as workers reported them, those of the newest jobs first: from the jobs to their nodes, and
+ * from the attempts of a node to its results, which need no index of their own then.
+ */
 export async function listTasks(
   db: Queryable,
   filter: {
@@ -40,23 +44,33 @@ export async function listTasks(
   after: TaskPlace | undefined,
 ): Promise<{ tasks: Task[]; next: TaskPlace | null }> {
   const where = new Conditions()
-    .add("job_id = ?", filter.job_id)
-    .add("node_id = ?", filter.node_id)
-    .add("status = ?", filter.status)
-    .add("worker_id = ?", filter.worker_id);
+    .add("j.job_id = ?", filter.job_id)
+    .add("n.node_id = ?", filter.node_id)
+    .add("r.status = ?", filter.status)
+    .add("r.worker_id = ?", filter.worker_id);
   if (after !== undefined) {
-    const at = where.value(after.reported_at);
-    const id = where.value(after.task_id);
-    where.always(`reported_at <= ${at}::timestamptz`);
-    where.always(`(reported_at < ${at}::timestamptz OR task_id > ${id})`);
+    const at = where.value(after.created_at);
+    const job = where.value(after.job_id);
+    const node = where.value(after.node_id);
+    const task = where.value(after.task_id);
+    where.always(`(j.created_at, j.job_id) <= (${at}::timestamptz, ${job})`);
+    where.always(`((j.created_at, j.job_id) < (${at}::timestamptz, ${job})
+      OR (n.node_id, r.task_id) > (${node}, ${task}))`);
   }
   const most = where.value(limit + 1);
   const { rows } = await db.query<TaskRow & { place: string }>(
-    `SELECT task_id, job_id, node_id, status, error, worker_id, started_at, reported_at, processed,
-            extract(epoch FROM reported_at - started_at)::float8 AS seconds,
-            pg_column_size(output) AS output_bytes, reported_at::text AS place
-     FROM dagapp.dag_task_results WHERE ${where.toString()}
-     ORDER BY reported_at DESC, task_id LIMIT ${most}`,
+    `SELECT r.task_id, r.job_id, r.node_id, r.status, r.error, r.worker_id, r.started_at,
+            r.reported_at, extract(epoch FROM r.reported_at - r.started_at)::float8 AS seconds,
+            pg_column_size(r.output) AS output_bytes, j.created_at::text AS place
+     FROM dagapp.dag_jobs j
+     JOIN dagapp.dag_node_states n ON n.job_id = j.job_id
+     JOIN LATERAL (
+       SELECT * FROM dagapp.dag_task_results WHERE task_id = ANY (ARRAY(
+         SELECT n.job_id || '_' || n.node_id || '_' || attempt
+         FROM generate_series(0, n.attempt) AS attempt))
+     ) r ON true
+     WHERE ${where.toString()}
+     ORDER BY j.created_at DESC, j.job_id DESC, n.node_id, r.task_id LIMIT ${most}`,
     where.values,
   );
   const page = cut(rows, limit);
@@ -66,7 +80,12 @@ export async function listTasks(
       started_at: isoOrNull(row.started_at),
       reported_at: iso(row.reported_at),
     })),
-    next: page.last && { reported_at: page.last.place, task_id: page.last.task_id },
+    next: page.last && {
+      created_at: page.last.place,
+      job_id: page.last.job_id,
+      node_id: page.last.node_id,
+      task_id: page.last.task_id,
+    },
   };
 }
 

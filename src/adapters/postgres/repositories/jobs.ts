@@ -45,43 +45,65 @@ export interface NewJob {
   readonly nodes_total: number;
 }
 
+/** A job as its first evaluation left it: its row is written once. */
+export type FirstState = NewJob & JobUpdate;
+
+const insertJobsText = `
+  INSERT INTO dagapp.dag_jobs
+    (job_id, workflow_id, workflow_hash, workflow_version, priority, input_params, owner_id,
+     correlation_id, idempotency_key, submitted_by, callback_url, rerun_of, nodes_total,
+     nodes_unsettled, status, event_seq, result_data, error_code, error_message, failed_node_id,
+     started_at, completed_at)
+  SELECT job_id, workflow_id, hash, version, priority, inputs::jsonb, owner_id, correlation_id,
+     idempotency_key, submitted_by, callback_url, rerun_of, total, unsettled,
+     status::dagapp.job_status, event_seq, result::jsonb, error_code, error_message,
+     failed_node_id, CASE WHEN status <> 'pending' THEN now() END,
+     CASE WHEN status IN ('completed', 'failed', 'cancelled') THEN now() END
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::smallint[], $6::text[],
+     $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::int[],
+     $14::int[], $15::text[], $16::int[], $17::text[], $18::text[], $19::text[], $20::text[])
+    AS t(job_id, workflow_id, hash, version, priority, inputs, owner_id, correlation_id,
+         idempotency_key, submitted_by, callback_url, rerun_of, total, unsettled, status,
+         event_seq, result, error_code, error_message, failed_node_id)
+  ON CONFLICT (idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
+  RETURNING job_id`;
+
 /**
- * Those whose idempotency key is taken are left out; the answer names the ones that are in. They are
- * written as running: the first evaluation follows in the same transaction, and from pending a job
- * could not end in it.
+ * Those whose idempotency key is taken are left out; the answer names the ones that are in. Without
+ * a key nothing can be in the way, and nobody waits for the answer.
  */
-export async function insertJobs(tx: Transaction, jobs: readonly NewJob[]): Promise<Set<string>> {
-  const column = <K extends keyof NewJob>(key: K) => jobs.map((job) => job[key]);
-  const { rows } = await tx.query<{ job_id: string }>(
-    `INSERT INTO dagapp.dag_jobs
-       (job_id, workflow_id, workflow_hash, workflow_version, priority, input_params, owner_id,
-        correlation_id, idempotency_key, submitted_by, callback_url, rerun_of,
-        nodes_total, nodes_unsettled, status, started_at)
-     SELECT job_id, workflow_id, hash, version, priority, inputs::jsonb, owner_id, correlation_id,
-        idempotency_key, submitted_by, callback_url, rerun_of, total, total, 'running', now()
-     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::smallint[], $6::text[],
-        $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::int[])
-       AS t(job_id, workflow_id, hash, version, priority, inputs, owner_id, correlation_id,
-            idempotency_key, submitted_by, callback_url, rerun_of, total)
-     ON CONFLICT (idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
-     RETURNING job_id`,
-    [
-      column("job_id"),
-      column("workflow_id"),
-      column("workflow_hash"),
-      column("workflow_version"),
-      column("priority"),
-      jobs.map((job) => JSON.stringify(job.input_params)),
-      column("owner_id"),
-      column("correlation_id"),
-      column("idempotency_key"),
-      column("submitted_by"),
-      column("callback_url"),
-      column("rerun_of"),
-      column("nodes_total"),
-    ],
-    "insert_jobs",
-  );
+export async function insertJobs(
+  tx: Transaction,
+  jobs: readonly FirstState[],
+): Promise<ReadonlySet<string>> {
+  const column = <K extends keyof FirstState>(key: K) => jobs.map((job) => job[key]);
+  const values = [
+    column("job_id"),
+    column("workflow_id"),
+    column("workflow_hash"),
+    column("workflow_version"),
+    column("priority"),
+    jobs.map((job) => JSON.stringify(job.input_params)),
+    column("owner_id"),
+    column("correlation_id"),
+    column("idempotency_key"),
+    column("submitted_by"),
+    column("callback_url"),
+    column("rerun_of"),
+    column("nodes_total"),
+    column("nodes_unsettled"),
+    column("status"),
+    column("event_seq"),
+    jobs.map(({ result }) => (result === undefined ? null : JSON.stringify(result))),
+    column("error_code"),
+    column("error_message"),
+    column("failed_node_id"),
+  ];
+  if (jobs.every((job) => job.idempotency_key === null)) {
+    tx.send(insertJobsText, values, "insert_jobs");
+    return new Set(column("job_id"));
+  }
+  const { rows } = await tx.query<{ job_id: string }>(insertJobsText, values, "insert_jobs");
   return new Set(rows.map((row) => row.job_id));
 }
 

@@ -73,9 +73,8 @@ export async function forgetTheDead(db: Queryable, thresholdSeconds: number): Pr
     [thresholdSeconds],
   );
   await db.query(
-    `UPDATE dagapp.dag_task_results r SET processed = true
-     FROM dagapp.dag_jobs j
-     WHERE NOT r.processed AND j.job_id = r.job_id
+    `DELETE FROM dagapp.dag_task_inbox i USING dagapp.dag_jobs j
+     WHERE j.job_id = i.job_id
        AND j.status IN ('completed', 'failed', 'cancelled')
        AND NOT EXISTS (SELECT FROM dagapp.dag_orchestrators o WHERE o.owner_id = j.owner_id)`,
   );

@@ -1,4 +1,5 @@
 import type { Queryable } from "../queryable.ts";
+import { toInbox } from "./reports.ts";
 
 /** How long a worker may take to report a timeout itself before the orchestrator does. */
 const graceSeconds = 30;
@@ -9,22 +10,25 @@ const graceSeconds = 30;
  */
 export async function failDeadLettered(db: Queryable): Promise<number> {
   const { rowCount } = await db.query(
-    `WITH told AS (
+    `WITH dead AS (
        UPDATE dagapp.dag_queue_dead SET handled = true
        WHERE message_id IN (
          SELECT message_id FROM dagapp.dag_queue_dead
          WHERE NOT handled ORDER BY message_id LIMIT 500 FOR UPDATE SKIP LOCKED)
-       RETURNING group_key, message_key, reason, detail, deliveries)
+       RETURNING group_key, message_key, reason, detail, deliveries),
+     recorded AS (
      INSERT INTO dagapp.dag_task_results (task_id, job_id, node_id, status, error)
      SELECT n.task_id, n.job_id, n.node_id, 'failed', jsonb_build_object(
          'code', 'DEAD_LETTERED',
          'message', 'the task was given up after ' || deliveries || ' deliveries: '
            || coalesce(detail, reason),
          'category', 'permanent')
-     FROM told JOIN dagapp.dag_node_states n
-       ON n.job_id = told.group_key AND n.task_id = told.message_key
+     FROM dead JOIN dagapp.dag_node_states n
+       ON n.job_id = dead.group_key AND n.task_id = dead.message_key
      WHERE n.status IN ('dispatched', 'running')
-     ON CONFLICT (task_id) DO NOTHING`,
+     ON CONFLICT (task_id) DO NOTHING RETURNING task_id, job_id),
+     ${toInbox}
+     SELECT FROM recorded`,
   );
   return rowCount ?? 0;
 }
@@ -42,7 +46,8 @@ export async function failOverdue(db: Queryable): Promise<number> {
          WHERE headers ? 'timeout_seconds' AND leased_at
              + ((headers ->> 'timeout_seconds')::float8 + $1) * interval '1 second' < now()
          FOR UPDATE SKIP LOCKED)
-       RETURNING group_key, message_key, holder, leased_at, headers)
+       RETURNING group_key, message_key, holder, leased_at, headers),
+     recorded AS (
      INSERT INTO dagapp.dag_task_results
        (task_id, job_id, node_id, status, error, worker_id, started_at)
      SELECT n.task_id, n.job_id, n.node_id, 'failed', jsonb_build_object(
@@ -53,7 +58,9 @@ export async function failOverdue(db: Queryable): Promise<number> {
      FROM overdue JOIN dagapp.dag_node_states n
        ON n.job_id = overdue.group_key AND n.task_id = overdue.message_key
      WHERE n.status IN ('dispatched', 'running')
-     ON CONFLICT (task_id) DO NOTHING`,
+     ON CONFLICT (task_id) DO NOTHING RETURNING task_id, job_id),
+     ${toInbox}
+     SELECT FROM recorded`,
     [graceSeconds],
   );
   return rowCount ?? 0;
@@ -69,7 +76,8 @@ export async function failLost(
   afterSeconds: number,
 ): Promise<number> {
   const { rowCount } = await db.query(
-    `INSERT INTO dagapp.dag_task_results (task_id, job_id, node_id, status, error)
+    `WITH recorded AS (
+     INSERT INTO dagapp.dag_task_results (task_id, job_id, node_id, status, error)
      SELECT n.task_id, n.job_id, n.node_id, 'failed', jsonb_build_object(
          'code', 'MESSAGE_LOST',
          'message', 'the task was queued, but its message is gone',
@@ -83,7 +91,9 @@ export async function failLost(
        AND NOT EXISTS (SELECT FROM dagapp.dag_queue_dead q WHERE q.message_key = n.task_id)
        AND NOT EXISTS (SELECT FROM dagapp.dag_task_results r WHERE r.task_id = n.task_id)
      LIMIT 1000
-     ON CONFLICT (task_id) DO NOTHING`,
+     ON CONFLICT (task_id) DO NOTHING RETURNING task_id, job_id),
+     ${toInbox}
+     SELECT FROM recorded`,
     [ownerId, afterSeconds],
   );
   return rowCount ?? 0;

@@ -20,6 +20,12 @@ export interface LeasedResultRow extends TaskResultRow {
   readonly lease: LeaseToken;
 }
 
+/** Behind an insert of results that is named `recorded`: their owners are to look at them. */
+export const toInbox = `
+told AS (
+  INSERT INTO dagapp.dag_task_inbox (task_id, job_id) SELECT task_id, job_id FROM recorded
+)`;
+
 /** `started_at` is the lease's own time: the database's clock, and no clock of the worker's. */
 const recordReportsText = `
 WITH incoming AS (
@@ -37,8 +43,9 @@ recorded AS (
     (task_id, job_id, node_id, status, output, error, worker_id, started_at)
   SELECT task_id, job_id, node_id, status::dagapp.task_status, output::jsonb, error::jsonb,
     worker_id, leased_at
-  FROM gone ON CONFLICT (task_id) DO NOTHING
-)
+  FROM gone ON CONFLICT (task_id) DO NOTHING RETURNING task_id, job_id
+),
+${toInbox}
 SELECT array_agg(message_id::float8) AS accepted,
   CASE WHEN count(*) > 0 THEN pg_notify('dag_wake', '') END
 FROM gone`;
@@ -84,8 +91,9 @@ export async function recordResults(
          worker_id
        FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[],
          $7::text[]) AS t(task_id, job_id, node_id, status, output, error, worker_id)
-       ON CONFLICT (task_id) DO NOTHING RETURNING task_id
+       ON CONFLICT (task_id) DO NOTHING RETURNING task_id, job_id
      ),
+     ${toInbox},
      woken AS MATERIALIZED (SELECT pg_notify('dag_wake', '') FROM (SELECT 1 FROM recorded LIMIT 1) AS one)
      SELECT task_id, (SELECT count(*) FROM woken) FROM recorded`,
     columns(results),

@@ -7,6 +7,8 @@ import { factColumns } from "./nodes.ts";
 import { headColumns } from "./jobs.ts";
 
 export interface TaskResultRow {
+  /** Its place in the inbox. */
+  readonly seq: number;
   readonly task_id: string;
   readonly job_id: string;
   readonly node_id: string;
@@ -15,7 +17,10 @@ export interface TaskResultRow {
   readonly error: TaskError | null;
   readonly worker_id: string | null;
   readonly started_at: string | null;
-  /** Of a fan-out child: its state, so that it need not be asked for again. */
+  /**
+   * Of a fan-out child: its state, so that it need not be asked for again. Of one that completed the
+   * output stays where it is: nothing depends on it before the fan-in reads them all.
+   */
   readonly child: NodeRow | null;
 }
 
@@ -51,8 +56,8 @@ export interface Which {
 const wanted = `($3::text IS NULL OR j.job_id = $3) AND NOT j.job_id = ANY ($4::text[])`;
 
 /**
- * Everything that waits for this orchestrator, and the locks on its jobs, in one statement over
- * three small partial indexes.
+ * Everything that waits for this orchestrator, and the locks on its jobs, in one statement over the
+ * inbox and two small partial indexes.
  *
  * The lock is the fence: an orchestrator that lost a job gets no row of it, so nothing it decides is
  * written. Locks are taken in one order, so that two transactions cannot wait for each other. Each
@@ -68,17 +73,26 @@ export async function findWork(
 ): Promise<Work> {
   const { rows } = await tx.query<WorkRow>(
     `WITH results AS MATERIALIZED (
-       SELECT r.task_id, r.job_id, r.node_id, r.status, r.output, r.error, r.worker_id,
-         r.started_at, CASE WHEN node.parent_node_id IS NOT NULL THEN to_json(node) END AS child
-       FROM dagapp.dag_task_results r
+       SELECT i.seq, r.task_id, r.job_id, r.node_id, r.status,
+         CASE WHEN node.parent_node_id IS NULL THEN r.output END AS output,
+         r.error, r.worker_id, r.started_at,
+         CASE WHEN node.parent_node_id IS NULL THEN NULL
+           WHEN r.status = 'failed' THEN to_json(node)
+           ELSE json_build_object('job_id', r.job_id, 'node_id', r.node_id, 'status', node.status,
+             'attempt', node.attempt, 'retry_count', node.retry_count,
+             'throttle_count', node.throttle_count, 'parent_node_id', node.parent_node_id,
+             'fan_out_index', node.fan_out_index) END AS child
+       FROM dagapp.dag_task_inbox i
        CROSS JOIN LATERAL (
          SELECT FROM dagapp.dag_jobs j
-         WHERE j.job_id = r.job_id AND j.owner_id = $1 AND ${wanted} OFFSET 0) mine
+         WHERE j.job_id = i.job_id AND j.owner_id = $1 AND ${wanted} OFFSET 0) mine
+       CROSS JOIN LATERAL (
+         SELECT * FROM dagapp.dag_task_results WHERE task_id = i.task_id OFFSET 0) r
        -- By the primary key alone: a word about the parent would bring in the index of children.
        LEFT JOIN LATERAL (
          SELECT ${factColumns} FROM dagapp.dag_node_states n
          WHERE n.job_id = r.job_id AND n.node_id = r.node_id OFFSET 0) node ON true
-       WHERE NOT r.processed LIMIT $2),
+       ORDER BY i.seq LIMIT $2),
      due AS MATERIALIZED (
        SELECT n.job_id, n.node_id FROM dagapp.dag_node_states n
        CROSS JOIN LATERAL (
@@ -115,10 +129,24 @@ export async function findWork(
   return { now: row.now, jobs, results, due, next_due_ms: row.next_due_ms, more };
 }
 
-export function markProcessed(tx: Transaction, taskIds: readonly string[]): void {
+/**
+ * Children that completed: their outputs go from the results to the nodes within the database, and
+ * never through this program.
+ */
+export function completeChildren(tx: Transaction, taskIds: readonly string[]): void {
   tx.send(
-    `UPDATE dagapp.dag_task_results SET processed = true WHERE task_id = ANY($1)`,
+    `UPDATE dagapp.dag_node_states n SET
+       status = 'completed', output = r.output, error = NULL, completed_at = now(),
+       worker_id = coalesce(r.worker_id, n.worker_id),
+       started_at = coalesce(r.started_at, n.started_at)
+     FROM dagapp.dag_task_results r
+     WHERE r.task_id = ANY($1) AND n.job_id = r.job_id AND n.node_id = r.node_id`,
     [taskIds],
-    "mark_processed",
+    "complete_children",
   );
+}
+
+/** Their results stay, as the history of attempts. */
+export function emptyInbox(tx: Transaction, seqs: readonly number[]): void {
+  tx.send(`DELETE FROM dagapp.dag_task_inbox WHERE seq = ANY($1)`, [seqs], "empty_inbox");
 }
