@@ -364,7 +364,8 @@ export function describeBroker(name: string, start: () => Promise<BrokerUnderTes
     });
 
     it("keeps the lease of a handler that blocks its process for longer", async () => {
-      const [broker, queue] = await openWithQueue(short);
+      // Long enough for a busy machine to renew it in time, and less than half of what is blocked.
+      const [broker, queue] = await openWithQueue({ leaseMs: 2000, maxDeliveries: 5 });
       await broker.publish(queue, [message("busy")]);
       const rival = await startRival(under, queue, "block");
       await rival.said("took busy 1");

@@ -11,7 +11,7 @@ export interface Rival {
   end(): Promise<void>;
 }
 
-/** wait: completes when told to; block: keeps its process busy for 2.7 s; listen: until aborted. */
+/** wait: completes when told to; block: keeps its process busy for 5 s; listen: until aborted. */
 type Behaviour = "wait" | "block" | "listen";
 
 const root = path.resolve(import.meta.dirname, "../..");
@@ -30,7 +30,7 @@ const consumer = (queue: string, behaviour: Behaviour) => `
     else {
       // After the line above is out: a process that is busy prints nothing.
       await new Promise((resolve) => setTimeout(resolve, 50));
-      const until = performance.now() + 2700;
+      const until = performance.now() + 5000;
       while (performance.now() < until);
     }
     say("completed", delivery.id, await delivery.complete());

@@ -1,4 +1,5 @@
 import type { QueryResult } from "pg";
+import { arrayLiteral } from "./array-literal.ts";
 
 /** A row as it comes back; each query names the shape it selects. */
 export type Row = object;
@@ -27,7 +28,11 @@ export interface Transaction extends Queryable {
 export function statement(text: string, values?: readonly unknown[], name?: string) {
   return {
     text,
-    ...(values === undefined ? {} : { values: [...values] }),
+    ...(values === undefined ? {} : { values: values.map(toParameter) }),
     ...(name === undefined ? {} : { name }),
   };
+}
+
+function toParameter(value: unknown): unknown {
+  return Array.isArray(value) ? (arrayLiteral(value) ?? value) : value;
 }
