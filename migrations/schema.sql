@@ -117,7 +117,7 @@ CREATE TABLE dagapp.dag_node_states (
   started_at timestamp with time zone,
   completed_at timestamp with time zone
 )
-WITH (fillfactor=70);
+WITH (fillfactor=40);
 CREATE TABLE dagapp.dag_orchestrators (
   owner_id text NOT NULL,
   host text NOT NULL,
@@ -186,6 +186,11 @@ CREATE TABLE dagapp.dag_queues (
   max_deliveries integer NOT NULL,
   dedupe_ms integer NOT NULL DEFAULT 0
 );
+CREATE TABLE dagapp.dag_task_inbox (
+  seq bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  task_id text NOT NULL,
+  job_id text NOT NULL
+);
 CREATE TABLE dagapp.dag_task_logs (
   log_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
   job_id text NOT NULL,
@@ -205,10 +210,8 @@ CREATE TABLE dagapp.dag_task_results (
   error jsonb,
   worker_id text,
   started_at timestamp with time zone,
-  reported_at timestamp with time zone NOT NULL DEFAULT now(),
-  processed boolean NOT NULL DEFAULT false
-)
-WITH (fillfactor=80);
+  reported_at timestamp with time zone NOT NULL DEFAULT now()
+);
 CREATE TABLE dagapp.dag_workers (
   worker_id text NOT NULL,
   host text NOT NULL,
@@ -314,12 +317,12 @@ ALTER TABLE dagapp.dag_node_states ADD CONSTRAINT skipped_has_no_output CHECK ((
 ALTER TABLE dagapp.dag_orchestrators ADD CONSTRAINT dag_orchestrators_pkey PRIMARY KEY (owner_id);
 ALTER TABLE dagapp.dag_queue_dead ADD CONSTRAINT dag_queue_dead_pkey PRIMARY KEY (message_id);
 ALTER TABLE dagapp.dag_queue_leases ADD CONSTRAINT dag_queue_leases_pkey PRIMARY KEY (message_id);
-ALTER TABLE dagapp.dag_queue_ready ADD CONSTRAINT dag_queue_ready_pkey PRIMARY KEY (message_id);
 ALTER TABLE dagapp.dag_queue_seen ADD CONSTRAINT dag_queue_seen_pkey PRIMARY KEY (queue, message_key);
 ALTER TABLE dagapp.dag_queues ADD CONSTRAINT dag_queues_pkey PRIMARY KEY (queue);
 ALTER TABLE dagapp.dag_queues ADD CONSTRAINT dag_queues_dedupe_ms_check CHECK ((dedupe_ms >= 0));
 ALTER TABLE dagapp.dag_queues ADD CONSTRAINT dag_queues_lease_ms_check CHECK ((lease_ms > 0));
 ALTER TABLE dagapp.dag_queues ADD CONSTRAINT dag_queues_max_deliveries_check CHECK ((max_deliveries > 0));
+ALTER TABLE dagapp.dag_task_inbox ADD CONSTRAINT dag_task_inbox_pkey PRIMARY KEY (seq);
 ALTER TABLE dagapp.dag_task_logs ADD CONSTRAINT dag_task_logs_pkey PRIMARY KEY (log_id);
 ALTER TABLE dagapp.dag_task_logs ADD CONSTRAINT dag_task_logs_level_check CHECK ((level = ANY (ARRAY['debug'::text, 'info'::text, 'warn'::text, 'error'::text])));
 ALTER TABLE dagapp.dag_task_results ADD CONSTRAINT dag_task_results_pkey PRIMARY KEY (task_id);
@@ -342,23 +345,19 @@ CREATE INDEX dag_job_events_by_age ON dagapp.dag_job_events USING brin (created_
 CREATE INDEX dag_jobs_active ON dagapp.dag_jobs USING btree (owner_id) WHERE (status = ANY (ARRAY['pending'::dagapp.job_status, 'running'::dagapp.job_status]));
 CREATE INDEX dag_jobs_attention ON dagapp.dag_jobs USING btree (owner_id) WHERE attention;
 CREATE INDEX dag_jobs_by_correlation ON dagapp.dag_jobs USING btree (correlation_id) WHERE (correlation_id IS NOT NULL);
-CREATE INDEX dag_jobs_by_workflow ON dagapp.dag_jobs USING btree (workflow_id, created_at DESC, job_id DESC);
+CREATE INDEX dag_jobs_by_workflow ON dagapp.dag_jobs USING btree (workflow_id, created_at DESC);
 CREATE UNIQUE INDEX dag_jobs_idempotency ON dagapp.dag_jobs USING btree (idempotency_key) WHERE (idempotency_key IS NOT NULL);
-CREATE INDEX dag_jobs_newest ON dagapp.dag_jobs USING btree (created_at DESC, job_id DESC);
+CREATE INDEX dag_jobs_newest ON dagapp.dag_jobs USING btree (created_at DESC);
 CREATE UNIQUE INDEX dag_node_states_children ON dagapp.dag_node_states USING btree (job_id, parent_node_id, fan_out_index) WHERE (parent_node_id IS NOT NULL);
 CREATE INDEX dag_node_states_due ON dagapp.dag_node_states USING btree (retry_at) WHERE (retry_at IS NOT NULL);
 CREATE INDEX dag_queue_dead_by_queue ON dagapp.dag_queue_dead USING btree (queue, message_id DESC);
 CREATE INDEX dag_queue_dead_unhandled ON dagapp.dag_queue_dead USING btree (message_id) WHERE (NOT handled);
-CREATE INDEX dag_queue_leases_by_group ON dagapp.dag_queue_leases USING btree (group_key) WHERE (group_key IS NOT NULL);
-CREATE INDEX dag_queue_leases_by_key ON dagapp.dag_queue_leases USING btree (message_key);
-CREATE INDEX dag_queue_leases_expired ON dagapp.dag_queue_leases USING btree (until);
+CREATE INDEX dag_queue_leases_by_group ON dagapp.dag_queue_leases USING btree (group_key, message_key);
 CREATE INDEX dag_queue_ready_by_group ON dagapp.dag_queue_ready USING btree (group_key) WHERE (group_key IS NOT NULL);
 CREATE INDEX dag_queue_ready_delayed ON dagapp.dag_queue_ready USING btree (queue, visible_at) WHERE (visible_at IS NOT NULL);
 CREATE INDEX dag_queue_ready_next ON dagapp.dag_queue_ready USING btree (queue, priority DESC, message_id) WHERE (visible_at IS NULL);
 CREATE INDEX dag_queue_seen_expired ON dagapp.dag_queue_seen USING btree (until);
 CREATE INDEX dag_task_logs_by_job ON dagapp.dag_task_logs USING btree (job_id, log_id);
-CREATE INDEX dag_task_results_newest ON dagapp.dag_task_results USING btree (reported_at DESC, task_id);
-CREATE INDEX dag_task_results_unprocessed ON dagapp.dag_task_results USING btree (job_id) WHERE (NOT processed);
 CREATE INDEX dag_workflow_versions_by_workflow ON dagapp.dag_workflow_versions USING btree (workflow_id, created_at DESC);
 CREATE INDEX stac_items_by_box ON dagapp.stac_items USING gist (box);
 CREATE INDEX stac_items_by_box_beyond ON dagapp.stac_items USING gist (box_beyond) WHERE (box_beyond IS NOT NULL);
