@@ -1,6 +1,7 @@
 import path from "node:path";
 import type { Gdal } from "./gdal.ts";
 import { findNativeGdal } from "./native-gdal.ts";
+import { createWasmGdal } from "./wasm/wasm-gdal.ts";
 
 export interface GdalSettings {
   /** Where the programs are, if not on the search path. */
@@ -18,8 +19,10 @@ const usual = "/usr/local/bin:/usr/bin:/bin";
  */
 export async function createGdal(settings: GdalSettings = {}): Promise<Gdal> {
   const { binDir, prefer = "auto", searchPath = usual } = settings;
+  if (prefer === "wasm") return createWasmGdal();
   const folders = binDir === undefined ? searchPath.split(path.delimiter) : [binDir];
   const native = await findNativeGdal(folders.filter((folder) => path.isAbsolute(folder)));
   if (native !== undefined) return native;
-  throw new Error(`No GDAL was found in ${folders.join(", ")}.`);
+  if (prefer === "auto") return createWasmGdal();
+  throw new Error(`GDAL's programs are not in ${folders.join(", ")}: install gdal-bin.`);
 }

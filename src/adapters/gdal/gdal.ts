@@ -32,13 +32,13 @@ export interface GdalCapabilities {
 export interface GdalRunOptions {
   /** The task's own folder: relative paths, temporary files. */
   readonly workDir: string;
-  readonly signal?: AbortSignal;
-  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal | undefined;
+  readonly timeoutMs?: number | undefined;
   /** From 0 to 100; only programs that show a progress bar have it. */
-  onProgress?(percent: number): void;
-  readonly stdin?: string;
+  readonly onProgress?: ((percent: number) => void) | undefined;
+  readonly stdin?: string | undefined;
   /** GDAL's configuration options, besides those that every run gets. */
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface GdalOutput {

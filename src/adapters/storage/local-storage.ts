@@ -124,8 +124,7 @@ export function createLocalStorage(folder: string, options: LocalStorageOptions 
     delete: async (name) => {
       const target = await locate(name);
       if (target === undefined) return false;
-      const removed = await unlink(target).then(() => true, ignoreNoFile);
-      return removed ?? false;
+      return unlink(target).then(() => true, ignoreNoFile);
     },
 
     list: (prefix, page) => listFolder(folder, prefix, describe, page),
@@ -156,7 +155,8 @@ function describe(name: string, found: Stats): StoredObject {
 }
 
 /** A folder is not an object, so there is nothing to delete. */
-function ignoreNoFile(error: unknown): undefined {
+function ignoreNoFile(error: unknown): false {
   const code = (error as { code?: string }).code;
-  return code === "EISDIR" || code === "EPERM" ? undefined : ignoreMissing(error);
+  if (code !== "EISDIR" && code !== "EPERM") ignoreMissing(error);
+  return false;
 }

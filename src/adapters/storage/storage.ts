@@ -36,13 +36,13 @@ export interface Storage {
 }
 
 export interface PutOptions {
-  readonly contentType?: string;
+  readonly contentType?: string | undefined;
 }
 
 export interface TransferOptions {
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** From 0 to 1. */
-  onProgress?(fraction: number): void;
+  readonly onProgress?: ((fraction: number) => void) | undefined;
 }
 
 /** Without a length: to the end. */
@@ -52,8 +52,8 @@ export interface ByteRange {
 }
 
 export interface ListOptions {
-  readonly cursor?: string;
-  readonly limit?: number;
+  readonly cursor?: string | undefined;
+  readonly limit?: number | undefined;
 }
 
 export interface StoredObject {

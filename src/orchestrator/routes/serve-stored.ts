@@ -26,7 +26,7 @@ export async function serveStored(
   options: { readonly cacheControl?: string } = {},
 ): Promise<Answer> {
   const found = await storage.head(path).catch(asProblem);
-  if (found === undefined) throw asProblem(new NotInStorage(path));
+  if (found === undefined) return asProblem(new NotInStorage(path));
   const common = {
     etag: found.etag,
     "last-modified": new Date(found.modified_at).toUTCString(),

@@ -7,11 +7,13 @@ import { serveStored } from "./serve-stored.ts";
 export function storageRoutes(deps: Pick<RouteDeps, "storage">): Handlers<typeof storageContracts> {
   const { storage } = deps;
   return {
-    readStored: async ({ params: { path }, query, header }) => {
+    readStored: async (request) => {
+      const { params, query } = request;
+      const { path } = params;
       if (!(await storage.checkSignature(path, query))) {
         throw new Problem("LINK_NOT_VALID", "The link was changed, or its time is over.");
       }
-      return serveStored(storage, path, header);
+      return serveStored(storage, path, (name) => request.header(name));
     },
   };
 }
