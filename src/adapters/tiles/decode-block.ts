@@ -1,0 +1,181 @@
+/**
+ * One block of a TIFF to samples. JPEG and WebP are pictures and go to libvips, deflate to zlib's
+ * threads; the rarer codecs are geotiff's. Predictors are undone here for all of them.
+ */
+import { promisify } from "node:util";
+import { inflate } from "node:zlib";
+import { Compression, TiffTag } from "@cogeotiff/core";
+import type { TiffImage } from "@cogeotiff/core";
+import sharp from "sharp";
+import { Problem } from "../../core/errors.ts";
+import type { Samples } from "../../core/serving/resample.ts";
+import type { SampleType } from "./raster-file.ts";
+import { undoFloating, undoHorizontal } from "./predictor.ts";
+
+const inflateBytes = promisify(inflate);
+
+export interface BlockShape {
+  readonly width: number;
+  readonly height: number;
+  /** Samples of a pixel in this block: one, where bands are stored apart. */
+  readonly samples: number;
+  readonly sampleType: SampleType;
+  readonly sampleBytes: number;
+  readonly isLittleEndian: boolean;
+}
+
+export async function decodeBlock(
+  image: TiffImage,
+  bytes: ArrayBuffer,
+  shape: BlockShape,
+): Promise<Samples> {
+  const compression = image.value(TiffTag.Compression) ?? Compression.None;
+  if (compression === Compression.Jpeg || compression === Compression.Webp) {
+    return decodePicture(bytes, shape);
+  }
+  const expected = shape.width * shape.height * shape.samples * shape.sampleBytes;
+  const decoded = await unpack(image, compression, bytes, expected);
+  const whole = pad(decoded, expected);
+  const predictor = image.value(TiffTag.Predictor) as number | null;
+  if (predictor === 3) {
+    const made = undoFloating(whole, shape.width, shape.samples, shape.sampleBytes);
+    return viewAs(shape.sampleType, made);
+  }
+  if (!shape.isLittleEndian) swap(whole, shape.sampleBytes);
+  if (predictor === 2) {
+    undoHorizontal(viewUnsigned(whole, shape.sampleBytes), shape.width, shape.samples);
+  }
+  return viewAs(shape.sampleType, whole);
+}
+
+/** A mask of one bit a pixel, as GDAL writes it: a set bit is a valid pixel. */
+export async function decodeBits(
+  image: TiffImage,
+  bytes: ArrayBuffer,
+  width: number,
+  height: number,
+): Promise<Uint8Array> {
+  const compression = image.value(TiffTag.Compression) ?? Compression.None;
+  const rowBytes = Math.ceil(width / 8);
+  const packed = pad(await unpack(image, compression, bytes, rowBytes * height), rowBytes * height);
+  const mask = new Uint8Array(width * height);
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < width; x++) {
+      const bit = ((packed[y * rowBytes + (x >> 3)] ?? 0) >> (7 - (x & 7))) & 1;
+      mask[y * width + x] = bit === 1 ? 255 : 0;
+    }
+  }
+  return mask;
+}
+
+async function unpack(
+  image: TiffImage,
+  compression: Compression,
+  bytes: ArrayBuffer,
+  expected: number,
+): Promise<Uint8Array> {
+  switch (compression) {
+    case Compression.None:
+      return new Uint8Array(bytes);
+    case Compression.Deflate:
+    case Compression.DeflateOther: {
+      const made = await inflateBytes(bytes, { maxOutputLength: expected + 65_536 });
+      return new Uint8Array(made.buffer, made.byteOffset, made.byteLength);
+    }
+    default:
+      return unpackRare(image, compression, bytes);
+  }
+}
+
+/** Loaded when the first such file is shown: most platforms never need it. */
+async function unpackRare(
+  image: TiffImage,
+  compression: Compression,
+  bytes: ArrayBuffer,
+): Promise<Uint8Array> {
+  const { getDecoder } = await import("geotiff");
+  const parameters = {
+    tileWidth: 0,
+    tileHeight: 0,
+    predictor: 1,
+    bitsPerSample: 8,
+    planarConfiguration: 1,
+    LercParameters: image.value(TiffTag.LercParameters),
+  };
+  let decoder;
+  try {
+    decoder = await getDecoder(compression, parameters);
+  } catch {
+    throw new Problem(
+      "LAYER_UNREADABLE",
+      `The layer's file is compressed with method ${compression}, which cannot be shown.`,
+    );
+  }
+  return new Uint8Array(await decoder.decode(bytes));
+}
+
+async function decodePicture(bytes: ArrayBuffer, shape: BlockShape): Promise<Uint8Array> {
+  const { data, info } = await sharp(Buffer.from(bytes), { failOn: "error" })
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  const { width, height, channels } = info;
+  if (width === shape.width && height === shape.height && channels === shape.samples) {
+    return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+  }
+  // The last block of strips may be lower, and one band may come back as three equal ones.
+  const made = new Uint8Array(shape.width * shape.height * shape.samples);
+  const [across, down] = [Math.min(width, shape.width), Math.min(height, shape.height)];
+  for (let y = 0; y < down; y++) {
+    for (let x = 0; x < across; x++) {
+      for (let sample = 0; sample < shape.samples; sample++) {
+        made[(y * shape.width + x) * shape.samples + sample] =
+          sample < channels ? (data[(y * width + x) * channels + sample] ?? 0) : 255;
+      }
+    }
+  }
+  return made;
+}
+
+/** To its own memory, aligned; the last strip of an image is shorter than the others. */
+function pad(bytes: Uint8Array, length: number): Uint8Array {
+  if (bytes.byteLength === length && bytes.byteOffset % 8 === 0) return bytes;
+  const made = new Uint8Array(length);
+  made.set(bytes.subarray(0, length));
+  return made;
+}
+
+function swap(bytes: Uint8Array, size: number): void {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (size === 2) buffer.swap16();
+  else if (size === 4) buffer.swap32();
+  else if (size === 8) buffer.swap64();
+}
+
+function viewUnsigned(bytes: Uint8Array, size: number): Uint8Array | Uint16Array | Uint32Array {
+  const { buffer, byteOffset, byteLength } = bytes;
+  if (size === 1) return bytes;
+  if (size === 2) return new Uint16Array(buffer, byteOffset, byteLength / 2);
+  if (size === 4) return new Uint32Array(buffer, byteOffset, byteLength / 4);
+  throw new Problem("LAYER_UNREADABLE", "Predictor 2 on samples of 64 bits is not supported.");
+}
+
+const arrays = {
+  uint8: Uint8Array,
+  int8: Int8Array,
+  uint16: Uint16Array,
+  int16: Int16Array,
+  uint32: Uint32Array,
+  int32: Int32Array,
+  float32: Float32Array,
+  float64: Float64Array,
+} as const;
+
+export function makeSamples(type: SampleType, length: number): Samples {
+  return new arrays[type](length);
+}
+
+function viewAs(type: SampleType, bytes: Uint8Array): Samples {
+  const { buffer, byteOffset, byteLength } = bytes;
+  const array = arrays[type];
+  return new array(buffer as ArrayBuffer, byteOffset, byteLength / array.BYTES_PER_ELEMENT);
+}

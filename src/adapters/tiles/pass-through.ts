@@ -1,0 +1,68 @@
+/**
+ * A visualization copy is cut exactly as web maps are: a tile is a block of its file. Where that
+ * block is a JPEG it is sent as it lies there (0.3 to 1 ms instead of 10).
+ */
+import { Compression, TiffTag } from "@cogeotiff/core";
+import { apply } from "../../core/serving/affine.ts";
+import type { Tile } from "../../core/serving/web-mercator.ts";
+import { resolutionAt, tileBox } from "../../core/serving/web-mercator.ts";
+import type { Level, RasterFile } from "./raster-file.ts";
+import type { BlockCache } from "./read-window.ts";
+import { readWindow } from "./read-window.ts";
+
+/** The block that is this tile, if there is one. */
+export function findBlock(
+  raster: RasterFile,
+  tile: Tile,
+  tileSize: number,
+): { level: Level; column: number; row: number } | undefined {
+  if (!raster.isWebMercator) return undefined;
+  const [full] = raster.levels;
+  const resolution = resolutionAt(tile.z, tileSize);
+  const [left, , , top] = tileBox(tile);
+  const [column0, row0] = apply(raster.toPixels, left, top);
+  for (const level of raster.levels) {
+    if (level.blockWidth !== tileSize || level.blockHeight !== tileSize) continue;
+    const factor = full.width / level.width;
+    const pixel = raster.toCoordinates[0] * factor;
+    if (Math.abs(pixel / resolution - 1) > 1e-6 * tileSize) continue;
+    const column = column0 / factor / tileSize;
+    const row = row0 / factor / tileSize;
+    const isOnGrid = [column, row].every((each) => Math.abs(each - Math.round(each)) < 0.01);
+    if (!isOnGrid) continue;
+    const place = { level, column: Math.round(column), row: Math.round(row) };
+    const isInside =
+      place.column >= 0 &&
+      place.row >= 0 &&
+      (place.column + 1) * tileSize <= level.width &&
+      (place.row + 1) * tileSize <= level.height;
+    return isInside ? place : undefined;
+  }
+  return undefined;
+}
+
+/** Undefined: this tile has to be made. */
+export async function passBlock(
+  raster: RasterFile,
+  tile: Tile,
+  tileSize: number,
+  blocks: BlockCache,
+): Promise<Uint8Array | undefined> {
+  const found = findBlock(raster, tile, tileSize);
+  if (found === undefined) return undefined;
+  const { level, column, row } = found;
+  if (level.image.value(TiffTag.Compression) !== Compression.Jpeg) return undefined;
+  if (raster.nodata !== undefined || raster.alphaBand !== undefined) return undefined;
+  if (level.mask !== undefined) {
+    const window = { left: column * tileSize, top: row * tileSize };
+    const size = { width: tileSize, height: tileSize };
+    const { mask } = await readWindow(
+      raster,
+      { level, window: { ...window, ...size }, bands: [] },
+      blocks,
+    );
+    if (mask.some((each) => each !== 255)) return undefined;
+  }
+  const block = await level.image.getTile(column, row);
+  return block === null ? undefined : new Uint8Array(block.bytes);
+}

@@ -1,0 +1,56 @@
+import type { TiffImage } from "@cogeotiff/core";
+import type { Affine } from "../../core/serving/affine.ts";
+import type { Extent } from "../../core/serving/coverage.ts";
+import type { Project } from "../../core/serving/pixel-map.ts";
+
+export const sampleTypes = [
+  "uint8",
+  "int8",
+  "uint16",
+  "int16",
+  "uint32",
+  "int32",
+  "float32",
+  "float64",
+] as const;
+export type SampleType = (typeof sampleTypes)[number];
+
+/** One resolution of a raster; the first is the full one. */
+export interface Level {
+  readonly width: number;
+  readonly height: number;
+  readonly blockWidth: number;
+  readonly blockHeight: number;
+  readonly image: TiffImage;
+  /** Of the same size, one bit or byte a pixel. */
+  readonly mask: TiffImage | undefined;
+}
+
+/** An opened Cloud-Optimized GeoTIFF: all that its header says, checked. */
+export interface RasterFile {
+  /** For the caches: path and version. */
+  readonly key: string;
+  readonly levels: readonly [Level, ...Level[]];
+  readonly sampleType: SampleType;
+  readonly samples: number;
+  /** From 1; without the alpha band. */
+  readonly bandCount: number;
+  /** From 1. */
+  readonly alphaBand: number | undefined;
+  readonly isColour: boolean;
+  /** Of a palette: 256 or 65536 colours, red green blue alpha. */
+  readonly palette: Uint8Array | undefined;
+  readonly nodata: number | undefined;
+  readonly descriptions: readonly string[];
+  readonly isLittleEndian: boolean;
+  readonly toCoordinates: Affine;
+  readonly toPixels: Affine;
+  /** EPSG, where the file says it. */
+  readonly code: number | undefined;
+  readonly isWebMercator: boolean;
+  readonly toDegrees: Project;
+  readonly fromDegrees: Project;
+  readonly extent: Extent;
+  readonly minZoom: number;
+  readonly maxZoom: number;
+}

@@ -1,0 +1,257 @@
+/** A window of one level as bands and a mask, put together from decoded blocks that are kept. */
+import { PlanarConfiguration, TiffTag } from "@cogeotiff/core";
+import type { TiffImage } from "@cogeotiff/core";
+import { Problem } from "../../core/errors.ts";
+import type { Pixels, Samples } from "../../core/serving/resample.ts";
+import { decodeBits, decodeBlock, makeSamples } from "./decode-block.ts";
+import type { Lru } from "./lru.ts";
+import { createLru } from "./lru.ts";
+import { bytesOf } from "./open-raster.ts";
+import type { Level, RasterFile } from "./raster-file.ts";
+
+export interface Window {
+  readonly left: number;
+  readonly top: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface WindowRequest {
+  readonly level: Level;
+  readonly window: Window;
+  /** From 1. */
+  readonly bands: readonly number[];
+  /** Counts instead of the file's own nodata value. */
+  readonly nodata?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+interface KeptBlock {
+  readonly bytes: number;
+  /** Undefined: the file leaves this block out. */
+  readonly samples: Promise<Samples | undefined>;
+}
+export type BlockCache = Lru<KeptBlock>;
+
+/**
+ * A picture of 256 pixels needs at most four times its pixels where there are overviews. Without
+ * them a low zoom would read the whole file for every tile.
+ */
+const mostPixels = 36_000_000;
+const blocksAtOnce = 4;
+
+export function createBlockCache(mostBytes: number): BlockCache {
+  return createLru(mostBytes, ({ bytes }) => bytes);
+}
+
+export async function readWindow(
+  raster: RasterFile,
+  request: WindowRequest,
+  cache: BlockCache,
+): Promise<Pixels> {
+  const { level, window } = request;
+  const { width, height } = window;
+  if (width * height > mostPixels) {
+    throw new Problem(
+      "LAYER_UNREADABLE",
+      "The layer has no overviews for so small a scale: zoom in, or ingest it again.",
+    );
+  }
+  const bands = request.bands.map(() => makeSamples(raster.sampleType, width * height));
+  const mask = new Uint8Array(width * height).fill(255);
+  const separate =
+    (level.image.value(TiffTag.PlanarConfiguration) as number | null) ===
+    (PlanarConfiguration.Separate as number);
+  const alpha = raster.alphaBand;
+  const wanted = alpha === undefined ? request.bands : [...request.bands, alpha];
+  const targets: Samples[] = alpha === undefined ? bands : [...bands, mask];
+
+  await forEachBlock(level, window, async (place) => {
+    request.signal?.throwIfAborted();
+    const planes = separate ? [...new Set(wanted)] : wanted.length > 0 ? [0] : [];
+    const decoded = new Map<number, Samples | undefined>();
+    for (const plane of planes) {
+      decoded.set(plane, await readBlock(raster, level, place, Math.max(0, plane - 1), cache));
+    }
+    for (const [index, band] of wanted.entries()) {
+      const block = decoded.get(separate ? band : 0);
+      const target = targets[index];
+      if (target === undefined) continue;
+      const stride = separate ? 1 : raster.samples;
+      const isAlpha = index === request.bands.length;
+      copyBlock(block, { level, place, window, stride, sample: separate ? 0 : band - 1 }, target, {
+        scale: isAlpha ? alphaScale(raster) : undefined,
+      });
+      // A block that was never written has no pixels at all.
+      if (block === undefined && index === 0) clear(mask, level, place, window);
+    }
+    if (level.mask !== undefined) {
+      const bits = await readMask(raster, level, level.mask, place, cache);
+      copyBlock(bits, { level, place, window, stride: 1, sample: 0 }, mask, {});
+      if (bits === undefined) clear(mask, level, place, window);
+    }
+  });
+  // A nodata value counts before alpha and mask, and only where the file or the request has one.
+  const nodata = request.nodata ?? raster.nodata;
+  for (const band of bands) maskNodata(band, mask, nodata);
+  return { width, height, bands, mask };
+}
+
+interface Place {
+  readonly column: number;
+  readonly row: number;
+}
+
+async function forEachBlock(
+  { blockWidth, blockHeight }: Level,
+  { left, top, width, height }: Window,
+  act: (place: Place) => Promise<void>,
+): Promise<void> {
+  const places: Place[] = [];
+  const lastColumn = Math.floor((left + width - 1) / blockWidth);
+  const lastRow = Math.floor((top + height - 1) / blockHeight);
+  for (let row = Math.floor(top / blockHeight); row <= lastRow; row++) {
+    for (let column = Math.floor(left / blockWidth); column <= lastColumn; column++) {
+      places.push({ column, row });
+    }
+  }
+  for (let start = 0; start < places.length; start += blocksAtOnce) {
+    await Promise.all(places.slice(start, start + blocksAtOnce).map(act));
+  }
+}
+
+async function readBlock(
+  raster: RasterFile,
+  level: Level,
+  place: Place,
+  plane: number,
+  cache: BlockCache,
+): Promise<Samples | undefined> {
+  const { image, blockWidth: width, blockHeight: height } = level;
+  const across = Math.ceil(level.width / width);
+  const down = Math.ceil(level.height / height);
+  const separate = (image.value(TiffTag.PlanarConfiguration) as number | null) === 2;
+  const index = (separate ? plane * across * down : 0) + place.row * across + place.column;
+  const { sampleType, isLittleEndian } = raster;
+  const samples = separate ? 1 : raster.samples;
+  const sampleBytes = bytesOf[sampleType];
+  const shape = { width, height, samples, sampleType, sampleBytes, isLittleEndian };
+  const key = `${raster.key}|${image.id}|${index}`;
+  return remember(cache, key, width * height * samples * sampleBytes, async () => {
+    const bytes = await readBytes(image, index);
+    return bytes && decodeBlock(image, bytes, shape);
+  });
+}
+
+async function readMask(
+  raster: RasterFile,
+  level: Level,
+  image: TiffImage,
+  place: Place,
+  cache: BlockCache,
+): Promise<Samples | undefined> {
+  const { blockWidth: width, blockHeight: height } = level;
+  const index = place.row * Math.ceil(level.width / width) + place.column;
+  const key = `${raster.key}|${image.id}|${index}`;
+  return remember(cache, key, width * height, async () => {
+    const bytes = await readBytes(image, index);
+    if (bytes === undefined) return undefined;
+    const bits = [image.value(TiffTag.BitsPerSample) ?? 1].flat()[0];
+    if (bits === 1) return decodeBits(image, bytes, width, height);
+    return decodeBlock(image, bytes, {
+      ...{ width, height, samples: 1, sampleType: "uint8", sampleBytes: 1 },
+      isLittleEndian: raster.isLittleEndian,
+    });
+  });
+}
+
+/** Undefined: the file leaves this block out. */
+async function readBytes(image: TiffImage, index: number): Promise<ArrayBuffer | undefined> {
+  if (!image.isTiled()) return (await image.getStrip(index))?.bytes;
+  const { offset, imageSize } = await image.getTileSize(index);
+  return offset === 0 ? undefined : (await image.getBytes(offset, imageSize))?.bytes;
+}
+
+function remember(
+  cache: BlockCache,
+  key: string,
+  bytes: number,
+  make: () => Promise<Samples | undefined>,
+): Promise<Samples | undefined> {
+  const known = cache.get(key);
+  if (known !== undefined) return known.samples;
+  const made = make();
+  cache.set(key, { bytes, samples: made });
+  made.catch(() => {
+    cache.delete(key);
+  });
+  return made;
+}
+
+interface Copy {
+  readonly level: Level;
+  readonly place: Place;
+  readonly window: Window;
+  readonly stride: number;
+  readonly sample: number;
+}
+
+function copyBlock(
+  block: Samples | undefined,
+  { level, place, window, stride, sample }: Copy,
+  target: Samples,
+  { scale }: { scale?: number | undefined },
+): void {
+  if (block === undefined) return;
+  const { left, right, top, bottom, startX, startY } = overlap(level, place, window);
+  for (let y = top; y < bottom; y++) {
+    let from = ((y - startY) * level.blockWidth + (left - startX)) * stride + sample;
+    let to = (y - window.top) * window.width + (left - window.left);
+    if (stride === 1 && scale === undefined) {
+      target.set(block.subarray(from, from + right - left), to);
+      continue;
+    }
+    for (let x = left; x < right; x++, from += stride, to++) {
+      const value = block[from] ?? 0;
+      target[to] = scale === undefined ? value : value * scale;
+    }
+  }
+}
+
+function clear(mask: Uint8Array, level: Level, place: Place, window: Window): void {
+  const { left, right, top, bottom } = overlap(level, place, window);
+  for (let y = top; y < bottom; y++) {
+    const start = (y - window.top) * window.width - window.left;
+    mask.fill(0, start + left, start + right);
+  }
+}
+
+function overlap(level: Level, place: Place, window: Window) {
+  const startX = place.column * level.blockWidth;
+  const startY = place.row * level.blockHeight;
+  return {
+    startX,
+    startY,
+    left: Math.max(startX, window.left),
+    right: Math.min(startX + level.blockWidth, window.left + window.width),
+    top: Math.max(startY, window.top),
+    bottom: Math.min(startY + level.blockHeight, window.top + window.height),
+  };
+}
+
+/** An alpha of 16 bits counts as one of 8. */
+function alphaScale({ sampleType }: RasterFile): number | undefined {
+  return sampleType === "uint16" ? 255 / 65_535 : undefined;
+}
+
+function maskNodata(band: Samples, mask: Uint8Array, nodata: number | undefined): void {
+  const isFloat = band instanceof Float32Array || band instanceof Float64Array;
+  if (!isFloat && (nodata === undefined || Number.isNaN(nodata))) return;
+  // -3.4028234663852886e38 as text is not the same number once it is 32 bits wide.
+  const hole =
+    nodata === undefined ? NaN : band instanceof Float32Array ? Math.fround(nodata) : nodata;
+  for (let index = 0; index < band.length; index++) {
+    const value = band[index] ?? 0;
+    if (value === hole || (isFloat && Number.isNaN(value))) mask[index] = 0;
+  }
+}

@@ -1,0 +1,195 @@
+/** From an opened raster to a picture: which part, which level, which pixels, which colours. */
+import { Problem } from "../../core/errors.ts";
+import { chooseLevel, measureReduction } from "../../core/serving/choose-level.ts";
+import { coveredParts } from "../../core/serving/coverage.ts";
+import type { Picture } from "../../core/serving/paint.ts";
+import { paint } from "../../core/serving/paint.ts";
+import type { PixelMap } from "../../core/serving/pixel-map.ts";
+import { mapPixels } from "../../core/serving/pixel-map.ts";
+import type { RenderOptions } from "../../core/serving/render-options.ts";
+import type { Pixels } from "../../core/serving/resample.ts";
+import { resample } from "../../core/serving/resample.ts";
+import { spread } from "../../core/serving/statistics.ts";
+import type { Box } from "../../core/serving/web-mercator.ts";
+import { toDegrees } from "../../core/serving/web-mercator.ts";
+import type { RasterFile } from "./raster-file.ts";
+import type { BlockCache, Window } from "./read-window.ts";
+import { readWindow } from "./read-window.ts";
+
+export interface RenderContext {
+  readonly blocks: BlockCache;
+  /** What the values of a raster lie between, by its key; found once. */
+  readonly spreads: Map<string, Promise<readonly ([number, number] | undefined)[]>>;
+  readonly signal: AbortSignal;
+}
+
+/** A box of web mercator. Undefined: the raster has nothing there. */
+export async function renderBox(
+  raster: RasterFile,
+  box: Box,
+  size: { readonly width: number; readonly height: number },
+  options: RenderOptions,
+  context: RenderContext,
+): Promise<Picture | undefined> {
+  const parts = coveredParts(box, raster.extent);
+  if (parts.length === 0) return undefined;
+  const map = mapPixels({
+    ...size,
+    box,
+    parts,
+    toPixels: raster.toPixels,
+    project: raster.isWebMercator
+      ? (x, y) => [x, y]
+      : (x, y) => raster.fromDegrees(...toDegrees(x, y)),
+  });
+  const pixels = await readMapped(raster, map, options, context);
+  return pixels && colour(raster, pixels, options, context);
+}
+
+/** The whole raster as it lies in its file, at most so many pixels a side. */
+export async function renderWhole(
+  raster: RasterFile,
+  mostSide: number,
+  options: RenderOptions,
+  context: RenderContext,
+): Promise<Picture> {
+  const pixels = await readWhole(raster, mostSide, options, context);
+  return colour(raster, pixels, options, context);
+}
+
+export async function readWhole(
+  raster: RasterFile,
+  mostSide: number,
+  options: Pick<RenderOptions, "bands" | "nodata" | "resampling">,
+  context: Pick<RenderContext, "blocks" | "signal">,
+): Promise<Pixels> {
+  const [full] = raster.levels;
+  const reduction = Math.max(1, Math.max(full.width, full.height) / mostSide);
+  const width = Math.max(1, Math.round(full.width / reduction));
+  const height = Math.max(1, Math.round(full.height / reduction));
+  const map = stretch(width, height, full);
+  const pixels = await readMapped(raster, map, options, context);
+  if (pixels === undefined) throw new Error("a whole raster has pixels");
+  return pixels;
+}
+
+function stretch(
+  width: number,
+  height: number,
+  full: { readonly width: number; readonly height: number },
+): PixelMap {
+  return mapPixels({
+    box: [0, -height, width, 0],
+    width,
+    height,
+    parts: [{ box: [0, -height, width, 0], shift: 0 }],
+    project: (x, y) => [x, -y],
+    toPixels: [full.width / width, 0, 0, 0, full.height / height, 0],
+  });
+}
+
+async function readMapped(
+  raster: RasterFile,
+  map: PixelMap,
+  options: Pick<RenderOptions, "bands" | "nodata" | "resampling">,
+  context: Pick<RenderContext, "blocks" | "signal">,
+): Promise<Pixels | undefined> {
+  const reduction = measureReduction(map);
+  const [full] = raster.levels;
+  const level = raster.levels[chooseLevel(raster.levels, reduction ?? 1)] ?? full;
+  const scale = { x: level.width / full.width, y: level.height / full.height };
+  const window = findWindow(map, scale, level);
+  if (window === undefined) return undefined;
+  const { blocks, signal } = context;
+  const bands = shownBands(raster, options.bands);
+  const pixels = await readWindow(
+    raster,
+    { level, window, bands, nodata: options.nodata, signal },
+    blocks,
+  );
+  signal.throwIfAborted();
+  return resample({ ...pixels, ...window }, map, scale, options.resampling);
+}
+
+/** What of the level is needed, and one pixel around it for those who interpolate. */
+function findWindow(
+  map: PixelMap,
+  scale: { readonly x: number; readonly y: number },
+  level: { readonly width: number; readonly height: number },
+): Window | undefined {
+  let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
+  for (let index = 0; index < map.columns.length; index++) {
+    const column = (map.columns[index] ?? NaN) * scale.x;
+    const row = (map.rows[index] ?? NaN) * scale.y;
+    if (!(column >= 0 && column < level.width && row >= 0 && row < level.height)) continue;
+    if (column < left) left = column;
+    if (column > right) right = column;
+    if (row < top) top = row;
+    if (row > bottom) bottom = row;
+  }
+  if (left > right) return undefined;
+  left = Math.max(0, Math.floor(left) - 1);
+  top = Math.max(0, Math.floor(top) - 1);
+  right = Math.min(level.width, Math.floor(right) + 2);
+  bottom = Math.min(level.height, Math.floor(bottom) + 2);
+  return { left, top, width: right - left, height: bottom - top };
+}
+
+export function shownBands(
+  raster: RasterFile,
+  asked: readonly number[] | undefined,
+): readonly number[] {
+  const bands = asked ?? (raster.isColour ? [1, 2, 3] : [1]);
+  const missing = bands.find((band) => band > raster.samples);
+  if (missing !== undefined) {
+    throw new Problem(
+      "BAD_REQUEST",
+      `The layer has no band ${missing}: it has ${raster.bandCount}.`,
+    );
+  }
+  return bands.length === 2 ? bands.slice(0, 1) : bands.slice(0, 3);
+}
+
+async function colour(
+  raster: RasterFile,
+  pixels: Pixels,
+  options: RenderOptions,
+  context: RenderContext,
+): Promise<Picture> {
+  const isPlain = options.colormap === undefined && options.colormap_name === undefined;
+  if (raster.palette !== undefined && isPlain && options.rescale === undefined) {
+    return paint(pixels, { palette: raster.palette });
+  }
+  const needsRange =
+    options.rescale === undefined &&
+    options.colormap === undefined &&
+    raster.sampleType !== "uint8";
+  const rescale = needsRange
+    ? await findRange(raster, shownBands(raster, options.bands), options, context)
+    : options.rescale;
+  return paint(pixels, { ...options, rescale });
+}
+
+/** Without a range values beyond bytes would show as black or white: most of the values make one. */
+async function findRange(
+  raster: RasterFile,
+  bands: readonly number[],
+  options: RenderOptions,
+  context: RenderContext,
+): Promise<[number, number][]> {
+  const key = `${raster.key}|${String(bands)}|${String(options.nodata)}`;
+  let found = context.spreads.get(key);
+  if (found === undefined) {
+    const signal = new AbortController().signal;
+    const { nodata } = options;
+    found = readWhole(
+      raster,
+      512,
+      { bands, nodata, resampling: "nearest" },
+      { ...context, signal },
+    ).then(spread);
+    context.spreads.set(key, found);
+    found.catch(() => context.spreads.delete(key));
+  }
+  return (await found).map((range) => range ?? [0, 1]);
+}

@@ -1,0 +1,109 @@
+/**
+ * Which part of the world a raster covers. Longitudes run on where it crosses the antimeridian, and
+ * start where the raster itself starts (some count from 0 to 360), so west < east always holds here;
+ * only what leaves the platform is folded.
+ */
+import type { Affine } from "./affine.ts";
+import { apply } from "./affine.ts";
+import type { Bounds } from "./layer.ts";
+import type { Project } from "./pixel-map.ts";
+import type { Box } from "./web-mercator.ts";
+import { halfWorld, mostLatitude, toMercator } from "./web-mercator.ts";
+
+export interface Extent {
+  readonly west: number;
+  readonly south: number;
+  readonly east: number;
+  readonly north: number;
+  /** Its edges are meridians and parallels, so nothing bulges over them. */
+  readonly isStraight: boolean;
+}
+
+const pointsASide = 21;
+const tiny = 1e-6;
+const turns = [0, 1, -1];
+
+/** Undefined: no point of its edge has a place on the globe. */
+export function findExtent(raster: {
+  readonly width: number;
+  readonly height: number;
+  readonly toCoordinates: Affine;
+  readonly toPixels: Affine;
+  readonly toDegrees: Project;
+  readonly fromDegrees: Project;
+  readonly isStraight: boolean;
+}): Extent | undefined {
+  const { width, height, toCoordinates } = raster;
+  const points: (readonly [number, number])[] = [];
+  let last: number | undefined;
+  for (const [column, row] of edge(width, height)) {
+    const found = raster.toDegrees(...apply(toCoordinates, column, row));
+    if (found === undefined) continue;
+    const [lon, lat] = found;
+    const near = last === undefined ? lon : lon + 360 * Math.round((last - lon) / 360);
+    last = near;
+    points.push([near, lat]);
+  }
+  if (points.length === 0) return undefined;
+  let west = Math.min(...points.map(([lon]) => lon));
+  let east = Math.max(...points.map(([lon]) => lon));
+  let south = Math.min(...points.map(([, lat]) => lat));
+  let north = Math.max(...points.map(([, lat]) => lat));
+  // The edge of a picture with a pole inside goes around it and never shows it.
+  for (const pole of [90, -90]) {
+    if (!contains(raster, pole)) continue;
+    [west, east] = [-180, 180];
+    if (pole > 0) north = 90;
+    else south = -90;
+  }
+  return { west, south, east, north, isStraight: raster.isStraight };
+}
+
+function contains(raster: Parameters<typeof findExtent>[0], pole: number): boolean {
+  const place = raster.fromDegrees(0, pole);
+  if (place === undefined) return false;
+  const [column, row] = apply(raster.toPixels, place[0], place[1]);
+  return column > 0 && column < raster.width && row > 0 && row < raster.height;
+}
+
+function* edge(width: number, height: number): Generator<readonly [number, number]> {
+  const share = (index: number) => index / (pointsASide - 1);
+  for (let i = 0; i < pointsASide; i++) yield [share(i) * width, 0];
+  for (let i = 1; i < pointsASide; i++) yield [width, share(i) * height];
+  for (let i = 1; i < pointsASide; i++) yield [(1 - share(i)) * width, height];
+  for (let i = 1; i < pointsASide - 1; i++) yield [0, (1 - share(i)) * height];
+}
+
+export function toBounds({ west, south, east, north }: Extent): Bounds {
+  // A raster of the whole world may miss it by a rounding error, on either side.
+  if (east - west >= 360 - tiny) return [-180, south, 180, north];
+  const turn = 360 * Math.floor((west + 180 + tiny) / 360);
+  const [from, to] = [west - turn, east - turn];
+  return [from, south, to > 180 + tiny ? to - 360 : to, north];
+}
+
+/** The longitude as the raster counts it; undefined: outside. */
+export function toOwnLongitude({ west, east }: Extent, longitude: number): number | undefined {
+  return turns
+    .map((turn) => longitude + 360 * turn)
+    .find((each) => each >= west - tiny && each <= east + tiny);
+}
+
+/** Inside of a box in web mercator, what the raster can reach; with the turns of the globe to add. */
+export function coveredParts(
+  box: Box,
+  { west, south, east, north, isStraight }: Extent,
+): { box: Box; shift: number }[] {
+  const [left, bottom] = toMercator(west, south);
+  const [right, top] = toMercator(east, north);
+  // A straight edge elsewhere is a curve here and may bulge over its sampled points.
+  const margin = isStraight ? 0 : 0.005 * Math.max(right - left, top - bottom);
+  const upper = Math.min(box[3], north >= mostLatitude ? halfWorld : top + margin);
+  const lower = Math.max(box[1], south <= -mostLatitude ? -halfWorld : bottom - margin);
+  return turns.flatMap((turn) => {
+    const shift = 2 * halfWorld * turn;
+    const from = Math.max(box[0], left - margin - shift);
+    const to = Math.min(box[2], right + margin - shift);
+    return from < to && lower < upper ? [{ box: [from, lower, to, upper] as const, shift }] : [];
+  });
+}

@@ -1,0 +1,65 @@
+import { z } from "zod";
+import type { Bounds, Layer } from "./layer.ts";
+import type { LayerStyle } from "./style.ts";
+import { layerStyle } from "./style.ts";
+
+/** What of a STAC item matters here; everything else may be as it likes. */
+const asset = z.looseObject({
+  "rmhdag:path": z.string().optional(),
+  "rmhdag:table": z.string().optional(),
+  "file:checksum": z.string().optional(),
+  "proj:wkt2": z.string().nullish(),
+});
+const item = z.looseObject({
+  id: z.string(),
+  bbox: z.tuple([z.number(), z.number(), z.number(), z.number()]),
+  properties: z.looseObject({
+    title: z.string().optional(),
+    updated: z.string().optional(),
+    "processing:datetime": z.string().optional(),
+    renders: z.looseObject({ default: z.unknown() }).optional(),
+  }),
+  assets: z.record(z.string(), asset),
+});
+
+/** Undefined: the item has nothing that can be shown. */
+export function layerOfItem(given: unknown): Layer | undefined {
+  const parsed = item.safeParse(given);
+  if (!parsed.success) return undefined;
+  const { id, bbox, properties, assets } = parsed.data;
+  const bounds: Bounds = bbox;
+  const changed = properties.updated ?? properties["processing:datetime"] ?? "";
+  const style = readStyle(properties.renders?.default);
+  const common = { title: properties.title ?? id, bounds, style };
+  const own = (key: string) => (Object.hasOwn(assets, key) ? assets[key] : undefined);
+  const data = own("data");
+  const dataPath = data?.["rmhdag:path"];
+  if (data !== undefined && dataPath !== undefined) {
+    const visual = own("visual");
+    return {
+      kind: "raster",
+      path: visual?.["rmhdag:path"] ?? dataPath,
+      data_path: dataPath,
+      wkt2: data["proj:wkt2"] ?? null,
+      version_tag: [changed, data["file:checksum"], visual?.["file:checksum"]].join("/"),
+      ...common,
+    };
+  }
+  const table = own("features")?.["rmhdag:table"];
+  return table === undefined
+    ? undefined
+    : { kind: "vector", table, version_tag: changed, ...common };
+}
+
+/** The render extension's `default`; whatever else it holds is for other programs. */
+function readStyle(render: unknown): LayerStyle | null {
+  if (typeof render !== "object" || render === null) return null;
+  const names = Object.keys(layerStyle.shape);
+  const known = Object.entries(render).filter(([name]) => names.includes(name));
+  const bands = (render as { bidx?: unknown }).bidx;
+  const parsed = layerStyle.safeParse({
+    ...Object.fromEntries(known),
+    ...(Array.isArray(bands) ? { bands } : {}),
+  });
+  return parsed.success && Object.keys(parsed.data).length > 0 ? parsed.data : null;
+}

@@ -1,0 +1,120 @@
+import type { Colormap } from "./style.ts";
+import { namedColormap } from "./colormaps.ts";
+import type { RenderOptions } from "./render-options.ts";
+import type { Pixels, Samples } from "./resample.ts";
+
+/** Red, green, blue and alpha of every pixel. */
+export interface Picture {
+  readonly width: number;
+  readonly height: number;
+  readonly rgba: Uint8Array;
+  /** No pixel is even partly transparent. */
+  readonly isOpaque: boolean;
+}
+
+/** Values to colours: one band by a colormap or as gray, three as red, green and blue. */
+export function paint(
+  pixels: Pixels,
+  options: Partial<Pick<RenderOptions, "rescale" | "colormap" | "colormap_name">> & {
+    /** Of the file itself: a colour for every value. */
+    readonly palette?: Uint8Array;
+  },
+): Picture {
+  const { width, height, bands, mask } = pixels;
+  const rgba = new Uint8Array(width * height * 4);
+  const [first, second, third] = bands;
+  if (first === undefined) throw new Error("a picture needs a band");
+  if (second !== undefined && third !== undefined) {
+    paintChannel(rgba, 0, first, options.rescale?.[0]);
+    paintChannel(rgba, 1, second, options.rescale?.[1] ?? options.rescale?.[0]);
+    paintChannel(rgba, 2, third, options.rescale?.[2] ?? options.rescale?.[0]);
+  } else if (options.palette !== undefined) {
+    paintByValue(rgba, first, options.palette);
+  } else if (options.colormap !== undefined && Array.isArray(options.colormap)) {
+    paintIntervals(rgba, first, options.colormap);
+  } else {
+    const table =
+      options.colormap === undefined
+        ? namedColormap(options.colormap_name ?? "gray")
+        : tableOf(options.colormap);
+    paintByTable(rgba, first, table, options.rescale?.[0]);
+  }
+  return { width, height, rgba, isOpaque: applyMask(rgba, mask, options.colormap === undefined) };
+}
+
+type Range = readonly [number, number];
+
+function paintChannel(rgba: Uint8Array, channel: number, band: Samples, range?: Range): void {
+  const [low, high] = range ?? [0, 255];
+  const width = high - low;
+  for (let index = 0, place = channel; index < band.length; index++, place += 4) {
+    rgba[place] = toByte((((band[index] ?? 0) - low) * 255) / width);
+    if (channel === 0) rgba[place + 3] = 255;
+  }
+}
+
+function paintByTable(rgba: Uint8Array, band: Samples, table: Uint8Array, range?: Range): void {
+  const [low, high] = range ?? [0, 255];
+  const width = high - low;
+  for (let index = 0, place = 0; index < band.length; index++, place += 4) {
+    const entry = 4 * toByte((((band[index] ?? 0) - low) * 255) / width);
+    rgba[place] = table[entry] ?? 0;
+    rgba[place + 1] = table[entry + 1] ?? 0;
+    rgba[place + 2] = table[entry + 2] ?? 0;
+    rgba[place + 3] = table[entry + 3] ?? 0;
+  }
+}
+
+function paintByValue(rgba: Uint8Array, band: Samples, palette: Uint8Array): void {
+  for (let index = 0; index < band.length; index++) {
+    const entry = 4 * (band[index] ?? 0);
+    rgba.set(palette.subarray(entry, entry + 4), 4 * index);
+  }
+}
+
+/** Values without a colour are transparent. */
+function tableOf(colours: Exclude<Colormap, readonly unknown[]>): Uint8Array {
+  const table = new Uint8Array(256 * 4);
+  for (const [value, colour] of Object.entries(colours)) {
+    const index = Number(value);
+    if (Number.isInteger(index) && index >= 0 && index < 256) {
+      table.set([colour[0], colour[1], colour[2], colour[3] ?? 255], 4 * index);
+    }
+  }
+  return table;
+}
+
+function paintIntervals(
+  rgba: Uint8Array,
+  band: Samples,
+  intervals: Extract<Colormap, readonly unknown[]>,
+): void {
+  for (let index = 0; index < band.length; index++) {
+    const value = band[index] ?? Number.NaN;
+    const found = intervals.find(([[low, high]]) => value >= low && value < high)?.[1];
+    if (found !== undefined) {
+      rgba.set([found[0], found[1], found[2], found[3] ?? 255], 4 * index);
+    }
+  }
+}
+
+/** Clamped, then rounded. NaN gives 0. */
+function toByte(value: number): number {
+  return value >= 255 ? 255 : value > 0 ? Math.floor(value + 0.5) : 0;
+}
+
+function applyMask(rgba: Uint8Array, mask: Uint8Array, isSolid: boolean): boolean {
+  let isOpaque = true;
+  for (let index = 0, place = 3; index < mask.length; index++, place += 4) {
+    const seen = mask[index] ?? 0;
+    if (seen === 255 && isSolid) continue;
+    if (seen === 0) {
+      rgba[place - 3] = 0;
+      rgba[place - 2] = 0;
+      rgba[place - 1] = 0;
+      rgba[place] = 0;
+    } else if (seen < 255) rgba[place] = Math.round(((rgba[place] ?? 0) * seen) / 255);
+    if (rgba[place] !== 255) isOpaque = false;
+  }
+  return isOpaque;
+}

@@ -1,0 +1,117 @@
+/** How a picture is made: what the address asks for, and for the rest what the layer's style says. */
+import { z } from "zod";
+import type { ColormapName } from "./colormaps.ts";
+import { colormapNames } from "./colormaps.ts";
+import type { Resampling } from "./resample.ts";
+import { resamplingMethods } from "./resample.ts";
+import type { Colormap, LayerStyle } from "./style.ts";
+import { colormap } from "./style.ts";
+
+export interface RenderOptions {
+  readonly bands?: readonly number[] | undefined;
+  readonly rescale?: readonly (readonly [number, number])[] | undefined;
+  readonly colormap_name?: ColormapName | undefined;
+  readonly colormap?: Colormap | undefined;
+  readonly nodata?: number | undefined;
+  readonly resampling: Resampling;
+}
+
+/** Once or several times in the address, each perhaps a list: `bidx=1&bidx=2` or `bidx=1,2`. */
+const texts = z.union([z.string(), z.array(z.string()).max(16)]);
+
+const bidx = texts.transform((given, context) => {
+  const bands = [given].flat().flatMap((text) => text.split(",").map(Number));
+  const isGood = bands.length <= 4 && bands.every((band) => Number.isInteger(band) && band >= 1);
+  if (isGood) return bands;
+  context.addIssue("must be one to four numbers of bands, of which 1 is the first");
+  return z.NEVER;
+});
+
+const rescale = texts.transform((given, context) => {
+  const ranges = [given].flat().map((text) => text.split(",").map(parseNumber));
+  if (ranges.length <= 4 && ranges.every(isRange)) return ranges;
+  context.addIssue('must be "low,high" with low < high, once for all bands or once for each');
+  return z.NEVER;
+});
+
+const nodata = z.string().transform((text, context) => {
+  if (text.toLowerCase() === "nan") return Number.NaN;
+  const value = parseNumber(text);
+  if (!Number.isNaN(value)) return value;
+  context.addIssue('must be a number or "nan"');
+  return z.NEVER;
+});
+
+const colormapText = z
+  .string()
+  .max(8192)
+  .transform((text, context) => {
+    let parsed: ReturnType<typeof colormap.safeParse> | undefined;
+    try {
+      parsed = colormap.safeParse(JSON.parse(text));
+    } catch {
+      parsed = undefined;
+    }
+    if (parsed?.success === true) return parsed.data;
+    context.addIssue('must be JSON such as {"1":[255,0,0,255]} or [[[0,10],[255,0,0]]]');
+    return z.NEVER;
+  });
+
+/** What the addresses of pictures take, with TiTiler's names. */
+export const renderQuery = {
+  bidx: bidx.optional().describe("bands to show; 1 is the first"),
+  rescale: rescale.optional().describe('"low,high" shown as black and white'),
+  colormap_name: z.enum(colormapNames).optional().describe("a colour ramp for one band"),
+  colormap: colormapText.optional().describe("colours as JSON, by value or by interval"),
+  nodata: nodata.optional().describe("a value that means: nothing is here"),
+  resampling: z.enum(resamplingMethods).optional(),
+};
+const parsedQuery = z.object(renderQuery);
+export type RenderQuery = z.output<typeof parsedQuery>;
+
+export function chooseOptions(query: RenderQuery, style: LayerStyle | null): RenderOptions {
+  const bands = query.bidx ?? style?.bands;
+  // Ranges and colours of the style belong to its bands: for other bands they would be wrong.
+  const fits = query.bidx === undefined || String(query.bidx) === String(style?.bands);
+  const fallback = fits ? style : null;
+  const asksColours = query.colormap !== undefined || query.colormap_name !== undefined;
+  const colours = asksColours ? query : fallback;
+  return {
+    bands,
+    rescale: query.rescale ?? fallback?.rescale,
+    colormap: colours?.colormap,
+    colormap_name: colours?.colormap === undefined ? colours?.colormap_name : undefined,
+    nodata: query.nodata ?? (style?.nodata === "nan" ? Number.NaN : style?.nodata),
+    resampling: query.resampling ?? "nearest",
+  };
+}
+
+/** The same options give the same text, whatever the order in which they were asked for. */
+export function optionsKey(options: RenderOptions): string {
+  const { bands, rescale: ranges, colormap_name, colormap: colours, nodata: hole } = options;
+  const parts = [bands, ranges, colormap_name, colours, hole?.toString(), options.resampling];
+  return JSON.stringify(parts.map((part) => part ?? null));
+}
+
+function parseNumber(text: string): number {
+  return text.trim() === "" ? Number.NaN : Number(text);
+}
+
+function isRange(numbers: readonly number[]): numbers is [number, number] {
+  const [low = NaN, high = NaN] = numbers;
+  return numbers.length === 2 && Number.isFinite(low) && Number.isFinite(high) && low < high;
+}
+
+/** The same wishes as part of an address, to be passed on. */
+export function toQueryText(query: Readonly<Record<string, unknown>>): string {
+  const parts = Object.entries(query).flatMap(([name, value]): [string, string][] => {
+    if (value === undefined || value === null) return [];
+    if (name === "rescale")
+      return (value as [number, number][]).map((each) => [name, String(each)]);
+    if (name === "bidx") return [[name, String(value)]];
+    if (typeof value === "object") return [[name, JSON.stringify(value)]];
+    return [[name, String(value as string | number).replace("NaN", "nan")]];
+  });
+  const text = parts.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&");
+  return text === "" ? "" : `?${text}`;
+}
