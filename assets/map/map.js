@@ -1,0 +1,173 @@
+/* global document, fetch */
+// The map page of a layer. Everything comes from this server: no key, no tiles of anybody else.
+import * as maplibre from "./maplibre-gl.mjs";
+
+maplibre.setWorkerUrl(new URL("./maplibre-gl-worker.mjs", import.meta.url).href);
+
+const holder = document.getElementById("map");
+const layer = JSON.parse(holder.dataset.layer);
+const value = document.getElementById("value");
+const opacity = document.getElementById("opacity");
+
+const map = new maplibre.Map({
+  container: holder,
+  style: {
+    version: 8,
+    sources: { land: { type: "geojson", data: new URL("./land.json", import.meta.url).href } },
+    layers: [
+      { id: "sea", type: "background", paint: { "background-color": "#dde6ee" } },
+      { id: "land", type: "fill", source: "land", paint: { "fill-color": "#f6f4ee" } },
+      { id: "coast", type: "line", source: "land", paint: { "line-color": "#b9c3cc" } },
+    ],
+  },
+  bounds: viewOf(layer.bounds),
+  fitBoundsOptions: { padding: 32, maxZoom: 18 },
+  attributionControl: false,
+  renderWorldCopies: true,
+});
+map.addControl(new maplibre.NavigationControl({ visualizePitch: false }));
+map.addControl(new maplibre.ScaleControl());
+map.on("error", ({ error }) => say(`The map has a problem: ${error?.message ?? "unknown"}`));
+map.once("load", () => {
+  show().catch((error) => say(`The layer cannot be shown: ${error.message}`));
+});
+// For tests, and for whoever looks with the browser's tools.
+map.once("idle", () => {
+  holder.dataset.state = "idle";
+});
+
+async function show() {
+  const tilejson = await getJson(layer.tilejson);
+  if (layer.kind === "raster") showRaster(tilejson);
+  else showVector(tilejson);
+}
+
+function showRaster(tilejson) {
+  const { tiles, minzoom, maxzoom, bounds } = tilejson;
+  // Below its own lowest zoom a tile is small work, so the layer never vanishes.
+  map.addSource("layer", {
+    type: "raster",
+    tileSize: 256,
+    tiles,
+    minzoom: Math.min(minzoom, 4),
+    maxzoom,
+    bounds,
+  });
+  map.addLayer({
+    id: "layer",
+    type: "raster",
+    source: "layer",
+    paint: { "raster-fade-duration": 0 },
+  });
+  opacity.addEventListener("input", () => {
+    map.setPaintProperty("layer", "raster-opacity", Number(opacity.value) / 100);
+  });
+  map.on("click", async ({ lngLat }) => {
+    const { lng, lat } = lngLat.wrap();
+    say("…");
+    try {
+      const found = await getJson(`${layer.base}/point/${lng.toFixed(6)},${lat.toFixed(6)}`);
+      const parts = found.values.map(
+        (each, index) => `${found.band_names[index]} ${each === null ? "nothing" : round(each)}`,
+      );
+      say(`${lat.toFixed(5)}°, ${lng.toFixed(5)}°: ${parts.join(", ")}`);
+    } catch (error) {
+      say(error.message);
+    }
+  });
+}
+
+function showVector(tilejson) {
+  const style = layer.style ?? {};
+  const { tiles, minzoom = 0, maxzoom = 14, bounds } = tilejson;
+  map.addSource("layer", { type: "vector", tiles, minzoom, maxzoom, bounds });
+  const ids = (tilejson.vector_layers ?? [{ id: "default" }]).flatMap(({ id }) =>
+    addVector(id, style),
+  );
+  opacity.addEventListener("input", () => {
+    const share = Number(opacity.value) / 100;
+    for (const { id, property, full } of ids) map.setPaintProperty(id, property, share * full);
+  });
+  map.on("click", ({ point }) => {
+    const [feature] = map.queryRenderedFeatures(point, { layers: ids.map(({ id }) => id) });
+    if (feature === undefined) say("nothing here");
+    else
+      say(
+        Object.entries(feature.properties)
+          .map(([name, each]) => `${name}: ${each}`)
+          .join(", "),
+      );
+  });
+}
+
+function addVector(name, { fill = "#2f6f9f", stroke = "#1d4a6b", width = 1.2, radius = 4 }) {
+  const common = { source: "layer", "source-layer": name };
+  const kinds = [
+    {
+      kind: "Polygon",
+      type: "fill",
+      property: "fill-opacity",
+      full: 0.35,
+      paint: { "fill-color": fill, "fill-opacity": 0.35 },
+    },
+    {
+      kind: "LineString",
+      type: "line",
+      property: "line-opacity",
+      full: 1,
+      paint: { "line-color": stroke, "line-width": width },
+    },
+    {
+      kind: "Point",
+      type: "circle",
+      property: "circle-opacity",
+      full: 1,
+      paint: {
+        "circle-color": fill,
+        "circle-radius": radius,
+        "circle-stroke-color": stroke,
+        "circle-stroke-width": 1,
+      },
+    },
+  ];
+  return kinds.map(({ kind, type, property, full, paint }) => {
+    const id = `${name}-${type}`;
+    // Outlines of polygons are lines too.
+    const wanted = kind === "LineString" ? ["LineString", "Polygon"] : [kind];
+    map.addLayer({
+      id,
+      type,
+      ...common,
+      filter: [
+        "in",
+        ["geometry-type"],
+        ["literal", wanted.flatMap((each) => [each, `Multi${each}`])],
+      ],
+      paint,
+    });
+    return { id, property, full };
+  });
+}
+
+/** West > east crosses the antimeridian: the view goes on past 180. */
+function viewOf([west, south, east, north]) {
+  return [
+    [west, Math.max(south, -85)],
+    [west > east ? east + 360 : east, Math.min(north, 85)],
+  ];
+}
+
+async function getJson(address) {
+  const answer = await fetch(address, { headers: { accept: "application/json" } });
+  const body = await answer.json();
+  if (!answer.ok) throw new Error(body.detail ?? answer.statusText);
+  return body;
+}
+
+function round(number) {
+  return Number.isInteger(number) ? String(number) : number.toPrecision(6);
+}
+
+function say(text) {
+  value.textContent = text;
+}

@@ -1,0 +1,163 @@
+/**
+ * Pictures and values of a layer, in TiTiler's conventions. The same addresses hang below everything
+ * that names a layer (a catalogue item, an asset), so they are made from where they hang.
+ */
+import { z } from "zod";
+import { pointValues, rasterInfo } from "../serving/raster-info.ts";
+import { renderQuery } from "../serving/render-options.ts";
+import { bandStatistics } from "../serving/statistics.ts";
+import { tileJson } from "../serving/tilejson.ts";
+import { mostZoom } from "../serving/web-mercator.ts";
+import type { Access } from "./contract.ts";
+import { defineContract } from "./contract.ts";
+import { integer } from "./schemas.ts";
+
+const column = integer(0, 2 ** mostZoom - 1);
+
+/** The row, and behind a dot the format. */
+const rowFile = z
+  .string()
+  .regex(/^\d{1,8}(\.[a-z]{3,4})?$/, "must be a number, perhaps with .png, .webp, .jpg or .mvt")
+  .transform((text) => {
+    const [row = "", extension] = text.split(".");
+    return { y: Number(row), extension };
+  });
+
+const tileSize = z
+  .enum(["256", "512", "1024"])
+  .transform(Number)
+  .default(256)
+  .describe("pixels a side: 256, 512 or 1024");
+
+const pixels = integer(1, 2048);
+
+/** `lon,lat` */
+const place = z.string().transform((text, context) => {
+  const [lon = NaN, lat = NaN, ...more] = text.split(",").map((part) => Number(part || "x"));
+  const isOnGlobe = Math.abs(lon) <= 180 && Math.abs(lat) <= 90;
+  if (isOnGlobe && more.length === 0) return { lon, lat };
+  context.addIssue("must be longitude,latitude in degrees");
+  return z.NEVER;
+});
+
+const whereBands = { bidx: renderQuery.bidx, nodata: renderQuery.nodata };
+const errors = ["BAD_REQUEST", "NOT_FOUND", "LAYER_UNREADABLE", "UNAVAILABLE"] as const;
+
+/** `family` goes into the operations' names, `base` is where the addresses hang. */
+export function layerContracts<
+  const Family extends string,
+  Params extends z.ZodRawShape,
+  Query extends z.ZodRawShape,
+>(
+  family: Family,
+  base: string,
+  shape: { readonly params: Params; readonly query: Query; readonly access: Access },
+) {
+  const { params, query, access } = shape;
+  const common = { method: "GET", access, errors } as const;
+  return [
+    defineContract({
+      ...common,
+      id: `get${family}Tile` as `get${Family}Tile`,
+      path: `${base}/tiles/WebMercatorQuad/{z}/{x}/{y}`,
+      summary:
+        "One tile. Format by extension or Accept; without either JPEG where nothing is transparent, and PNG elsewhere.",
+      params: z.strictObject({ ...params, z: integer(0, mostZoom), x: column, y: rowFile }),
+      query: z.strictObject({ ...query, ...renderQuery, tilesize: tileSize }),
+      response: z.string(),
+      media: "image/png",
+      also: { 204: "Nothing is here.", 304: "As before." },
+    }),
+    defineContract({
+      ...common,
+      id: `get${family}TileJson` as `get${Family}TileJson`,
+      path: `${base}/WebMercatorQuad/tilejson.json`,
+      summary: "The layer as TileJSON; what is asked for here is passed on to its tiles.",
+      params: z.strictObject(params),
+      query: z.strictObject({ ...query, ...renderQuery, tilesize: tileSize }),
+      response: z.union([tileJson, z.looseObject({ tilejson: z.string() })]),
+    }),
+    defineContract({
+      ...common,
+      id: `get${family}Preview` as `get${Family}Preview`,
+      path: `${base}/preview`,
+      summary: "The whole layer as one picture, in its own coordinate reference system.",
+      params: z.strictObject(params),
+      query: z.strictObject({
+        ...query,
+        ...renderQuery,
+        max_size: pixels.default(1024),
+        format: z.enum(["png", "webp", "jpg", "jpeg"]).optional(),
+      }),
+      response: z.string(),
+      media: "image/png",
+      also: { 304: "As before." },
+    }),
+    defineContract({
+      ...common,
+      id: `get${family}Point` as `get${Family}Point`,
+      path: `${base}/point/{place}`,
+      summary: "The values at longitude,latitude; null where nothing is.",
+      params: z.strictObject({ ...params, place }),
+      query: z.strictObject({ ...query, ...whereBands }),
+      response: pointValues,
+      errors: [...errors, "OUTSIDE_LAYER"],
+    }),
+    defineContract({
+      ...common,
+      id: `get${family}Statistics` as `get${Family}Statistics`,
+      path: `${base}/statistics`,
+      summary: "Statistics of each band, from at most max_size pixels a side.",
+      params: z.strictObject(params),
+      query: z.strictObject({ ...query, ...whereBands, max_size: pixels.default(1024) }),
+      response: z.record(z.string(), bandStatistics),
+    }),
+    defineContract({
+      ...common,
+      id: `get${family}Info` as `get${Family}Info`,
+      path: `${base}/info`,
+      summary: "What the raster is: size, bands, type, zooms.",
+      params: z.strictObject(params),
+      query: z.strictObject(query),
+      response: rasterInfo,
+    }),
+    defineContract({
+      ...common,
+      id: `get${family}Map` as `get${Family}Map`,
+      path: `${base}/map`,
+      summary: "The layer on a map, as a page. Takes what its tiles take.",
+      params: z.strictObject(params),
+      query: z.strictObject({ ...query, ...renderQuery }),
+      response: z.string(),
+      media: "text/html",
+    }),
+  ] as const;
+}
+
+const identifier = z.string().min(1).max(255);
+
+/** Below the items of the catalogue. */
+export const itemLayerContracts = layerContracts(
+  "Item",
+  "/stac/collections/{collection_id}/items/{item_id}",
+  {
+    params: { collection_id: identifier, item_id: identifier },
+    query: {},
+    access: "read",
+  },
+);
+
+/** What the map page is made of: scripts, a style and the outline of the land. */
+const getMapFile = defineContract({
+  id: "getMapFile",
+  method: "GET",
+  path: "/map/{file}",
+  access: "public",
+  summary: "A part of the map page.",
+  params: z.strictObject({ file: z.string().max(64) }),
+  response: z.string(),
+  media: "text/javascript",
+  errors: ["NOT_FOUND"],
+});
+
+export const mapContracts = [getMapFile] as const;
