@@ -89,7 +89,7 @@ async function loadTags(image: TiffImage): Promise<void> {
     TiffTag.GdalMetadata,
     TiffTag.LercParameters,
   ] as const;
-  await Promise.all(tags.map((tag) => (image.has(tag) ? image.fetch(tag) : undefined)));
+  await Promise.all(tags.filter((tag) => image.has(tag)).map((tag) => image.fetch(tag)));
 }
 
 function readSampleType(image: TiffImage): SampleType {
@@ -141,13 +141,13 @@ function readLevels(images: readonly TiffImage[]): readonly [Level, ...Level[]] 
 function readAffine(image: TiffImage): Affine {
   const matrix = image.value(TiffTag.ModelTransformation);
   if (matrix !== null) {
-    const [a = 0, b = 0, , c = 0, d = 0, e = 0, , f = 0] = matrix;
+    const [a, b, , c, d, e, , f] = matrix;
     return [a, b, c, d, e, f];
   }
   const scale = image.value(TiffTag.ModelPixelScale);
   const tie = image.value(TiffTag.ModelTiePoint);
   if (scale === null || tie === null) throw unreadable("it does not say where it lies");
-  const [width = 0, height = 0] = scale;
+  const [width, height] = scale;
   const [column = 0, row = 0, , x = 0, y = 0] = tie;
   return [width, 0, x - column * width, 0, -height, y + row * height];
 }
@@ -158,7 +158,7 @@ function hasAlpha(image: TiffImage): boolean {
 }
 
 function readNodata(image: TiffImage): number | undefined {
-  const text = image.value(TiffTag.GdalNoData) as string | null;
+  const text = image.value(TiffTag.GdalNoData);
   if (text === null) return undefined;
   // GDAL ends it with a NUL and writes "nan" as C does.
   const trimmed = text.replace(/\0.*$/s, "").trim();
@@ -183,7 +183,7 @@ function readPalette(image: TiffImage): Uint8Array | undefined {
 }
 
 function readDescriptions(image: TiffImage, samples: number): string[] {
-  const text = (image.value(TiffTag.GdalMetadata) as string | null) ?? "";
+  const text = image.value(TiffTag.GdalMetadata) ?? "";
   const found = new Map<number, string>();
   for (const [item, value = ""] of text.matchAll(/<Item\b[^>]*role="description"[^>]*>([^<]*)/g)) {
     found.set(Number(/sample="(\d+)"/.exec(item)?.[1] ?? 0), value);

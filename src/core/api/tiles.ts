@@ -58,7 +58,7 @@ export function layerContracts<
   return [
     defineContract({
       ...common,
-      id: `get${family}Tile` as `get${Family}Tile`,
+      id: `get${family}Tile`,
       path: `${base}/tiles/WebMercatorQuad/{z}/{x}/{y}`,
       summary:
         "One tile. Format by extension or Accept; without either JPEG where nothing is transparent, and PNG elsewhere.",
@@ -70,7 +70,7 @@ export function layerContracts<
     }),
     defineContract({
       ...common,
-      id: `get${family}TileJson` as `get${Family}TileJson`,
+      id: `get${family}TileJson`,
       path: `${base}/WebMercatorQuad/tilejson.json`,
       summary: "The layer as TileJSON; what is asked for here is passed on to its tiles.",
       params: z.strictObject(params),
@@ -79,7 +79,7 @@ export function layerContracts<
     }),
     defineContract({
       ...common,
-      id: `get${family}Preview` as `get${Family}Preview`,
+      id: `get${family}Preview`,
       path: `${base}/preview`,
       summary: "The whole layer as one picture, in its own coordinate reference system.",
       params: z.strictObject(params),
@@ -95,7 +95,7 @@ export function layerContracts<
     }),
     defineContract({
       ...common,
-      id: `get${family}Point` as `get${Family}Point`,
+      id: `get${family}Point`,
       path: `${base}/point/{place}`,
       summary: "The values at longitude,latitude; null where nothing is.",
       params: z.strictObject({ ...params, place }),
@@ -105,7 +105,7 @@ export function layerContracts<
     }),
     defineContract({
       ...common,
-      id: `get${family}Statistics` as `get${Family}Statistics`,
+      id: `get${family}Statistics`,
       path: `${base}/statistics`,
       summary: "Statistics of each band, from at most max_size pixels a side.",
       params: z.strictObject(params),
@@ -114,7 +114,7 @@ export function layerContracts<
     }),
     defineContract({
       ...common,
-      id: `get${family}Info` as `get${Family}Info`,
+      id: `get${family}Info`,
       path: `${base}/info`,
       summary: "What the raster is: size, bands, type, zooms.",
       params: z.strictObject(params),
@@ -123,7 +123,7 @@ export function layerContracts<
     }),
     defineContract({
       ...common,
-      id: `get${family}Map` as `get${Family}Map`,
+      id: `get${family}Map`,
       path: `${base}/map`,
       summary: "The layer on a map, as a page. Takes what its tiles take.",
       params: z.strictObject(params),

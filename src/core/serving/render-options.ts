@@ -66,8 +66,7 @@ export const renderQuery = {
   nodata: nodata.optional().describe("a value that means: nothing is here"),
   resampling: z.enum(resamplingMethods).optional(),
 };
-const parsedQuery = z.object(renderQuery);
-export type RenderQuery = z.output<typeof parsedQuery>;
+export type RenderQuery = z.output<z.ZodObject<typeof renderQuery>>;
 
 export function chooseOptions(query: RenderQuery, style: LayerStyle | null): RenderOptions {
   const bands = query.bidx ?? style?.bands;
@@ -108,9 +107,9 @@ export function toQueryText(query: Readonly<Record<string, unknown>>): string {
     if (value === undefined || value === null) return [];
     if (name === "rescale")
       return (value as [number, number][]).map((each) => [name, String(each)]);
-    if (name === "bidx") return [[name, String(value)]];
+    if (name === "bidx") return [[name, (value as number[]).join(",")]];
     if (typeof value === "object") return [[name, JSON.stringify(value)]];
-    return [[name, String(value as string | number).replace("NaN", "nan")]];
+    return [[name, String(value).replace("NaN", "nan")]];
   });
   const text = parts.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&");
   return text === "" ? "" : `?${text}`;
