@@ -108,8 +108,8 @@ export function toQueryText(query: Readonly<Record<string, unknown>>): string {
     if (name === "rescale")
       return (value as [number, number][]).map((each) => [name, String(each)]);
     if (name === "bidx") return [[name, (value as number[]).join(",")]];
-    if (typeof value === "object") return [[name, JSON.stringify(value)]];
-    return [[name, String(value).replace("NaN", "nan")]];
+    if (typeof value === "number") return [[name, String(value).replace("NaN", "nan")]];
+    return [[name, typeof value === "string" ? value : JSON.stringify(value)]];
   });
   const text = parts.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&");
   return text === "" ? "" : `?${text}`;
