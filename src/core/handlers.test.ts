@@ -13,8 +13,8 @@ describe("the handler catalogue", () => {
       ...["raster_reproject", "raster_clip", "raster_mosaic"],
       ...["raster.stac_ensure_collection", "raster.stac_register_item"],
       ...["raster.stac_register_items"],
-      ...["vector_prepare", "vector_upload_chunk", "vector_create_stac", "vector_simplify"],
-      ...["vector_dissolve"],
+      ...["vector_prepare", "vector_upload_chunk", "vector_publish", "vector_create_stac"],
+      ...["vector_simplify", "vector_dissolve"],
     ]);
   });
 

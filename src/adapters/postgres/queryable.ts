@@ -22,6 +22,11 @@ export interface Transaction extends Queryable {
    * transaction's. On a pipelined connection it costs no round trip.
    */
   send(text: string, values?: readonly unknown[], name?: string): void;
+  /**
+   * `COPY … FROM STDIN` with these bytes; answers the number of rows. The work of a transaction may
+   * run again, so the bytes must be there again too. Not for pipelined connections.
+   */
+  copyIn(text: string, bytes: AsyncIterable<Uint8Array>): Promise<number>;
 }
 
 /** Leaves out what was not given: the driver treats an undefined name as a name. */

@@ -6,7 +6,10 @@
  * documented cure. So the work must touch nothing but the database.
  */
 import type { Writable } from "node:stream";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import type pg from "pg";
+import { from as copyFrom } from "pg-copy-streams";
 import { statement } from "./queryable.ts";
 import type { Transaction } from "./queryable.ts";
 
@@ -20,6 +23,8 @@ export interface TransactionOptions {
    * such as leases and reports.
    */
   readonly synchronousCommit?: "on" | "off";
+  /** For one statement, where a minute is not enough: building an index over a whole table. */
+  readonly statementTimeoutMs?: number;
   /** Runs after a deadlock or a serialization failure, the first one included. */
   readonly maxAttempts?: number;
 }
@@ -57,9 +62,11 @@ async function runOnce<T>(
   client.on("error", onError);
   let finished = false;
   const sent: Promise<unknown>[] = [];
+  const patience =
+    options.statementTimeoutMs === undefined ? {} : { query_timeout: options.statementTimeoutMs };
   const send = (text: string, values?: readonly unknown[], name?: string): void => {
     leaveTogether(client);
-    const answer = client.query(statement(text, values, name));
+    const answer = client.query({ ...statement(text, values, name), ...patience });
     answer.catch(() => undefined);
     sent.push(answer);
   };
@@ -73,7 +80,13 @@ async function runOnce<T>(
         // A query that was not awaited would otherwise run outside of the transaction, on a
         // connection that may already serve somebody else.
         if (finished) throw new Error("This transaction is over: await every query inside of it.");
-        return client.query(statement(text, values, name));
+        return client.query({ ...statement(text, values, name), ...patience });
+      },
+      copyIn: async (text, bytes) => {
+        if (finished) throw new Error("This transaction is over.");
+        const copy = client.query(copyFrom(text));
+        await pipeline(Readable.from(bytes), copy);
+        return copy.rowCount;
       },
       send: (text, values, name) => {
         if (finished) throw new Error("This transaction is over.");

@@ -1,5 +1,7 @@
 import { z } from "zod";
 import { queueFor } from "../queues.ts";
+import { vectorFinding } from "../vector/findings.ts";
+import { geoColumn, geometryForms, geometryType, tableName } from "../vector/geo-table.ts";
 import { defineContract } from "./contract.ts";
 import { blobPath, bounds, container, crs, identifier, written } from "./geospatial.ts";
 
@@ -9,38 +11,57 @@ const source = {
   layer: z.string().min(1).max(255).optional(),
 };
 
-/** PostgreSQL folds and cuts longer or other names, and two tables would meet in one. */
-const tableName = z
-  .string()
-  .max(63)
-  .regex(/^[a-z_][a-z0-9_]*$/, "must be a lower-case PostgreSQL name");
-
+/** A part of a load: a file that COPY takes as it is. */
 const chunk = z.looseObject({
+  load_id: identifier,
+  table_name: tableName,
   index: z.number().int().min(0),
   blob_path: blobPath,
   feature_count: z.number().int().min(0),
 });
 
+const table = z.object({
+  table_name: tableName,
+  geometry_type: geometryType,
+  feature_count: z.number().int(),
+  bounds: bounds.nullable(),
+});
+
+const columnOfCsv = z.string().min(1).max(255).optional();
+
 const prepare = defineContract({
   name: "vector_prepare",
-  description: "Reads a vector file, repairs its geometries, and cuts it into chunks.",
+  description:
+    "Reads a vector file, brings its geometries into order, and cuts it into chunks for a table.",
   params: z.strictObject({
     ...source,
+    /** Of a file that does not say it. */
     source_crs: crs.optional(),
-    target_crs: crs.default("EPSG:4326"),
+    /** Of a shapefile whose text is not in the encoding that it names. */
+    encoding: z
+      .string()
+      .regex(/^[\w.:-]{1,40}$/, "must be the name of an encoding, such as UTF-8 or CP1252")
+      .optional(),
+    longitude_column: columnOfCsv,
+    latitude_column: columnOfCsv,
+    geometry_column: columnOfCsv,
     chunk_size: z.number().int().min(1).max(1_000_000).default(10_000),
-    table_name: tableName.optional(),
+    /** Of the layer; a file that mixes geometry types gets one table for each, with a suffix. */
+    table_name: tableName.max(54).optional(),
   }),
   result: z.object({
+    load_id: identifier,
     table_name: tableName,
+    tables: z.array(table.extend({ chunk_count: z.number().int() })),
     chunks: z.array(chunk),
     chunk_count: z.number().int(),
     feature_count: z.number().int(),
-    geometry_type: z.string(),
+    source_feature_count: z.number().int(),
+    geometry_type: geometryType,
     crs,
     bounds: bounds.nullable(),
-    columns: z.array(z.object({ name: z.string(), type: z.string() })),
-    findings: z.array(z.object({ code: z.string(), severity: z.string(), message: z.string() })),
+    columns: z.array(geoColumn),
+    findings: z.array(vectorFinding),
   }),
   queue: queueFor.heavy,
   timeout_seconds: 3600,
@@ -49,28 +70,47 @@ const prepare = defineContract({
 const uploadChunk = defineContract({
   name: "vector_upload_chunk",
   description: "Loads one chunk into its table; a second run replaces what the first one wrote.",
-  params: z.strictObject({
+  params: z.strictObject({ chunk }),
+  result: z.object({
     table_name: tableName,
-    chunk,
-    chunk_index: z.number().int().min(0),
+    chunk_index: z.number().int(),
+    rows_written: z.number().int(),
   }),
-  result: z.object({ chunk_index: z.number().int(), rows_written: z.number().int() }),
   queue: queueFor.general,
   timeout_seconds: 1800,
 });
 
+const publish = defineContract({
+  name: "vector_publish",
+  description: "Indexes the tables of a load that is complete, and gives them the layer's name.",
+  params: z.strictObject({ load_id: identifier }),
+  result: z.object({
+    load_id: identifier,
+    tables: z.array(table.extend({ form: z.enum(geometryForms) })),
+    table_names: z.array(tableName),
+    feature_count: z.number().int(),
+  }),
+  queue: queueFor.general,
+  timeout_seconds: 3600,
+});
+
 const createStac = defineContract({
   name: "vector_create_stac",
-  description: "Registers a loaded table as a STAC item.",
+  description: "Registers the tables of a layer as STAC items, one for each geometry type.",
   params: z.strictObject({
     collection_id: identifier,
-    item_id: identifier.optional(),
-    table_name: tableName,
-    title: z.string().max(255).optional(),
-    bounds: bounds.optional(),
+    /** The layer's name unless told; with a suffix where there are several tables. */
+    item_id: identifier.nullish(),
+    tables: z.array(tableName).min(1).max(3),
+    title: z.string().max(255).nullish(),
+    datetime: z.iso.datetime({ offset: true }).nullish(),
     properties: z.record(z.string(), z.json()).optional(),
   }),
-  result: z.object({ collection_id: identifier, item_id: identifier }),
+  result: z.object({
+    collection_id: identifier,
+    item_id: identifier,
+    item_ids: z.array(identifier),
+  }),
   queue: queueFor.light,
   timeout_seconds: 300,
 });
@@ -105,4 +145,11 @@ const dissolve = defineContract({
   timeout_seconds: 3600,
 });
 
-export const vectorContracts = [prepare, uploadChunk, createStac, simplify, dissolve] as const;
+export const vectorContracts = [
+  prepare,
+  uploadChunk,
+  publish,
+  createStac,
+  simplify,
+  dissolve,
+] as const;

@@ -1,0 +1,41 @@
+import type { GeoColumn, GeometryForm, GeometryType } from "../../../core/vector/geo-table.ts";
+import type { Queryable } from "../queryable.ts";
+
+/** A published layer: its columns, and how its geometry is kept. */
+export interface GeoTable {
+  readonly table_name: string;
+  readonly load_id: string;
+  readonly form: GeometryForm;
+  readonly geometry_type: GeometryType;
+  readonly columns: readonly GeoColumn[];
+  readonly feature_count: number;
+  readonly bounds: readonly [number, number, number, number] | null;
+  readonly job_id: string | null;
+  readonly published_at: Date;
+}
+
+const fields = `table_name, load_id, form, geometry_type, columns, feature_count, bounds, job_id,
+  published_at`;
+
+export async function findGeoTable(db: Queryable, name: string): Promise<GeoTable | undefined> {
+  const { rows } = await db.query<GeoTable>(
+    `SELECT ${fields} FROM dagapp.geo_tables WHERE table_name = $1`,
+    [name],
+    "geo_find_table",
+  );
+  return rows[0];
+}
+
+/** What one load published. */
+export async function findPublished(db: Queryable, loadId: string): Promise<GeoTable[]> {
+  const { rows } = await db.query<GeoTable>(
+    `SELECT ${fields} FROM dagapp.geo_tables WHERE load_id = $1 ORDER BY table_name`,
+    [loadId],
+  );
+  return rows;
+}
+
+export async function hasPostgis(db: Queryable): Promise<boolean> {
+  const { rows } = await db.query("SELECT FROM pg_extension WHERE extname = 'postgis'");
+  return rows.length > 0;
+}

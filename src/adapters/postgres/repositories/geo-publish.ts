@@ -1,0 +1,112 @@
+import type { GeometryForm } from "../../../core/vector/geo-table.ts";
+import type { Database } from "../database.ts";
+import { quoteName } from "../identifier.ts";
+import type { Transaction } from "../queryable.ts";
+import { lockNames } from "./geo-loads.ts";
+
+interface LoadRow {
+  readonly table_name: string;
+  readonly loading_table: string;
+  readonly form: GeometryForm;
+  readonly feature_count: number;
+  readonly chunk_count: number;
+  readonly loaded_chunks: number;
+  readonly loaded_rows: number;
+}
+
+export class IncompleteLoad extends Error {
+  constructor(table: string, reason: string) {
+    super(`The layer "${table}" cannot be published: ${reason}.`);
+    this.name = "IncompleteLoad";
+  }
+}
+
+/** A large table takes longer to index than any other statement of the platform takes. */
+const patienceMs = 1_800_000;
+
+/**
+ * Index, statistics, names: all tables of a load at once. The answer is how many were published;
+ * none if that was done before.
+ */
+export async function publishLoad(db: Database, loadId: string): Promise<number> {
+  return db.transaction(
+    async (tx) => {
+      const names = await tx.query<{ table_name: string }>(
+        "SELECT table_name FROM dagapp.geo_loads WHERE load_id = $1",
+        [loadId],
+      );
+      await lockNames(
+        tx,
+        names.rows.map((load) => load.table_name),
+      );
+      const { rows } = await tx.query<LoadRow>(
+        `SELECT table_name, loading_table, form, feature_count, chunk_count,
+           (SELECT count(*) FROM dagapp.geo_load_chunks c
+            WHERE c.load_id = l.load_id AND c.table_name = l.table_name) AS loaded_chunks,
+           (SELECT coalesce(sum(row_count), 0)::bigint FROM dagapp.geo_load_chunks c
+            WHERE c.load_id = l.load_id AND c.table_name = l.table_name) AS loaded_rows
+         FROM dagapp.geo_loads l WHERE load_id = $1 ORDER BY table_name FOR UPDATE`,
+        [loadId],
+      );
+      for (const load of rows) await finishTable(tx, load);
+      for (const load of rows) await giveName(tx, load);
+      await record(tx, loadId);
+      return rows.length;
+    },
+    { statementTimeoutMs: patienceMs },
+  );
+}
+
+async function finishTable(tx: Transaction, load: LoadRow): Promise<void> {
+  const { table_name, loading_table, chunk_count, loaded_chunks } = load;
+  if (loaded_chunks !== chunk_count) {
+    throw new IncompleteLoad(table_name, `${loaded_chunks} of ${chunk_count} chunks are loaded`);
+  }
+  if (load.loaded_rows !== load.feature_count) {
+    const counts = `${load.loaded_rows} rows were loaded and ${load.feature_count} prepared`;
+    throw new IncompleteLoad(table_name, counts);
+  }
+  const table = `geo.${quoteName(loading_table)}`;
+  const column = load.form === "postgis" ? "geom" : "bounds";
+  await tx.query(`CREATE INDEX ON ${table} USING gist (${column})`);
+  await tx.query(`ANALYZE ${table}`);
+}
+
+async function giveName(tx: Transaction, { table_name, loading_table }: LoadRow): Promise<void> {
+  // Only what we know to be ours: a table that somebody else put there stops the load instead.
+  const { rowCount } = await tx.query("SELECT FROM dagapp.geo_tables WHERE table_name = $1", [
+    table_name,
+  ]);
+  if (rowCount === 1) await tx.query(`DROP TABLE IF EXISTS geo.${quoteName(table_name)}`);
+  await tx.query(
+    `ALTER TABLE geo.${quoteName(loading_table)} RENAME TO ${quoteName(table_name)}`,
+  );
+}
+
+async function record(tx: Transaction, loadId: string): Promise<void> {
+  await tx.query(
+    `INSERT INTO dagapp.geo_tables (table_name, load_id, form, geometry_type, columns,
+       feature_count, bounds, job_id)
+     SELECT table_name, load_id, form, geometry_type, columns, feature_count, bounds, job_id
+     FROM dagapp.geo_loads WHERE load_id = $1
+     ON CONFLICT (table_name) DO UPDATE SET
+       load_id = EXCLUDED.load_id, form = EXCLUDED.form, geometry_type = EXCLUDED.geometry_type,
+       columns = EXCLUDED.columns, feature_count = EXCLUDED.feature_count,
+       bounds = EXCLUDED.bounds, job_id = EXCLUDED.job_id, published_at = now()`,
+    [loadId],
+  );
+  await tx.query("DELETE FROM dagapp.geo_loads WHERE load_id = $1", [loadId]);
+}
+
+/** Removes a layer and what says that it is there. Answers whether there was one. */
+export async function dropGeoTable(db: Database, name: string): Promise<boolean> {
+  return db.transaction(async (tx) => {
+    await lockNames(tx, [name]);
+    const { rowCount } = await tx.query("DELETE FROM dagapp.geo_tables WHERE table_name = $1", [
+      name,
+    ]);
+    if (rowCount === 0) return false;
+    await tx.query(`DROP TABLE IF EXISTS geo.${quoteName(name)}`);
+    return true;
+  });
+}

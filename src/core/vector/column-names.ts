@@ -1,0 +1,50 @@
+/** Columns of our own; an attribute of the same name gets another. */
+export const ownColumns = ["fid", "geom", "bounds", "etl_batch_id"] as const;
+/** Names that clients of features take for the geometry or the feature itself. */
+const reserved: ReadonlySet<string> = new Set([...ownColumns, "id", "geometry", "ogc_fid"]);
+const longest = 63;
+
+export interface NamedColumn {
+  readonly source: string;
+  readonly name: string;
+}
+
+/** Names that PostgreSQL takes unquoted, each once, in the order of the file. */
+export function nameColumns(sources: readonly string[]): NamedColumn[] {
+  const taken = new Set<string>();
+  return sources.map((source) => {
+    const base = sanitise(source);
+    const wanted = reserved.has(base) ? `source_${base}` : base;
+    const name = makeUnique(wanted, taken);
+    taken.add(name);
+    return { source, name };
+  });
+}
+
+/** Letters lose their accents; all else that is no letter or digit becomes one underscore. */
+function sanitise(source: string): string {
+  const plain = source
+    .normalize("NFKD")
+    .replaceAll(/\p{M}/gu, "")
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "_")
+    .replaceAll(/^_+|_+$/g, "");
+  if (plain === "") return "column";
+  return (/^\d/.test(plain) ? `_${plain}` : plain).slice(0, longest);
+}
+
+function makeUnique(wanted: string, taken: ReadonlySet<string>): string {
+  let name = wanted.slice(0, longest);
+  for (let number = 2; taken.has(name) || reserved.has(name); number++) {
+    const suffix = `_${number}`;
+    name = wanted.slice(0, longest - suffix.length) + suffix;
+  }
+  return name;
+}
+
+/** A table's name from a file's, short enough for the suffix of a geometry type. */
+export function nameTable(fileName: string): string {
+  const base = fileName.split("/").at(-1)?.replace(/\.[^.]*$/, "") ?? "";
+  const name = sanitise(base);
+  return (name === "column" ? "layer" : name).slice(0, longest - "_polygons".length);
+}

@@ -1,0 +1,201 @@
+/**
+ * What was found in a file and done about it, in words for the person who sent it. Nothing is
+ * changed or left out without one of these.
+ */
+import { z } from "zod";
+
+export const vectorFinding = z.object({
+  code: z.string(),
+  severity: z.enum(["info", "warning"]),
+  message: z.string(),
+  /** What to do, if it is not as it should be. */
+  remedy: z.string(),
+  /** Features or columns that it is about. */
+  count: z.number().int().min(0),
+});
+export type VectorFinding = z.infer<typeof vectorFinding>;
+
+type Counted = readonly [one: string, many: string];
+
+interface Meaning {
+  readonly severity: VectorFinding["severity"];
+  /** For one and for n, with `#` for the number. */
+  readonly text: Counted;
+  readonly remedy: string;
+}
+
+/** What is counted while the features pass. */
+const meanings = {
+  GEOMETRY_NULL: {
+    severity: "warning",
+    text: ["One feature has no geometry and was left out.", "# features have no geometry and were left out."],
+    remedy: "Give them a geometry in the source, or send them as a plain table.",
+  },
+  GEOMETRY_EMPTY: {
+    severity: "warning",
+    text: ["One geometry is empty; its feature was left out.", "# geometries are empty; their features were left out."],
+    remedy: "Look for them in the source with a test for empty geometries.",
+  },
+  GEOMETRY_REPAIRED: {
+    severity: "warning",
+    text: ["One geometry was not valid and was repaired.", "# geometries were not valid and were repaired."],
+    remedy: "Compare them with the source: a repair keeps the outline and may change what is inside.",
+  },
+  GEOMETRY_COLLAPSED: {
+    severity: "warning",
+    text: [
+      "One geometry was not valid and nothing of its kind is left after repair; its feature was left out.",
+      "# geometries were not valid and nothing of their kind is left after repair; their features were left out.",
+    ],
+    remedy: "They are polygons without area or lines without length: correct them in the source.",
+  },
+  COORDINATES_NOT_FINITE: {
+    severity: "warning",
+    text: ["One feature has a coordinate that is no number and was left out.", "# features have coordinates that are no numbers and were left out."],
+    remedy: "Correct the coordinates in the source.",
+  },
+  COORDINATES_OUT_OF_RANGE: {
+    severity: "warning",
+    text: ["One feature lies outside of the world and was left out.", "# features lie outside of the world and were left out."],
+    remedy: "Check the coordinate reference system of the source, and give source_crs if it names a wrong one.",
+  },
+  FEATURES_UNREADABLE: {
+    severity: "warning",
+    text: ["One feature could not be read or projected and was left out.", "# features could not be read or projected and were left out."],
+    remedy: "The task's log has GDAL's own words.",
+  },
+  DIMENSIONS_REDUCED: {
+    severity: "info",
+    text: ["One geometry had heights or measures; they were left out.", "# geometries had heights or measures; they were left out."],
+    remedy: "Keep the height as an attribute if it is needed.",
+  },
+  ANTIMERIDIAN_SPLIT: {
+    severity: "info",
+    text: ["One geometry crosses the antimeridian and was cut there.", "# geometries cross the antimeridian and were cut there."],
+    remedy: "Nothing to do: this is how RFC 7946 wants them.",
+  },
+  COLLECTION_SPLIT: {
+    severity: "info",
+    text: [
+      "One geometry collects points, lines or polygons; each kind became a row of its own table.",
+      "# geometries collect points, lines or polygons; each kind became a row of its own table.",
+    ],
+    remedy: "Nothing to do, unless rows are counted: there are more of them than features in the source.",
+  },
+  RINGS_REVERSED: {
+    severity: "info",
+    text: ["The rings of one polygon were reversed.", "The rings of # polygons were reversed."],
+    remedy: "Nothing to do: outer rings run counter-clockwise here.",
+  },
+  DATES_DROPPED: {
+    severity: "warning",
+    text: ["One value of a date column is no date and was left empty.", "# values of date columns are no dates and were left empty."],
+    remedy: "Dates must lie between the years 1 and 9999.",
+  },
+} as const satisfies Record<string, Meaning>;
+
+export type CountedCode = keyof typeof meanings;
+const order = Object.keys(meanings) as CountedCode[];
+
+/** Counts by code, while the features pass. */
+export class Tally {
+  private readonly counts = new Map<CountedCode, number>();
+
+  add(code: CountedCode, count = 1): void {
+    this.counts.set(code, (this.counts.get(code) ?? 0) + count);
+  }
+
+  get(code: CountedCode): number {
+    return this.counts.get(code) ?? 0;
+  }
+
+  findings(): VectorFinding[] {
+    return order.flatMap((code) => {
+      const count = this.get(code);
+      if (count === 0) return [];
+      const { severity, text, remedy } = meanings[code];
+      const message = count === 1 ? text[0] : text[1].replace("#", String(count));
+      return [{ code, severity, message, remedy, count }];
+    });
+  }
+}
+
+export function emptyColumnsFinding(names: readonly string[]): VectorFinding[] {
+  if (names.length === 0) return [];
+  return [
+    {
+      code: "COLUMNS_EMPTY",
+      severity: "info",
+      message: `${listOf(names)} ${names.length === 1 ? "holds" : "hold"} nothing and ${names.length === 1 ? "was" : "were"} left out.`,
+      remedy: "Nothing to do, unless a value was expected there.",
+      count: names.length,
+    },
+  ];
+}
+
+export function renamedColumnsFinding(
+  columns: readonly { readonly source: string; readonly name: string }[],
+): VectorFinding[] {
+  const renamed = columns.filter(({ source, name }) => source.toLowerCase() !== name);
+  if (renamed.length === 0) return [];
+  return [
+    {
+      code: "COLUMNS_RENAMED",
+      severity: "info",
+      message: `Columns have other names here: ${listOf(renamed.map(({ source, name }) => `${source} → ${name}`))}.`,
+      remedy: "Use the new names in filters and styles.",
+      count: renamed.length,
+    },
+  ];
+}
+
+export function splitTablesFinding(tables: readonly string[]): VectorFinding[] {
+  if (tables.length < 2) return [];
+  return [
+    {
+      code: "GEOMETRY_TYPES_SPLIT",
+      severity: "info",
+      message: `The file mixes geometry types; each has a table of its own: ${tables.join(", ")}.`,
+      remedy: "Nothing to do: a map draws them as separate layers.",
+      count: tables.length,
+    },
+  ];
+}
+
+export function crsAssignedFinding(crs: string): VectorFinding {
+  return {
+    code: "CRS_ASSIGNED",
+    severity: "warning",
+    message: `The file names no coordinate reference system; it was read as ${crs}, as asked.`,
+    remedy: "Look at the layer on the map: if it lies elsewhere, another source_crs is needed.",
+    count: 1,
+  };
+}
+
+export function crsAssumedFinding(crs: string): VectorFinding {
+  return {
+    code: "CRS_ASSUMED",
+    severity: "warning",
+    message: `The file names no coordinate reference system; its columns are called longitude and latitude, so ${crs} was assumed.`,
+    remedy: "Give source_crs if this is wrong.",
+    count: 1,
+  };
+}
+
+export function encodingFinding(encoding: string, isGuess: boolean): VectorFinding {
+  return {
+    code: isGuess ? "ENCODING_GUESSED" : "ENCODING_ASSIGNED",
+    severity: isGuess ? "warning" : "info",
+    message: isGuess
+      ? `The file does not say how its text is encoded; it looks like ${encoding}.`
+      : `Text was read as ${encoding}, as asked.`,
+    remedy: "Look at names with accents; give encoding if they are wrong.",
+    count: 1,
+  };
+}
+
+/** All of a few, or the first ones and how many more there are. */
+function listOf(names: readonly string[]): string {
+  const shown = names.slice(0, 10).join(", ");
+  return names.length > 10 ? `${shown} and ${names.length - 10} more` : shown;
+}

@@ -1,0 +1,45 @@
+/** A layer as a table: what the loader makes and what serving reads. */
+import { z } from "zod";
+import { multiType } from "./parts.ts";
+
+/** PostgreSQL folds and cuts longer or other names, and two tables would meet in one. */
+export const tableName = z
+  .string()
+  .max(63)
+  .regex(/^[a-z_][a-z0-9_]*$/, "must be a lower-case PostgreSQL name");
+
+/** The types that columns of a layer have, whatever the file called them. */
+export const columnTypes = [
+  "text",
+  "boolean",
+  "integer",
+  "bigint",
+  "double precision",
+  "date",
+  "time",
+  "timestamptz",
+  "jsonb",
+  "bytea",
+  "text[]",
+  "integer[]",
+  "bigint[]",
+  "double precision[]",
+] as const;
+
+export const geoColumn = z.object({
+  name: tableName,
+  type: z.enum(columnTypes),
+  /** As the file calls it. */
+  source: z.string(),
+});
+export type GeoColumn = z.infer<typeof geoColumn>;
+
+/** `postgis`: a geometry column. `wkb`: bytea, with a box beside it for the index. */
+export const geometryForms = ["postgis", "wkb"] as const;
+export type GeometryForm = (typeof geometryForms)[number];
+
+export const geometryType = z.enum([multiType.point, multiType.line, multiType.polygon]);
+export type GeometryType = z.infer<typeof geometryType>;
+
+/** Everything in the platform's tables is longitude and latitude on WGS 84. */
+export const srid = 4326;

@@ -1,0 +1,61 @@
+/** The heading of what GDAL writes with its driver PGDUMP: tables, columns and rows for COPY. */
+import type { GeoColumn } from "./geo-table.ts";
+
+export interface DumpColumn {
+  readonly name: string;
+  readonly type: GeoColumn["type"];
+}
+
+const types: ReadonlyMap<string, GeoColumn["type"]> = new Map([
+  ["varchar", "text"],
+  ["text", "text"],
+  ["char", "text"],
+  ["integer", "integer"],
+  ["smallint", "integer"],
+  ["boolean", "boolean"],
+  ["int8", "bigint"],
+  ["bigint", "bigint"],
+  ["numeric", "double precision"],
+  ["float8", "double precision"],
+  ["real", "double precision"],
+  ["double precision", "double precision"],
+  ["date", "date"],
+  ["time", "time"],
+  ["timestamp with time zone", "timestamptz"],
+  ["timestamp", "timestamptz"],
+  ["json", "jsonb"],
+  ["jsonb", "jsonb"],
+  ["bytea", "bytea"],
+  ["varchar[]", "text[]"],
+  ["integer[]", "integer[]"],
+  ["int8[]", "bigint[]"],
+  ["float8[]", "double precision[]"],
+]);
+
+/** `ALTER TABLE "public"."x" ADD COLUMN "name" VARCHAR(254);` */
+export function readColumn(line: string): DumpColumn | undefined {
+  const match = /^ALTER TABLE .* ADD COLUMN "((?:[^"]|"")*)" ([^;]+);/.exec(line);
+  if (match === null) return undefined;
+  const [, name = "", declared = ""] = match;
+  return { name: unquote(name), type: columnType(declared) };
+}
+
+/** `COPY "public"."x" ("geom", "ogc_fid", "name") FROM STDIN;` */
+export function readCopy(line: string): string[] | undefined {
+  const list = /^COPY .*? \((.*)\) FROM STDIN;/i.exec(line)?.[1];
+  if (list === undefined) return undefined;
+  return [...list.matchAll(/"((?:[^"]|"")*)"/g)].map((match) => unquote(match[1] ?? ""));
+}
+
+function columnType(declared: string): GeoColumn["type"] {
+  const plain = declared
+    .replace(/\s+(?:NOT NULL|DEFAULT|UNIQUE)\b.*$/is, "")
+    .replaceAll(/\([^)]*\)/g, "")
+    .trim()
+    .toLowerCase();
+  return types.get(plain) ?? "text";
+}
+
+function unquote(name: string): string {
+  return name.replaceAll('""', '"');
+}

@@ -1,0 +1,60 @@
+/**
+ * The text that `ogrinfo -so -al` prints. Its JSON is no choice: GDAL before 3.7 has none, and that
+ * is what the long-lived distributions carry.
+ */
+export interface LayerFacts {
+  readonly name: string;
+  readonly geometryType: string;
+  readonly featureCount: number;
+  /** Undefined: it says nothing, or that it does not know. */
+  readonly crsWkt: string | undefined;
+  readonly geometryColumn: string | undefined;
+  /** In the file's own coordinates: least x, least y, greatest x, greatest y. */
+  readonly extent: readonly [number, number, number, number] | undefined;
+  readonly fields: readonly string[];
+}
+
+const fieldLine =
+  /^(.*): (?:String|Integer|Integer64|Real|Date|Time|DateTime|Binary|StringList|IntegerList|Integer64List|RealList)(?:\([A-Za-z0-9]+\))? \(\d+\.\d+\)/;
+
+export function readOgrinfo(text: string): LayerFacts[] {
+  const [, ...sections] = text.split(/^Layer name: /m);
+  return sections.map(readLayer);
+}
+
+function readLayer(section: string): LayerFacts {
+  const lines = section.split("\n");
+  const value = (start: string) =>
+    lines.find((line) => line.startsWith(start))?.slice(start.length).trim();
+  return {
+    name: lines[0]?.trim() ?? "",
+    geometryType: value("Geometry:") ?? "None",
+    featureCount: Number(value("Feature Count:") ?? Number.NaN),
+    crsWkt: readCrs(lines),
+    geometryColumn: value("Geometry Column ="),
+    extent: readExtent(value("Extent:")),
+    fields: lines.flatMap((line) => fieldLine.exec(line)?.[1] ?? []),
+  };
+}
+
+/** `(-180.000000, -90.000000) - (180.000000, 83.645130)` */
+function readExtent(text = ""): LayerFacts["extent"] {
+  const numbers = [...text.matchAll(/-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi)].map(Number);
+  const [west, south, east, north] = numbers;
+  if (west === undefined || south === undefined || east === undefined || north === undefined) {
+    return undefined;
+  }
+  return [west, south, east, north];
+}
+
+/** The definition is indented over many lines, and ends where a line starts at the margin again. */
+function readCrs(lines: readonly string[]): string | undefined {
+  const start = lines.findIndex((line) => line.startsWith("Layer SRS WKT:"));
+  if (start < 0) return undefined;
+  const [first, ...rest] = lines.slice(start + 1);
+  if (first === undefined || first.startsWith("(unknown)")) return undefined;
+  const end = rest.findIndex((line) => !/^\s/.test(line));
+  const wkt = [first, ...rest.slice(0, end < 0 ? rest.length : end)].join("\n").trim();
+  // GeoPackage has names for not knowing.
+  return /^\w+\["Undefined /.test(wkt) ? undefined : wkt;
+}

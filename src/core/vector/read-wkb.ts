@@ -1,0 +1,139 @@
+/**
+ * Well-known binary, in the spellings of ISO (type + 1000, 2000, 3000) and of PostGIS (flags in the
+ * high bits), to two dimensions. Counts in the bytes are claims: each is held against the bytes that
+ * are left before anything is made of it.
+ */
+import type { Line, Parts, Polygon } from "./parts.ts";
+
+export interface ReadGeometry extends Parts {
+  /** Some coordinate is no finite number. */
+  readonly hasNonFinite: boolean;
+}
+
+export class BadWkb extends Error {
+  constructor(reason: string) {
+    super(`This is not a geometry that can be read: ${reason}.`);
+    this.name = "BadWkb";
+  }
+}
+
+const hasZ = 0x80000000;
+const hasM = 0x40000000;
+const hasSrid = 0x20000000;
+const deepest = 32;
+
+export function readWkb(bytes: Uint8Array): ReadGeometry {
+  const reader = new Reader(bytes);
+  reader.geometry(0);
+  return {
+    points: Float64Array.from(reader.points),
+    lines: reader.lines,
+    polygons: reader.polygons,
+    hasNonFinite: reader.hasNonFinite,
+  };
+}
+
+class Reader {
+  readonly points: number[] = [];
+  readonly lines: Line[] = [];
+  readonly polygons: Polygon[] = [];
+  hasNonFinite = false;
+  private readonly view: DataView;
+  private offset = 0;
+  private isLittle = true;
+  private stride = 16;
+
+  constructor(bytes: Uint8Array) {
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  geometry(depth: number): void {
+    if (depth > deepest) throw new BadWkb(`collections are nested deeper than ${deepest}`);
+    this.need(5, 1);
+    this.isLittle = this.view.getUint8(this.offset) === 1;
+    this.offset += 1;
+    const word = this.uint32();
+    if ((word & hasSrid) !== 0) this.uint32();
+    const code = word & 0x0fffffff;
+    const thousands = Math.floor(code / 1000);
+    const more =
+      ((word & hasZ) !== 0 || thousands === 1 || thousands === 3 ? 1 : 0) +
+      ((word & hasM) !== 0 || thousands === 2 || thousands === 3 ? 1 : 0);
+    this.stride = 16 + 8 * more;
+    switch (code % 1000) {
+      case 1: {
+        const position = this.positions(1);
+        // There is no other way to write an empty point.
+        if (!Number.isNaN(position[0])) this.points.push(...position);
+        return;
+      }
+      case 2: {
+        const line = this.positions(this.count(this.stride));
+        if (line.length > 0) this.lines.push(line);
+        return;
+      }
+      case 3:
+      case 17:
+        this.polygon();
+        return;
+      case 4:
+      case 5:
+      case 6:
+      case 7:
+      case 15:
+      case 16: {
+        const members = this.count(5);
+        for (let member = 0; member < members; member++) this.geometry(depth + 1);
+        return;
+      }
+      default:
+        throw new BadWkb(`type ${code} is not supported`);
+    }
+  }
+
+  private polygon(): void {
+    const stride = this.stride;
+    const rings: Line[] = [];
+    const count = this.count(4);
+    for (let ring = 0; ring < count; ring++) {
+      const line = this.positions(this.count(stride));
+      if (line.length > 0) rings.push(line);
+    }
+    if (rings.length > 0) this.polygons.push(rings);
+  }
+
+  private positions(count: number): Line {
+    this.need(count, this.stride);
+    const line = new Float64Array(2 * count);
+    let finite = true;
+    for (let index = 0; index < count; index++) {
+      const x = this.view.getFloat64(this.offset, this.isLittle);
+      const y = this.view.getFloat64(this.offset + 8, this.isLittle);
+      if (!Number.isFinite(x) || !Number.isFinite(y)) finite = false;
+      line[2 * index] = x;
+      line[2 * index + 1] = y;
+      this.offset += this.stride;
+    }
+    if (!finite && !(count === 1 && Number.isNaN(line[0]))) this.hasNonFinite = true;
+    return line;
+  }
+
+  private count(bytesEach: number): number {
+    const count = this.uint32();
+    this.need(count, bytesEach);
+    return count;
+  }
+
+  private uint32(): number {
+    this.need(1, 4);
+    const value = this.view.getUint32(this.offset, this.isLittle);
+    this.offset += 4;
+    return value;
+  }
+
+  private need(count: number, bytesEach: number): void {
+    if (count * bytesEach > this.view.byteLength - this.offset) {
+      throw new BadWkb("it ends too early");
+    }
+  }
+}

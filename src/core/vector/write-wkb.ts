@@ -1,0 +1,64 @@
+import type { Kind, Line, Parts, Polygon } from "./parts.ts";
+
+const codes = { point: [1, 4], line: [2, 5], polygon: [3, 6] } as const;
+const hasSrid = 0x20000000;
+
+/**
+ * The parts of one kind as a multi geometry, little-endian. With `srid` in PostGIS's spelling: a
+ * column that names its reference system refuses a geometry that does not.
+ */
+export function writeWkb(kind: Kind, parts: Parts, srid?: number): Uint8Array {
+  const members = membersOf(kind, parts);
+  const size = members.reduce((sum, member) => sum + sizeOf(kind, member), 0);
+  const bytes = new Uint8Array(9 + (srid === undefined ? 0 : 4) + size);
+  const view = new DataView(bytes.buffer);
+  const [single, multi] = codes[kind];
+  let offset = 0;
+  const byteOrder = () => {
+    view.setUint8(offset, 1);
+    offset += 1;
+  };
+  const uint32 = (value: number) => {
+    view.setUint32(offset, value, true);
+    offset += 4;
+  };
+  const line = (positions: Line) => {
+    for (const value of positions) {
+      view.setFloat64(offset, value, true);
+      offset += 8;
+    }
+  };
+  byteOrder();
+  if (srid === undefined) uint32(multi);
+  else {
+    uint32(multi | hasSrid);
+    uint32(srid);
+  }
+  uint32(members.length);
+  for (const member of members) {
+    byteOrder();
+    uint32(single);
+    if (kind === "polygon") uint32(member.length);
+    for (const part of member) {
+      if (kind !== "point") uint32(part.length / 2);
+      line(part);
+    }
+  }
+  return bytes;
+}
+
+function membersOf(kind: Kind, { points, lines, polygons }: Parts): readonly Polygon[] {
+  if (kind === "polygon") return polygons;
+  if (kind === "line") return lines.map((line) => [line]);
+  const members: Polygon[] = [];
+  for (let index = 0; index < points.length; index += 2) {
+    members.push([points.subarray(index, index + 2)]);
+  }
+  return members;
+}
+
+function sizeOf(kind: Kind, member: Polygon): number {
+  const header = kind === "polygon" ? 9 : 5;
+  const counts = kind === "point" ? 0 : 4 * member.length;
+  return header + counts + member.reduce((sum, part) => sum + 8 * part.length, 0);
+}

@@ -1,0 +1,85 @@
+/** In which coordinate reference system the file is read, and how that is known. */
+import { GdalError } from "../../../adapters/gdal/gdal-error.ts";
+import { isCrsText } from "../../../core/vector/crs-text.ts";
+import type { VectorFinding } from "../../../core/vector/findings.ts";
+import { crsAssignedFinding, crsAssumedFinding } from "../../../core/vector/findings.ts";
+import type { LayerFacts } from "../../../core/vector/read-ogrinfo.ts";
+import { isCsv } from "../../../core/vector/source-format.ts";
+import type { HandlerContext } from "../../define-handler.ts";
+import type { SourceFile } from "./fetch-source.ts";
+import { runOptions } from "./gdal-environment.ts";
+import { refuse } from "./refuse.ts";
+
+export interface CrsDecision {
+  /** Undefined: as the file says. */
+  readonly assign: string | undefined;
+  readonly findings: readonly VectorFinding[];
+}
+
+export async function decideCrs(
+  source: SourceFile,
+  layer: LayerFacts,
+  given: { readonly source_crs?: string | undefined; readonly hasDegreeColumns: boolean },
+  context: HandlerContext,
+): Promise<CrsDecision> {
+  const { source_crs: wanted } = given;
+  if (wanted !== undefined && !isCrsText(wanted)) {
+    throw refuse(
+      "CRS_UNUSABLE",
+      "source_crs must be a code such as EPSG:32633, a PROJ string that begins with +proj=, or WKT.",
+    );
+  }
+  if (layer.crsWkt !== undefined) {
+    if (wanted !== undefined) await refuseOther(layer.crsWkt, wanted, layer.extent, context);
+    return { assign: undefined, findings: [] };
+  }
+  if (wanted !== undefined) return { assign: wanted, findings: [crsAssignedFinding(wanted)] };
+  if (source.format.impliedCrs !== undefined) {
+    return { assign: source.format.impliedCrs, findings: [] };
+  }
+  if (isCsv(source.format) && given.hasDegreeColumns) {
+    return { assign: "EPSG:4326", findings: [crsAssumedFinding("EPSG:4326")] };
+  }
+  throw refuse(
+    "CRS_MISSING",
+    "The file does not say in which coordinate reference system its coordinates are. Send the .prj file with it, or submit again with source_crs, such as EPSG:4326.",
+  );
+}
+
+/**
+ * Two definitions are the same if places stay where they are: EPSG:4326, OGC:CRS84 and the text of
+ * either are one system under three names.
+ */
+async function refuseOther(
+  inFile: string,
+  wanted: string,
+  extent: LayerFacts["extent"],
+  context: HandlerContext,
+): Promise<void> {
+  const [west, south, east, north] = extent ?? [0, 0, 1, 1];
+  const places: [number, number][] = [
+    [west, south],
+    [(west + east) / 2, (south + north) / 2],
+    [east, north],
+  ];
+  const stdin = `${places.map(([x, y]) => `${x} ${y}`).join("\n")}\n`;
+  const args = ["-s_srs", inFile, "-t_srs", wanted];
+  const moved = await context.gdal
+    .run("gdaltransform", args, { ...runOptions(context), stdin })
+    .catch((error: unknown) => {
+      if (error instanceof GdalError && error.category === "permanent") return undefined;
+      throw error;
+    });
+  const lines = moved?.stdout.trim().split("\n") ?? [];
+  const isSame = places.every(([x, y], index) => {
+    const [tx = Number.NaN, ty = Number.NaN] = (lines[index] ?? "").split(/\s+/).map(Number);
+    const near = (a: number, b: number) => Math.abs(a - b) <= 1e-6 * Math.max(1, Math.abs(a));
+    return near(x, tx) && near(y, ty);
+  });
+  if (isSame) return;
+  const name = /^\w+\["([^"]*)"/.exec(inFile)?.[1] ?? "another system";
+  throw refuse(
+    "CRS_MISMATCH",
+    `The file says that its coordinates are in ${name}, and source_crs says ${wanted}. Leave out source_crs, or correct the file.`,
+  );
+}

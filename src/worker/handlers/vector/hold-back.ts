@@ -1,0 +1,93 @@
+/**
+ * Features that must be seen by GEOS before they are written: those that were not valid, and
+ * polygons that were cut at the antimeridian. They wait in two files, geometry and attributes, line
+ * by line; repairing is then one more run of GDAL over the few of them.
+ */
+import type { FileHandle } from "node:fs/promises";
+import { open } from "node:fs/promises";
+import path from "node:path";
+import type { Parts } from "../../../core/vector/parts.ts";
+import { isEmpty, keep, kindsOf } from "../../../core/vector/parts.ts";
+import { readWkb } from "../../../core/vector/read-wkb.ts";
+import { fromGeoJson, toGeoJson } from "../../../core/vector/geojson.ts";
+import type { HandlerContext } from "../../define-handler.ts";
+import { dumpOptions, openDump } from "./open-dump.ts";
+import { runOptions } from "./gdal-environment.ts";
+import { readLines } from "./read-lines.ts";
+import { surveySource } from "./survey-source.ts";
+
+export interface Released {
+  /** Undefined: nothing of its kind was left. */
+  readonly parts: Parts | undefined;
+  readonly attributes: string;
+  readonly wasRepaired: boolean;
+}
+
+export class HeldBack {
+  count = 0;
+  private readonly context: HandlerContext;
+  private readonly geometries: string;
+  private readonly attributes: string;
+  private handles: readonly [FileHandle, FileHandle] | undefined;
+
+  constructor(context: HandlerContext) {
+    this.context = context;
+    this.geometries = path.join(context.workDir, "held.geojsonl");
+    this.attributes = path.join(context.workDir, "held.attributes");
+  }
+
+  async add(parts: Parts, attributes: string): Promise<void> {
+    this.handles ??= [await open(this.geometries, "w"), await open(this.attributes, "w")];
+    const [geometries, rest] = this.handles;
+    const feature = { type: "Feature", properties: { n: this.count }, geometry: toGeoJson(parts) };
+    await geometries.write(`${JSON.stringify(feature)}\n`);
+    await rest.write(Buffer.from(`${attributes}\n`, "latin1"));
+    this.count += 1;
+  }
+
+  /** In the order in which they came. */
+  async *release(): AsyncGenerator<Released> {
+    if (this.handles === undefined) return;
+    for (const handle of this.handles) await handle.close();
+    const { context } = this;
+    const layer = { name: "held", geometryColumn: undefined, fields: [] };
+    const { invalid } = await surveySource({ file: this.geometries, openArgs: [], layer }, context);
+    const repaired = invalid.size === 0 ? new Map<number, Parts>() : await this.repair();
+    let number = 0;
+    const attributes = readLines(this.attributes, context.signal);
+    let waiting: Buffer[] = [];
+    for await (const lines of readLines(this.geometries, context.signal)) {
+      for (const line of lines) {
+        if (waiting.length === 0) waiting = ((await attributes.next()).value as Buffer[]).reverse();
+        const rest = waiting.pop()?.toString("latin1") ?? "";
+        const parts = fromGeoJson(line.toString("utf8"));
+        yield invalid.has(number)
+          ? { parts: sameKinds(parts, repaired.get(number)), attributes: rest, wasRepaired: true }
+          : { parts, attributes: rest, wasRepaired: false };
+        number += 1;
+      }
+    }
+  }
+
+  /** By number. */
+  private async repair(): Promise<Map<number, Parts>> {
+    const { context } = this;
+    const file = path.join(context.workDir, "repaired.sql");
+    const args = [...dumpOptions, "-nlt", "GEOMETRY", "-makevalid", "-skipfailures", file];
+    await context.gdal.run("ogr2ogr", [...args, this.geometries], runOptions(context));
+    const repaired = new Map<number, Parts>();
+    for await (const rows of openDump(file, context.signal)) {
+      for (const { geometry, attributes } of rows) {
+        if (geometry !== undefined) repaired.set(Number(attributes.toString()), readWkb(geometry));
+      }
+    }
+    return repaired;
+  }
+}
+
+/** Of a polygon without area a line would be left, which does not belong into the polygons' table. */
+function sameKinds(before: Parts, after: Parts | undefined): Parts | undefined {
+  if (after === undefined) return undefined;
+  const kept = keep(kindsOf(before), after);
+  return isEmpty(kept) ? undefined : kept;
+}

@@ -1,0 +1,150 @@
+import { createHash } from "node:crypto";
+import path from "node:path";
+import { hasPostgis } from "../../../adapters/postgres/queries/geo-tables.ts";
+import type { TableToLoad } from "../../../adapters/postgres/repositories/geo-loads.ts";
+import { beginLoad } from "../../../adapters/postgres/repositories/geo-loads.ts";
+import { unite } from "../../../core/vector/bounds.ts";
+import { nameColumns, nameTable } from "../../../core/vector/column-names.ts";
+import type { Tally, VectorFinding } from "../../../core/vector/findings.ts";
+import {
+  emptyColumnsFinding,
+  renamedColumnsFinding,
+  splitTablesFinding,
+} from "../../../core/vector/findings.ts";
+import type { GeoColumn } from "../../../core/vector/geo-table.ts";
+import type { Kind } from "../../../core/vector/parts.ts";
+import { multiType } from "../../../core/vector/parts.ts";
+import type { LayerFacts } from "../../../core/vector/read-ogrinfo.ts";
+import { isCsv } from "../../../core/vector/source-format.ts";
+import { defineHandler } from "../../define-handler.ts";
+import type { WrittenKind } from "./chunk-writer.ts";
+import { ChunkWriter } from "./chunk-writer.ts";
+import { chunkPrefix } from "./chunk-prefix.ts";
+import { convertSource } from "./convert-source.ts";
+import { decideCrs } from "./decide-crs.ts";
+import { demandDatabase } from "./demand-database.ts";
+import { fetchSource } from "./fetch-source.ts";
+import { inspectSource } from "./inspect-source.ts";
+import { hasDegreeColumns, openOptions } from "./open-options.ts";
+import { readHeader } from "./read-header.ts";
+import { refuse } from "./refuse.ts";
+import { surveySource } from "./survey-source.ts";
+import { writeLayer } from "./write-layer.ts";
+
+const suffixes = { point: "_points", line: "_lines", polygon: "_polygons" } as const satisfies Record<
+  Kind,
+  string
+>;
+
+/** Everything is computed before the database is asked for anything but its kind of geometry. */
+export const prepareVector = defineHandler("vector_prepare", async (params, context) => {
+  const database = demandDatabase(context);
+  const form = (await hasPostgis(database)) ? "postgis" : "wkb";
+  context.progress(1, "fetching the file");
+  const source = await fetchSource(params, context);
+  const options = await openOptions(source, params);
+  const header = isCsv(source.format) ? await readHeader(source.file) : [];
+  const layer = await inspectSource(source, options, { wanted: params.layer, header }, context);
+  const asked = {
+    source_crs: params.source_crs,
+    hasDegreeColumns: hasDegreeColumns(header, params),
+  };
+  const { assign, findings } = await decideCrs(source, layer, asked, context);
+
+  context.progress(10, "looking at every feature");
+  const opened = { file: source.file, openArgs: options.args, layer };
+  const survey = await surveySource(opened, context);
+  if (survey.featureCount === 0) throw refuseEmpty(layer, []);
+  context.progress(30, "converting");
+  const dump = await convertSource({ ...opened, assignCrs: assign }, context);
+
+  context.progress(50, "writing chunks");
+  const name = params.table_name ?? nameTable(source.name);
+  const loadId = createHash("sha256").update(`${context.job_id}|${name}`).digest("hex").slice(0, 16);
+  const writer = new ChunkWriter({
+    folder: path.join(context.workDir, "chunks"),
+    storage: context.storage,
+    prefix: chunkPrefix(loadId),
+    form,
+    chunkSize: params.chunk_size,
+    signal: context.signal,
+  });
+  const { columns: kept, tally } = await writeLayer(dump, survey, writer, context);
+  const written = await writer.finish();
+  if (written.length === 0) throw refuseEmpty(layer, tally.findings(), tally);
+  if (isMeasured(layer)) {
+    tally.add("DIMENSIONS_REDUCED", survey.featureCount - tally.get("GEOMETRY_NULL"));
+  }
+
+  const columns = nameColumns(kept.map((column) => column.name)).map(
+    (named, index): GeoColumn => ({ ...named, type: kept[index]?.type ?? "text" }),
+  );
+  const tables = nameTables(written, name, columns);
+  await beginLoad(database, { load_id: loadId, job_id: context.job_id, form, tables });
+  const [first] = tables;
+  if (first === undefined) throw new Error("a load has a table");
+  return {
+    load_id: loadId,
+    table_name: first.table_name,
+    tables: tables.map(({ table_name, geometry_type, feature_count, bounds, chunk_count }) => ({
+      ...{ table_name, geometry_type, feature_count, bounds, chunk_count },
+    })),
+    chunks: writer.chunks.map(({ kind, ...chunk }) => ({
+      ...chunk,
+      load_id: loadId,
+      table_name: tables.find((table) => table.kind === kind)?.table_name ?? name,
+    })),
+    chunk_count: writer.chunks.length,
+    feature_count: tables.reduce((sum, table) => sum + table.feature_count, 0),
+    source_feature_count: survey.featureCount,
+    geometry_type: first.geometry_type,
+    crs: "EPSG:4326",
+    bounds: tables.map((table) => table.bounds ?? undefined).reduce(unite) ?? null,
+    columns,
+    findings: [
+      ...findings,
+      ...options.findings,
+      ...tally.findings(),
+      ...emptyColumnsFinding([...survey.emptyColumns]),
+      ...renamedColumnsFinding(columns),
+      ...splitTablesFinding(tables.map((table) => table.table_name)),
+    ],
+  };
+});
+
+function nameTables(
+  written: readonly WrittenKind[],
+  name: string,
+  columns: readonly GeoColumn[],
+): (TableToLoad & { readonly kind: Kind })[] {
+  return written.map(({ kind, feature_count, bounds, chunk_count }) => ({
+    kind,
+    table_name: written.length === 1 ? name : name + suffixes[kind],
+    geometry_type: multiType[kind],
+    columns,
+    feature_count,
+    bounds: bounds ?? null,
+    chunk_count,
+  }));
+}
+
+function isMeasured({ geometryType }: LayerFacts): boolean {
+  return /^3D |Measured /.test(geometryType);
+}
+
+function refuseEmpty(layer: LayerFacts, findings: readonly VectorFinding[], tally?: Tally) {
+  const details = { findings: findings.map((finding) => ({ ...finding })) };
+  if ((tally?.get("COORDINATES_OUT_OF_RANGE") ?? 0) > 0) {
+    return refuse(
+      "COORDINATES_OUT_OF_RANGE",
+      "The coordinates are no longitudes and latitudes, although the file says so: submit again with the right source_crs.",
+      details,
+    );
+  }
+  const reasons = findings.map((finding) => finding.message).join(" ");
+  return refuse(
+    "NO_FEATURES",
+    `The layer "${layer.name}" has no feature that can be shown. ${reasons}`.trim(),
+    details,
+  );
+}
