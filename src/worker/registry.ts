@@ -8,6 +8,9 @@ import { multiPhase } from "./handlers/testing/multi-phase.ts";
 import { probe } from "./handlers/testing/probe.ts";
 import { sizeCheck } from "./handlers/testing/size-check.ts";
 import { sleep } from "./handlers/testing/sleep.ts";
+import { prepareVector } from "./handlers/vector/prepare.ts";
+import { publishVector } from "./handlers/vector/publish.ts";
+import { uploadChunk } from "./handlers/vector/upload-chunk.ts";
 
 const implemented: readonly Handler[] = [
   chunkProcessor,
@@ -19,6 +22,9 @@ const implemented: readonly Handler[] = [
   probe,
   sizeCheck,
   sleep,
+  prepareVector,
+  publishVector,
+  uploadChunk,
 ];
 
 export const handlers: ReadonlyMap<string, Handler> = new Map(
@@ -42,9 +48,7 @@ const missing: readonly HandlerName[] = [
   "raster_reproject",
   "vector_create_stac",
   "vector_dissolve",
-  "vector_prepare",
   "vector_simplify",
-  "vector_upload_chunk",
 ];
 
 export const notImplemented: ReadonlySet<string> = new Set(missing);

@@ -27,23 +27,16 @@ export interface SplitOptions {
 
 /** The same object when there was nothing to do. */
 export function splitAtAntimeridian(parts: Parts, options: SplitOptions = {}): Parts {
-  let isChanged = false;
-  const changed = <T>(before: T, after: T): T => {
-    if (after !== before) isChanged = true;
-    return after;
+  const split = {
+    points: normaliseLine(parts.points),
+    lines: parts.lines.flatMap(splitLine),
+    polygons: parts.polygons.flatMap((polygon) => splitPolygon(polygon, options)),
   };
-  const points = changed(parts.points, normaliseLine(parts.points));
-  const lines = parts.lines.flatMap((line) => {
-    const pieces = splitLine(line);
-    changed(line, pieces[0]);
-    return pieces;
-  });
-  const polygons = parts.polygons.flatMap((polygon) => {
-    const pieces = splitPolygon(polygon, options);
-    changed(polygon, pieces[0]);
-    return pieces;
-  });
-  return isChanged ? { points, lines, polygons } : parts;
+  const isSame =
+    split.points === parts.points &&
+    split.lines.every((line, index) => line === parts.lines[index]) &&
+    split.polygons.every((polygon, index) => polygon === parts.polygons[index]);
+  return isSame ? parts : split;
 }
 
 /** Whether some edge of it was drawn over the antimeridian, or a longitude beyond it. */
@@ -72,7 +65,9 @@ function normalise(x: number): number {
 
 function normaliseLine(line: Line): Line {
   const isOutside = line.some((x, index) => index % 2 === 0 && Math.abs(x) > 180);
-  return isOutside ? line.map((value, index) => (index % 2 === 0 ? normalise(value) : value)) : line;
+  return isOutside
+    ? line.map((value, index) => (index % 2 === 0 ? normalise(value) : value))
+    : line;
 }
 
 function splitLine(line: Line): Line[] {
@@ -127,10 +122,7 @@ function cut(line: Line): Piece[] {
     const here: [number, number] = [normalise(at(line, 2 * index)), at(line, 2 * index + 1)];
     piece.push(here);
     if (index + 1 === count) break;
-    const next: [number, number] = [
-      normalise(at(line, 2 * index + 2)),
-      at(line, 2 * index + 3),
-    ];
+    const next: [number, number] = [normalise(at(line, 2 * index + 2)), at(line, 2 * index + 3)];
     const step = next[0] - here[0];
     if (!isLong(step)) continue;
     const side = step > 0 ? -180 : 180;
@@ -168,7 +160,8 @@ function leadOverPoles(pieces: readonly Piece[]): Piece[] {
       const last = piece.at(-1);
       return last?.[0] === side ? [{ index, latitude: last[1] }] : [];
     });
-  const starts = (side: number) => led.flatMap(([first]) => (first?.[0] === side ? [first[1]] : []));
+  const starts = (side: number) =>
+    led.flatMap(([first]) => (first?.[0] === side ? [first[1]] : []));
   const south = ends(-180).sort((a, b) => a.latitude - b.latitude)[0];
   if (south !== undefined && south.latitude < Math.min(...starts(-180), Infinity)) {
     led[south.index] = [...(led[south.index] ?? []), [-180, -90], [180, -90]];
@@ -220,7 +213,7 @@ function findNext(piece: Piece, open: readonly Piece[]): number | undefined {
 function closesItself(piece: Piece): boolean {
   const [first] = piece;
   const last = piece.at(-1);
-  if (first === undefined || last === undefined || first[0] !== last[0]) return false;
+  if (first === undefined || first[0] !== last?.[0]) return false;
   return last[0] === 180 ? first[1] > last[1] : first[1] < last[1];
 }
 

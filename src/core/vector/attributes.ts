@@ -18,7 +18,9 @@ export function planAttributes(
 ): AttributePlan {
   const kept = columns.flatMap((column, index) => (empty.has(column.name) ? [] : [index]));
   const dates = new Set(
-    kept.filter((index) => columns[index]?.type === "date" || columns[index]?.type === "timestamptz"),
+    kept.filter(
+      (index) => columns[index]?.type === "date" || columns[index]?.type === "timestamptz",
+    ),
   );
   return { kept, dates, isVerbatim: kept.length === columns.length && dates.size === 0 };
 }

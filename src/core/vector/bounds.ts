@@ -22,10 +22,5 @@ export function boundsOf(parts: Parts): Bounds | undefined {
 
 export function unite(a: Bounds | undefined, b: Bounds | undefined): Bounds | undefined {
   if (a === undefined || b === undefined) return a ?? b;
-  return [
-    Math.min(a[0], b[0]),
-    Math.min(a[1], b[1]),
-    Math.max(a[2], b[2]),
-    Math.max(a[3], b[3]),
-  ];
+  return [Math.min(a[0], b[0]), Math.min(a[1], b[1]), Math.max(a[2], b[2]), Math.max(a[3], b[3])];
 }

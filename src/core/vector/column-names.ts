@@ -44,7 +44,11 @@ function makeUnique(wanted: string, taken: ReadonlySet<string>): string {
 
 /** A table's name from a file's, short enough for the suffix of a geometry type. */
 export function nameTable(fileName: string): string {
-  const base = fileName.split("/").at(-1)?.replace(/\.[^.]*$/, "") ?? "";
+  const base =
+    fileName
+      .split("/")
+      .at(-1)
+      ?.replace(/\.[^.]*$/, "") ?? "";
   const name = sanitise(base);
   return (name === "column" ? "layer" : name).slice(0, longest - "_polygons".length);
 }

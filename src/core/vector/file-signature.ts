@@ -1,5 +1,8 @@
 import type { SourceFormat } from "./source-format.ts";
 
+/** RFC 8142 puts one before each line. */
+export const recordSeparator = "\u001e";
+
 /** Whether the first bytes of a file can be of the format that its name claims. */
 export function looksLike(format: SourceFormat, start: Uint8Array): boolean {
   const text = textOf(start);
@@ -13,7 +16,7 @@ export function looksLike(format: SourceFormat, start: Uint8Array): boolean {
     case "GeoJSON":
       return text.trimStart().startsWith("{");
     case "GeoJSON lines":
-      return /^[\s\u001e]*\{/.test(text);
+      return text.replaceAll(recordSeparator, "").trimStart().startsWith("{");
     case "KML":
       return /^\s*</.test(text) && !/<(?:OGRVRTDataSource|VRTDataset)\b/.test(text);
     default:

@@ -28,18 +28,28 @@ interface Meaning {
 const meanings = {
   GEOMETRY_NULL: {
     severity: "warning",
-    text: ["One feature has no geometry and was left out.", "# features have no geometry and were left out."],
+    text: [
+      "One feature has no geometry and was left out.",
+      "# features have no geometry and were left out.",
+    ],
     remedy: "Give them a geometry in the source, or send them as a plain table.",
   },
   GEOMETRY_EMPTY: {
     severity: "warning",
-    text: ["One geometry is empty; its feature was left out.", "# geometries are empty; their features were left out."],
+    text: [
+      "One geometry is empty; its feature was left out.",
+      "# geometries are empty; their features were left out.",
+    ],
     remedy: "Look for them in the source with a test for empty geometries.",
   },
   GEOMETRY_REPAIRED: {
     severity: "warning",
-    text: ["One geometry was not valid and was repaired.", "# geometries were not valid and were repaired."],
-    remedy: "Compare them with the source: a repair keeps the outline and may change what is inside.",
+    text: [
+      "One geometry was not valid and was repaired.",
+      "# geometries were not valid and were repaired.",
+    ],
+    remedy:
+      "Compare them with the source: a repair keeps the outline and may change what is inside.",
   },
   GEOMETRY_COLLAPSED: {
     severity: "warning",
@@ -51,27 +61,43 @@ const meanings = {
   },
   COORDINATES_NOT_FINITE: {
     severity: "warning",
-    text: ["One feature has a coordinate that is no number and was left out.", "# features have coordinates that are no numbers and were left out."],
+    text: [
+      "One feature has a coordinate that is no number and was left out.",
+      "# features have coordinates that are no numbers and were left out.",
+    ],
     remedy: "Correct the coordinates in the source.",
   },
   COORDINATES_OUT_OF_RANGE: {
     severity: "warning",
-    text: ["One feature lies outside of the world and was left out.", "# features lie outside of the world and were left out."],
-    remedy: "Check the coordinate reference system of the source, and give source_crs if it names a wrong one.",
+    text: [
+      "One feature lies outside of the world and was left out.",
+      "# features lie outside of the world and were left out.",
+    ],
+    remedy:
+      "Check the coordinate reference system of the source, and give source_crs if it names a wrong one.",
   },
   FEATURES_UNREADABLE: {
     severity: "warning",
-    text: ["One feature could not be read or projected and was left out.", "# features could not be read or projected and were left out."],
+    text: [
+      "One feature could not be read or projected and was left out.",
+      "# features could not be read or projected and were left out.",
+    ],
     remedy: "The task's log has GDAL's own words.",
   },
   DIMENSIONS_REDUCED: {
     severity: "info",
-    text: ["One geometry had heights or measures; they were left out.", "# geometries had heights or measures; they were left out."],
+    text: [
+      "One geometry had heights or measures; they were left out.",
+      "# geometries had heights or measures; they were left out.",
+    ],
     remedy: "Keep the height as an attribute if it is needed.",
   },
   ANTIMERIDIAN_SPLIT: {
     severity: "info",
-    text: ["One geometry crosses the antimeridian and was cut there.", "# geometries cross the antimeridian and were cut there."],
+    text: [
+      "One geometry crosses the antimeridian and was cut there.",
+      "# geometries cross the antimeridian and were cut there.",
+    ],
     remedy: "Nothing to do: this is how RFC 7946 wants them.",
   },
   COLLECTION_SPLIT: {
@@ -80,7 +106,8 @@ const meanings = {
       "One geometry collects points, lines or polygons; each kind became a row of its own table.",
       "# geometries collect points, lines or polygons; each kind became a row of its own table.",
     ],
-    remedy: "Nothing to do, unless rows are counted: there are more of them than features in the source.",
+    remedy:
+      "Nothing to do, unless rows are counted: there are more of them than features in the source.",
   },
   RINGS_REVERSED: {
     severity: "info",
@@ -89,7 +116,10 @@ const meanings = {
   },
   DATES_DROPPED: {
     severity: "warning",
-    text: ["One value of a date column is no date and was left empty.", "# values of date columns are no dates and were left empty."],
+    text: [
+      "One value of a date column is no date and was left empty.",
+      "# values of date columns are no dates and were left empty.",
+    ],
     remedy: "Dates must lie between the years 1 and 9999.",
   },
 } as const satisfies Record<string, Meaning>;

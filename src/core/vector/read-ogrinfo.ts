@@ -25,7 +25,10 @@ export function readOgrinfo(text: string): LayerFacts[] {
 function readLayer(section: string): LayerFacts {
   const lines = section.split("\n");
   const value = (start: string) =>
-    lines.find((line) => line.startsWith(start))?.slice(start.length).trim();
+    lines
+      .find((line) => line.startsWith(start))
+      ?.slice(start.length)
+      .trim();
   return {
     name: lines[0]?.trim() ?? "",
     geometryType: value("Geometry:") ?? "None",

@@ -25,14 +25,11 @@ export function reversed(line: Line): Line {
 
 /** As RFC 7946 wants it: outer rings counter-clockwise, holes clockwise. The same object if it was. */
 export function rewind(polygon: Polygon): Polygon {
-  let isChanged = false;
   const rings = polygon.map((ring, index) => {
     const area = signedArea(ring);
-    if (area === 0 || area > 0 === (index === 0)) return ring;
-    isChanged = true;
-    return reversed(ring);
+    return area === 0 || area > 0 === (index === 0) ? ring : reversed(ring);
   });
-  return isChanged ? rings : polygon;
+  return rings.every((ring, index) => ring === polygon[index]) ? polygon : rings;
 }
 
 export function rewindAll(parts: Parts): { parts: Parts; isChanged: boolean } {

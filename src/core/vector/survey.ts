@@ -1,5 +1,6 @@
 /** One look at all features before anything is converted: counts, broken geometries, empty columns. */
 import { z } from "zod";
+import { recordSeparator } from "./file-signature.ts";
 
 export interface Survey {
   readonly featureCount: number;
@@ -15,7 +16,9 @@ export function surveySql(
   geometryColumn: string | undefined,
   fields: readonly string[],
 ): string {
-  const geometry = quote(geometryColumn === undefined || geometryColumn === "" ? "GEOMETRY" : geometryColumn);
+  const geometry = quote(
+    geometryColumn === undefined || geometryColumn === "" ? "GEOMETRY" : geometryColumn,
+  );
   const counts = fields.map((field, index) => `COUNT(${quote(field)}) AS c${index}`);
   const columns = [
     "COUNT(*) AS features",
@@ -34,7 +37,7 @@ const answer = z.object({
 
 /** The only feature of what it wrote as lines of GeoJSON. */
 export function readSurvey(text: string, fields: readonly string[]): Survey {
-  const { properties } = answer.parse(JSON.parse(text.replace(/^\u001e/, "").trim()));
+  const { properties } = answer.parse(JSON.parse(text.replace(recordSeparator, "").trim()));
   const invalid = String(properties.invalid ?? "");
   return {
     featureCount: properties.features,

@@ -1,3 +1,4 @@
+import type { Bounds } from "../../../core/vector/bounds.ts";
 import type { GeoColumn, GeometryForm, GeometryType } from "../../../core/vector/geo-table.ts";
 import type { Queryable } from "../queryable.ts";
 
@@ -9,7 +10,7 @@ export interface GeoTable {
   readonly geometry_type: GeometryType;
   readonly columns: readonly GeoColumn[];
   readonly feature_count: number;
-  readonly bounds: readonly [number, number, number, number] | null;
+  readonly bounds: Bounds | null;
   readonly job_id: string | null;
   readonly published_at: Date;
 }

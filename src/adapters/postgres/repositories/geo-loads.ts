@@ -120,7 +120,8 @@ export async function loadChunk(
     if (load === undefined) return undefined;
     const table = `geo.${quoteName(load.loading_table)}`;
     // No index helps this, because none may slow the copy: so it runs only if there is something.
-    if (load.wasLoaded) await tx.query(`DELETE FROM ${table} WHERE etl_batch_id = $1`, [chunk_index]);
+    if (load.wasLoaded)
+      await tx.query(`DELETE FROM ${table} WHERE etl_batch_id = $1`, [chunk_index]);
     const columns = copyColumns(load.form, load.columns).map(quoteName).join(", ");
     const count = await tx.copyIn(`COPY ${table} (${columns}) FROM STDIN`, open());
     await tx.query(

@@ -78,9 +78,7 @@ async function giveName(tx: Transaction, { table_name, loading_table }: LoadRow)
     table_name,
   ]);
   if (rowCount === 1) await tx.query(`DROP TABLE IF EXISTS geo.${quoteName(table_name)}`);
-  await tx.query(
-    `ALTER TABLE geo.${quoteName(loading_table)} RENAME TO ${quoteName(table_name)}`,
-  );
+  await tx.query(`ALTER TABLE geo.${quoteName(loading_table)} RENAME TO ${quoteName(table_name)}`);
 }
 
 async function record(tx: Transaction, loadId: string): Promise<void> {

@@ -44,7 +44,8 @@ export interface ChunkWriterOptions {
 }
 
 const flushLength = 1024 * 1024;
-const toHex = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("hex");
+const toHex = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("hex");
 
 export class ChunkWriter {
   readonly chunks: WrittenChunk[] = [];

@@ -31,7 +31,10 @@ export async function convertSource(
   const { stderr } = await context.gdal
     .run("ogr2ogr", args, runOptions(context))
     .catch((error: unknown) => {
-      if (error instanceof GdalError && /proj|transform|srs|ellipsoid/i.test(error.lines.join("\n"))) {
+      if (
+        error instanceof GdalError &&
+        /proj|transform|srs|ellipsoid/i.test(error.lines.join("\n"))
+      ) {
         throw refuse(
           "CRS_UNUSABLE",
           `GDAL cannot bring these coordinates to longitude and latitude: ${error.lines.at(-1) ?? ""}. Check source_crs and the file's own coordinate reference system.`,

@@ -56,7 +56,12 @@ const signatureBytes = 4096;
 async function checkSignature(source: SourceFile): Promise<SourceFile> {
   const handle = await open(source.file);
   try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(signatureBytes), 0, signatureBytes, 0);
+    const { buffer, bytesRead } = await handle.read(
+      Buffer.alloc(signatureBytes),
+      0,
+      signatureBytes,
+      0,
+    );
     if (bytesRead === 0) throw refuse("FILE_EMPTY", "The file is empty: send it again.");
     if (looksLike(source.format, buffer.subarray(0, bytesRead))) return source;
   } finally {

@@ -31,10 +31,11 @@ import { refuse } from "./refuse.ts";
 import { surveySource } from "./survey-source.ts";
 import { writeLayer } from "./write-layer.ts";
 
-const suffixes = { point: "_points", line: "_lines", polygon: "_polygons" } as const satisfies Record<
-  Kind,
-  string
->;
+const suffixes = {
+  point: "_points",
+  line: "_lines",
+  polygon: "_polygons",
+} as const satisfies Record<Kind, string>;
 
 /** Everything is computed before the database is asked for anything but its kind of geometry. */
 export const prepareVector = defineHandler("vector_prepare", async (params, context) => {
@@ -60,7 +61,10 @@ export const prepareVector = defineHandler("vector_prepare", async (params, cont
 
   context.progress(50, "writing chunks");
   const name = params.table_name ?? nameTable(source.name);
-  const loadId = createHash("sha256").update(`${context.job_id}|${name}`).digest("hex").slice(0, 16);
+  const loadId = createHash("sha256")
+    .update(`${context.job_id}|${name}`)
+    .digest("hex")
+    .slice(0, 16);
   const writer = new ChunkWriter({
     folder: path.join(context.workDir, "chunks"),
     storage: context.storage,
@@ -76,9 +80,10 @@ export const prepareVector = defineHandler("vector_prepare", async (params, cont
     tally.add("DIMENSIONS_REDUCED", survey.featureCount - tally.get("GEOMETRY_NULL"));
   }
 
-  const columns = nameColumns(kept.map((column) => column.name)).map(
-    (named, index): GeoColumn => ({ ...named, type: kept[index]?.type ?? "text" }),
-  );
+  const columns = nameColumns(kept.map((column) => column.name)).map((named, index): GeoColumn => ({
+    ...named,
+    type: kept[index]?.type ?? "text",
+  }));
   const tables = nameTables(written, name, columns);
   await beginLoad(database, { load_id: loadId, job_id: context.job_id, form, tables });
   const [first] = tables;

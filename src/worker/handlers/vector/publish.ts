@@ -1,5 +1,8 @@
 import { findPublished } from "../../../adapters/postgres/queries/geo-tables.ts";
-import { IncompleteLoad, publishLoad } from "../../../adapters/postgres/repositories/geo-publish.ts";
+import {
+  IncompleteLoad,
+  publishLoad,
+} from "../../../adapters/postgres/repositories/geo-publish.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { defineHandler } from "../../define-handler.ts";
 import { chunkPrefix } from "./chunk-prefix.ts";
@@ -23,8 +26,7 @@ export const publishVector = defineHandler("vector_publish", async ({ load_id },
   return {
     load_id,
     tables: tables.map(({ table_name, geometry_type, feature_count, bounds, form }) => ({
-      ...{ table_name, geometry_type, feature_count, form },
-      bounds: bounds === null ? null : [...bounds],
+      ...{ table_name, geometry_type, feature_count, bounds, form },
     })),
     table_names: tables.map((table) => table.table_name),
     feature_count: tables.reduce((sum, table) => sum + table.feature_count, 0),

@@ -1,0 +1,91 @@
+import { describe, expect, it } from "vitest";
+import { mendAttributes, planAttributes } from "./attributes.ts";
+import { nameColumns, nameTable } from "./column-names.ts";
+import { isCrsText } from "./crs-text.ts";
+import { isUsableDate } from "./dates.ts";
+import { guessEncoding } from "./guess-encoding.ts";
+
+describe("column names", () => {
+  const names = (...sources: string[]) => nameColumns(sources).map((column) => column.name);
+
+  it("are what PostgreSQL takes unquoted", () => {
+    expect(names("NAME", "Größe (m²)", "2020", "a--b", "面积")).toEqual([
+      ...["name", "gro_e_m2", "_2020", "a_b", "column"],
+    ]);
+  });
+
+  it("leave the platform's own to the platform", () => {
+    expect(names("id", "geom", "FID", "etl_batch_id")).toEqual([
+      ...["source_id", "source_geom", "source_fid", "source_etl_batch_id"],
+    ]);
+  });
+
+  it("are each used once, however long", () => {
+    const long = "x".repeat(80);
+    const made = names("a", "A", "a_2", long, `${long}y`);
+    expect(new Set(made).size).toBe(5);
+    expect(made.every((name) => name.length <= 63)).toBe(true);
+  });
+
+  it("leave room for a suffix in a table's", () => {
+    expect(nameTable("bronze/Flüsse 2024.shp")).toBe("flusse_2024");
+    expect(nameTable(`${"n".repeat(90)}.gpkg`)).toHaveLength(54);
+    expect(nameTable("地図.geojson")).toBe("layer");
+  });
+});
+
+describe("attributes", () => {
+  const columns = [
+    { name: "a", type: "text" },
+    { name: "b", type: "date" },
+    { name: "c", type: "text" },
+  ] as const;
+
+  it("lose the columns that hold nothing, and dates that are none", () => {
+    const plan = planAttributes(columns, new Set(["a"]));
+    expect(mendAttributes(plan, "\\N\t2024/02/30\tx")).toEqual({ row: "\\N\tx", droppedDates: 1 });
+    expect(mendAttributes(plan, "\\N\t2024/02/29\tx")).toEqual({
+      row: "2024/02/29\tx",
+      droppedDates: 0,
+    });
+  });
+
+  it("pass as they are where nothing is to be done", () => {
+    expect(planAttributes(columns.slice(0, 1), new Set()).isVerbatim).toBe(true);
+  });
+});
+
+it.each([
+  ["2024/01/31", true],
+  ["2024-01-31 23:59:59+00", true],
+  ["0000/00/00", false],
+  ["10000/01/01", false],
+  ["1900/02/29", false],
+  ["soon", false],
+])("%s is a date that can be kept: %s", (text, isUsable) => {
+  expect(isUsableDate(text)).toBe(isUsable);
+});
+
+it.each([
+  ["EPSG:4326", true],
+  ["+proj=utm +zone=33", true],
+  ['PROJCRS["x"]', true],
+  ["/etc/passwd", false],
+  ["https://example.org/crs", false],
+  ["+proj=utm +nadgrids=/etc/passwd", false],
+])("%s names a reference system and no file: %s", (text, isCrs) => {
+  expect(isCrsText(text)).toBe(isCrs);
+});
+
+it("guesses an encoding only where there is something to guess", () => {
+  const table = (language: number, ...bytes: number[]) => {
+    const start = new Uint8Array(32);
+    start[8] = 32;
+    start[29] = language;
+    return Uint8Array.from([...start, ...bytes]);
+  };
+  expect(guessEncoding(table(0, 65, 66))).toBeUndefined();
+  expect(guessEncoding(table(0, 0xc3, 0xa9))).toBe("UTF-8");
+  expect(guessEncoding(table(0, 0xe9, 65))).toBe("CP1252");
+  expect(guessEncoding(table(0x57, 0xe9, 65))).toBeUndefined();
+});

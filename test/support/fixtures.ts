@@ -1,0 +1,14 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
+
+const root = path.resolve(import.meta.dirname, "../..");
+const places = [
+  process.env["RMHDAG_FIXTURES"],
+  path.join(root, "../shared/fixtures"),
+  path.join(root, "../../shared/fixtures"),
+];
+
+/** Files of others that the project does not contain; undefined where they are absent. */
+export const fixtures: string | undefined = places.find(
+  (place) => place !== undefined && existsSync(path.join(place, "README.md")),
+);

@@ -1,0 +1,43 @@
+import { existsSync, readdirSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { openDatabase } from "../../src/adapters/postgres/database.ts";
+import { migrate } from "../../src/adapters/postgres/migrate.ts";
+import { startEmbeddedPostgres } from "../../src/adapters/runtime/embedded-postgres/start-embedded-postgres.ts";
+import type { TestDatabase } from "./database.ts";
+import { createTestDatabase } from "./database.ts";
+
+const share = "/usr/share/postgresql";
+
+/** Debian's place for it. */
+export const hasPostgis =
+  existsSync(share) &&
+  readdirSync(share).some((major) => existsSync(`${share}/${major}/extension/postgis.control`));
+
+/** A migrated database on a server of its own that has PostGIS. */
+async function createPostgisDatabase(): Promise<TestDatabase> {
+  const folder = await mkdtemp(path.join(tmpdir(), "rmhdag-postgis-"));
+  const server = await startEmbeddedPostgres({
+    dataDirectory: folder,
+    prefer: "system",
+    sync: false,
+  });
+  await migrate(server.url);
+  const db = openDatabase({ url: server.url, applicationName: "rmhdag test" });
+  return {
+    url: server.url,
+    db,
+    drop: async () => {
+      await db.close();
+      await server.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Both forms in which layers are kept, as far as this machine has them. */
+export const forms = [
+  { form: "wkb", create: () => createTestDatabase() },
+  ...(hasPostgis ? [{ form: "postgis", create: createPostgisDatabase }] : []),
+] as const;
