@@ -1,12 +1,17 @@
 -- What the migrations amount to. Generated from them: npm run generate
 
 CREATE SCHEMA dagapp;
+CREATE SCHEMA geo;
 
 CREATE TYPE dagapp.event_status AS ENUM (
   'info',
   'success',
   'warning',
   'error'
+);
+CREATE TYPE dagapp.geometry_form AS ENUM (
+  'postgis',
+  'wkb'
 );
 CREATE TYPE dagapp.job_status AS ENUM (
   'pending',
@@ -238,6 +243,37 @@ CREATE TABLE dagapp.dag_workflows (
   is_active boolean NOT NULL DEFAULT true,
   updated_at timestamp with time zone NOT NULL DEFAULT now()
 );
+CREATE TABLE dagapp.geo_load_chunks (
+  load_id text NOT NULL,
+  table_name text NOT NULL,
+  chunk_index integer NOT NULL,
+  row_count bigint NOT NULL,
+  loaded_at timestamp with time zone NOT NULL DEFAULT now()
+);
+CREATE TABLE dagapp.geo_loads (
+  load_id text NOT NULL,
+  table_name text NOT NULL,
+  loading_table text NOT NULL,
+  form dagapp.geometry_form NOT NULL,
+  geometry_type text NOT NULL,
+  columns jsonb NOT NULL,
+  feature_count bigint NOT NULL,
+  bounds double precision[],
+  chunk_count integer NOT NULL,
+  job_id text,
+  started_at timestamp with time zone NOT NULL DEFAULT now()
+);
+CREATE TABLE dagapp.geo_tables (
+  table_name text NOT NULL,
+  load_id text NOT NULL,
+  form dagapp.geometry_form NOT NULL,
+  geometry_type text NOT NULL,
+  columns jsonb NOT NULL,
+  feature_count bigint NOT NULL,
+  bounds double precision[],
+  job_id text,
+  published_at timestamp with time zone NOT NULL DEFAULT now()
+);
 CREATE TABLE dagapp.schema_migrations (
   version integer NOT NULL,
   name text NOT NULL,
@@ -332,6 +368,18 @@ ALTER TABLE dagapp.dag_workers ADD CONSTRAINT dag_workers_slots_check CHECK ((sl
 ALTER TABLE dagapp.dag_workflow_versions ADD CONSTRAINT dag_workflow_versions_pkey PRIMARY KEY (workflow_hash);
 ALTER TABLE dagapp.dag_workflow_versions ADD CONSTRAINT dag_workflow_versions_workflow_hash_check CHECK ((workflow_hash ~ '^[0-9a-f]{64}$'::text));
 ALTER TABLE dagapp.dag_workflows ADD CONSTRAINT dag_workflows_pkey PRIMARY KEY (workflow_id);
+ALTER TABLE dagapp.geo_load_chunks ADD CONSTRAINT geo_load_chunks_pkey PRIMARY KEY (load_id, table_name, chunk_index);
+ALTER TABLE dagapp.geo_load_chunks ADD CONSTRAINT geo_load_chunks_chunk_index_check CHECK ((chunk_index >= 0));
+ALTER TABLE dagapp.geo_load_chunks ADD CONSTRAINT geo_load_chunks_row_count_check CHECK ((row_count >= 0));
+ALTER TABLE dagapp.geo_loads ADD CONSTRAINT geo_loads_pkey PRIMARY KEY (load_id, table_name);
+ALTER TABLE dagapp.geo_loads ADD CONSTRAINT geo_loads_loading_table_key UNIQUE (loading_table);
+ALTER TABLE dagapp.geo_loads ADD CONSTRAINT geo_loads_chunk_count_check CHECK ((chunk_count > 0));
+ALTER TABLE dagapp.geo_loads ADD CONSTRAINT geo_loads_table_name_check CHECK ((table_name ~ '^[a-z_][a-z0-9_]{0,62}$'::text));
+ALTER TABLE dagapp.geo_tables ADD CONSTRAINT geo_tables_pkey PRIMARY KEY (table_name);
+ALTER TABLE dagapp.geo_tables ADD CONSTRAINT geo_tables_bounds_check CHECK ((cardinality(bounds) = 4));
+ALTER TABLE dagapp.geo_tables ADD CONSTRAINT geo_tables_feature_count_check CHECK ((feature_count >= 0));
+ALTER TABLE dagapp.geo_tables ADD CONSTRAINT geo_tables_geometry_type_check CHECK ((geometry_type = ANY (ARRAY['MultiPoint'::text, 'MultiLineString'::text, 'MultiPolygon'::text])));
+ALTER TABLE dagapp.geo_tables ADD CONSTRAINT geo_tables_table_name_check CHECK ((table_name ~ '^[a-z_][a-z0-9_]{0,62}$'::text));
 ALTER TABLE dagapp.schema_migrations ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (version);
 ALTER TABLE dagapp.stac_collections ADD CONSTRAINT stac_collections_pkey PRIMARY KEY (collection_id);
 ALTER TABLE dagapp.stac_collections ADD CONSTRAINT stac_collections_item_count_check CHECK ((item_count >= 0));
@@ -339,6 +387,7 @@ ALTER TABLE dagapp.stac_items ADD CONSTRAINT stac_items_pkey PRIMARY KEY (collec
 ALTER TABLE dagapp.stac_items ADD CONSTRAINT stac_items_check CHECK ((ends_at >= starts_at));
 ALTER TABLE dagapp.dag_jobs ADD CONSTRAINT dag_jobs_workflow_hash_fkey FOREIGN KEY (workflow_hash) REFERENCES dagapp.dag_workflow_versions(workflow_hash);
 ALTER TABLE dagapp.dag_workflows ADD CONSTRAINT dag_workflows_workflow_hash_fkey FOREIGN KEY (workflow_hash) REFERENCES dagapp.dag_workflow_versions(workflow_hash);
+ALTER TABLE dagapp.geo_load_chunks ADD CONSTRAINT geo_load_chunks_load_id_table_name_fkey FOREIGN KEY (load_id, table_name) REFERENCES dagapp.geo_loads(load_id, table_name) ON DELETE CASCADE;
 ALTER TABLE dagapp.stac_items ADD CONSTRAINT stac_items_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES dagapp.stac_collections(collection_id);
 
 CREATE INDEX dag_job_events_by_age ON dagapp.dag_job_events USING brin (created_at);
@@ -359,6 +408,7 @@ CREATE INDEX dag_queue_ready_next ON dagapp.dag_queue_ready USING btree (queue, 
 CREATE INDEX dag_queue_seen_expired ON dagapp.dag_queue_seen USING btree (until);
 CREATE INDEX dag_task_logs_by_job ON dagapp.dag_task_logs USING btree (job_id, log_id);
 CREATE INDEX dag_workflow_versions_by_workflow ON dagapp.dag_workflow_versions USING btree (workflow_id, created_at DESC);
+CREATE INDEX geo_loads_by_table ON dagapp.geo_loads USING btree (table_name);
 CREATE INDEX stac_items_by_box ON dagapp.stac_items USING gist (box);
 CREATE INDEX stac_items_by_box_beyond ON dagapp.stac_items USING gist (box_beyond) WHERE (box_beyond IS NOT NULL);
 CREATE INDEX stac_items_by_id ON dagapp.stac_items USING btree (item_id);
