@@ -16,6 +16,12 @@ const zones = [
     from: programs.map((program) => `./src/${program}`),
     message: "adapters touch the world for any program, so they know of none.",
   },
+  {
+    target: "./ui/src",
+    from: "./src",
+    except: ["./core"],
+    message: "the browser has only what is pure: everything else is asked for over the API.",
+  },
   ...programs.map((program) => ({
     target: `./src/${program}`,
     from: programs.filter((other) => other !== program).map((other) => `./src/${other}`),
@@ -57,14 +63,14 @@ export default tseslint.config(
   { ignores: ["dist/", "coverage/", "ui/dist/", "bench/peers/"] },
   eslint.configs.recommended,
   {
-    files: ["**/*.ts"],
+    files: ["**/*.ts", "**/*.tsx"],
     extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
     languageOptions: { parserOptions: { projectService: true } },
     plugins: { import: importPlugin },
     settings: {
-      "import/extensions": [".ts"],
-      "import/parsers": { "@typescript-eslint/parser": [".ts"] },
-      "import/resolver": { node: { extensions: [".ts", ".js"] } },
+      "import/extensions": [".ts", ".tsx"],
+      "import/parsers": { "@typescript-eslint/parser": [".ts", ".tsx"] },
+      "import/resolver": { node: { extensions: [".ts", ".tsx", ".js"] } },
     },
     rules: {
       "import/no-restricted-paths": ["error", { zones }],
@@ -103,7 +109,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ["src/**/config.ts", "src/adapters/runtime/clock.ts"],
+    files: ["src/**/config.ts", "src/adapters/runtime/clock.ts", "ui/src/lib/clock.ts"],
     rules: { "no-restricted-properties": "off", "no-restricted-syntax": "off" },
   },
   {

@@ -1,10 +1,12 @@
 import { randomBytes } from "node:crypto";
+import { fileURLToPath } from "node:url";
 import { createPostgresBroker } from "../adapters/broker/postgres-broker/create-postgres-broker.ts";
 import { maintainQueues } from "../adapters/broker/postgres-broker/maintain.ts";
 import type { AccessPolicy } from "../adapters/http/access.ts";
 import { createHttpMetrics } from "../adapters/http/http-metrics.ts";
 import type { HttpServer } from "../adapters/http/server.ts";
 import { buildServer } from "../adapters/http/server.ts";
+import { openStaticFiles } from "../adapters/http/static-files.ts";
 import { createAccessPolicy } from "../adapters/http/tokens.ts";
 import { openDatabase } from "../adapters/postgres/database.ts";
 import type { Database } from "../adapters/postgres/database.ts";
@@ -35,6 +37,9 @@ import { createCommands } from "./routes/command-registry.ts";
 import { createJobStreams } from "./routes/job-streams.ts";
 import { makeRoutes } from "./routes/routes.ts";
 import { createWorkflowRegistry } from "./workflows/registry.ts";
+
+/** Beside src/ as beside dist/. */
+const uiFolder = fileURLToPath(new URL("../../ui/dist", import.meta.url));
 
 export interface RunningOrchestrator {
   readonly url: string;
@@ -175,6 +180,7 @@ async function serve(
     },
     access: parts.access,
     version,
+    uiFiles: await openStaticFiles(uiFolder),
     status: () => ({ owner_id: ownerId, started_at: startedAt, ...engine.status() }),
     metrics: () => [...engineMetrics(engine.counters), http.collect()],
   });

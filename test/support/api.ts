@@ -1,6 +1,8 @@
+import path from "node:path";
 import { createHttpMetrics } from "../../src/adapters/http/http-metrics.ts";
 import type { HttpServer } from "../../src/adapters/http/server.ts";
 import { buildServer } from "../../src/adapters/http/server.ts";
+import { openStaticFiles } from "../../src/adapters/http/static-files.ts";
 import { createAccessPolicy, hashToken } from "../../src/adapters/http/tokens.ts";
 import { listen } from "../../src/adapters/postgres/listen.ts";
 import { migrate } from "../../src/adapters/postgres/migrate.ts";
@@ -84,6 +86,7 @@ async function startApi(
       schema: { migrate: () => migrate(url) },
       access,
       version: "1.2.3",
+      uiFiles: await openStaticFiles(path.join(import.meta.dirname, "ui-folder")),
       status: () => ({
         owner_id: "orchestrator-1",
         started_at: "2026-01-01T00:00:00.000Z",

@@ -48,9 +48,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
 
 /** A type error still writes dist, and `npm run check` is what reports it. */
 async function build(): Promise<void> {
-  await promisify(execFile)("npm", ["run", "--silent", "build"], { cwd: root }).catch(
+  await promisify(execFile)("npm", ["run", "--silent", "build:server"], { cwd: root }).catch(
     (error: unknown) => {
-      process.stderr.write(`npm run build: ${(error as { stdout?: string }).stdout ?? ""}\n`);
+      process.stderr.write(
+        `npm run build:server: ${(error as { stdout?: string }).stdout ?? ""}\n`,
+      );
     },
   );
 }

@@ -63,7 +63,7 @@ ${named.join("\n")}
 
 function operation(contract: Contract, document: JsonObject): string {
   const paths = document["paths"] as Record<string, Record<string, JsonObject>>;
-  const made = paths[contract.path]?.[contract.method.toLowerCase()] ?? {};
+  const made = paths[contract.path.replace("*}", "}")]?.[contract.method.toLowerCase()] ?? {};
   const shown = ["parameters", "requestBody", "responses"].filter((key) =>
     Object.hasOwn(made, key),
   );

@@ -138,9 +138,10 @@ function tryParse(text: string): unknown {
 }
 
 export function fillPath(path: string, params: Record<string, unknown>): string {
-  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+  return path.replaceAll(/\{(\w+)(\*?)\}/g, (_, name: string, rest: string) => {
     if (!Object.hasOwn(params, name)) throw new Error(`${path} needs the parameter ${name}`);
-    return encodeURIComponent(String(params[name]));
+    const value = encodeURIComponent(String(params[name]));
+    return rest === "" ? value : value.replaceAll("%2F", "/");
   });
 }
 

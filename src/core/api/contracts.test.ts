@@ -19,7 +19,7 @@ describe("every contract", () => {
   it.each(all.map((contract) => [contract.id, contract] as const))(
     "%s names its parameters, its access and its errors",
     (_id, contract) => {
-      const inPath = [...contract.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      const inPath = [...contract.path.matchAll(/\{(\w+)\*?\}/g)].map(([, name]) => name);
       expect(Object.keys(contract.params?.shape ?? {}).sort()).toEqual(inPath.sort());
       expect(access.options).toContain(contract.access);
       expect(contract.errors.length).toBeGreaterThan(0);

@@ -9,6 +9,7 @@ import { nodeContracts } from "./nodes.ts";
 import { queueContracts } from "./queues.ts";
 import { storageContracts } from "./storage.ts";
 import { stacContracts } from "./stac.ts";
+import { uiContracts } from "./ui.ts";
 import { workflowContracts } from "./workflows.ts";
 
 /** The orchestrator's API, whole. */
@@ -26,5 +27,6 @@ export const contracts = [
   ...bootstrapContracts,
   ...healthContracts,
   ...storageContracts,
+  ...uiContracts,
 ] as const;
 export type Contracts = typeof contracts;

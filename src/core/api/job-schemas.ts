@@ -6,6 +6,22 @@ import { nodeStatus, nodeType } from "../model/node.ts";
 import { taskError } from "../model/task.ts";
 import { count, object, timestamp } from "./schemas.ts";
 
+/** Which jobs a list shows. */
+export const jobFilter = z.strictObject({
+  status: jobStatus.optional(),
+  workflow_id: z.string().max(64).optional(),
+  correlation_id: z.string().max(64).optional(),
+  submitted_by: z.string().max(64).optional(),
+  created_after: z.iso.datetime({ offset: true }).optional(),
+  created_before: z.iso.datetime({ offset: true }).optional(),
+  search: z
+    .string()
+    .min(1)
+    .max(128)
+    .optional()
+    .describe("part of the job's, workflow's or correlation's id, or of the error"),
+});
+
 /** A job as lists show it. */
 export const jobSummary = z
   .object({
@@ -75,6 +91,7 @@ export const nodeSummary = z
     error: taskError.extend({ details: object.optional() }).nullable(),
     progress: progress.nullable(),
     wait_reason: waitReason.nullable(),
+    branch: count.nullable().describe("of a conditional: the number of the branch that it took"),
     children: histogram.nullable(),
     retry_at: timestamp.nullable(),
     created_at: timestamp,

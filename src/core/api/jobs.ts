@@ -2,7 +2,7 @@ import { z } from "zod";
 import { eventStatus, eventType } from "../model/event.ts";
 import { jobStatus } from "../model/job.ts";
 import { defineContract } from "./contract.ts";
-import { currentTask, job, jobEvent, jobSummary } from "./job-schemas.ts";
+import { currentTask, job, jobEvent, jobFilter, jobSummary } from "./job-schemas.ts";
 import { count, integer, jobId, nodeId, object, page, paging, timestamp } from "./schemas.ts";
 import { streamMessage } from "./stream.ts";
 
@@ -62,21 +62,7 @@ const listJobs = defineContract({
   path: "/api/v1/jobs",
   access: "read",
   summary: "Jobs, the newest first.",
-  query: z.strictObject({
-    status: jobStatus.optional(),
-    workflow_id: z.string().max(64).optional(),
-    correlation_id: z.string().max(64).optional(),
-    submitted_by: z.string().max(64).optional(),
-    created_after: z.iso.datetime({ offset: true }).optional(),
-    created_before: z.iso.datetime({ offset: true }).optional(),
-    search: z
-      .string()
-      .min(1)
-      .max(128)
-      .optional()
-      .describe("part of the job's, workflow's or correlation's id, or of the error"),
-    ...paging,
-  }),
+  query: jobFilter.extend(paging),
   response: page(jobSummary),
   errors: ["BAD_REQUEST"],
 });

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { defineContract } from "./contract.ts";
+import { jobFilter } from "./job-schemas.ts";
 import { count, integer, page, timestamp } from "./schemas.ts";
 
 const seconds = z.number().nullable();
@@ -103,6 +104,26 @@ const getThroughput = defineContract({
   errors: ["BAD_REQUEST"],
 });
 
+const countJobs = defineContract({
+  id: "countJobs",
+  method: "GET",
+  path: "/api/v1/metrics/jobs",
+  access: "read",
+  summary: "How many jobs in each state a filter of the job list finds.",
+  query: jobFilter,
+  response: z
+    .object({
+      total: count,
+      pending: count,
+      running: count,
+      completed: count,
+      failed: count,
+      cancelled: count,
+    })
+    .meta({ id: "JobCounts" }),
+  errors: ["BAD_REQUEST"],
+});
+
 const getPrometheus = defineContract({
   id: "getPrometheus",
   method: "GET",
@@ -119,5 +140,6 @@ export const metricContracts = [
   getNodeMetrics,
   getFailures,
   getThroughput,
+  countJobs,
   getPrometheus,
 ] as const;

@@ -28,7 +28,7 @@ export function makeOpenApi(
   const schemas: Mutable = {};
   const paths: Record<string, Mutable> = {};
   for (const contract of contracts) {
-    const path = (paths[contract.path] ??= {});
+    const path = (paths[contract.path.replace("*}", "}")] ??= {});
     path[contract.method.toLowerCase()] = operation(contract, schemas);
   }
   convert(problem, "output", schemas);

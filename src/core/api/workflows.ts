@@ -1,8 +1,9 @@
 import { z } from "zod";
-import { nodeType } from "../model/node.ts";
+import { jobStatus } from "../model/job.ts";
+import { nodeStatus, nodeType } from "../model/node.ts";
 import { inputDeclaration } from "../model/workflow.ts";
 import { defineContract } from "./contract.ts";
-import { count, json, object, page, timestamp } from "./schemas.ts";
+import { count, integer, json, object, page, timestamp } from "./schemas.ts";
 
 const id = z.object({ workflow_id: z.string().min(1).max(64) });
 
@@ -19,7 +20,17 @@ const graph = z
         queue: z.string().nullable(),
       }),
     ),
-    edges: z.array(z.object({ from: z.string(), to: z.string(), label: z.string().nullable() })),
+    edges: z.array(
+      z.object({
+        from: z.string(),
+        to: z.string(),
+        label: z.string().nullable(),
+        branches: z
+          .array(count)
+          .nullable()
+          .describe("of a conditional: the branches that lead along this edge"),
+      }),
+    ),
   })
   .meta({ id: "WorkflowGraph" });
 export type WorkflowGraph = z.infer<typeof graph>;
@@ -100,6 +111,32 @@ const getWorkflowVersion = defineContract({
   errors: ["BAD_REQUEST", "WORKFLOW_NOT_FOUND"],
 });
 
+const listWorkflowRuns = defineContract({
+  id: "listWorkflowRuns",
+  method: "GET",
+  path: "/api/v1/workflows/{workflow_id}/runs",
+  access: "read",
+  summary: "The last jobs of a workflow with the state and the seconds of each static node.",
+  params: id,
+  query: z.strictObject({ limit: integer(1, 100).default(25) }),
+  response: page(
+    z
+      .object({
+        job_id: z.string(),
+        workflow_hash: z.string(),
+        status: jobStatus,
+        created_at: timestamp,
+        started_at: timestamp.nullable(),
+        completed_at: timestamp.nullable(),
+        nodes: z.array(
+          z.object({ node_id: z.string(), status: nodeStatus, seconds: z.number().nullable() }),
+        ),
+      })
+      .meta({ id: "WorkflowRun" }),
+  ),
+  errors: ["BAD_REQUEST", "WORKFLOW_NOT_FOUND"],
+});
+
 const validateWorkflow = defineContract({
   id: "validateWorkflow",
   method: "POST",
@@ -138,5 +175,6 @@ export const workflowContracts = [
   listWorkflows,
   getWorkflow,
   getWorkflowVersion,
+  listWorkflowRuns,
   validateWorkflow,
 ] as const;

@@ -68,8 +68,8 @@ export function splitName(value: string, fallback: number): { name: string; offs
   return { name: value.slice(0, at), offset: Number(value.slice(at + 1)) };
 }
 
-// The package's declarations import each other without file endings, so nothing of them resolves.
-const parseTokens = parse as (tokens: readonly Token[]) => { readonly body: readonly Tree[] };
+// The package's declarations import each other without file endings: they resolve for a bundler only.
+const parseTokens = parse as unknown as (tokens: readonly Token[]) => { readonly body: readonly Tree[] };
 
 export type ParsedTree =
   | { readonly ok: true; readonly tree: Tree }

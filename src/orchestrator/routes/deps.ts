@@ -1,5 +1,6 @@
 import type { AccessPolicy } from "../../adapters/http/access.ts";
 import type { Metric } from "../../adapters/http/prometheus.ts";
+import type { StaticFiles } from "../../adapters/http/static-files.ts";
 import type { Broker } from "../../adapters/broker/broker.ts";
 import type { Database } from "../../adapters/postgres/database.ts";
 import type { MigrateResult } from "../../adapters/postgres/migrate.ts";
@@ -29,6 +30,8 @@ export interface RouteDeps {
   readonly schema: SchemaVerbs;
   readonly access: AccessPolicy;
   readonly version: string;
+  /** The built user interface. */
+  readonly uiFiles: StaticFiles;
   readonly status: () => EngineStatus;
   /** Counted by the parts themselves: ticks, HTTP durations. */
   readonly metrics: () => readonly Metric[];

@@ -6,6 +6,7 @@ import {
   listOrchestrators,
   listWorkers,
 } from "../../adapters/postgres/queries/fleet.ts";
+import { countMatchingJobs } from "../../adapters/postgres/queries/jobs.ts";
 import {
   readFailures,
   readNodeMetrics,
@@ -33,6 +34,7 @@ export function metricRoutes(
       items: await readThroughput(db, query),
       next_cursor: null,
     }),
+    countJobs: async ({ query }) => countMatchingJobs(db, query),
     getPrometheus: async () => renderMetrics([...(await readGauges(deps)), ...deps.metrics()]),
   };
 }

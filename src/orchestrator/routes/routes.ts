@@ -12,6 +12,7 @@ import { nodeRoutes } from "./nodes.ts";
 import { queueRoutes } from "./queues.ts";
 import { storageRoutes } from "./storage.ts";
 import { stacRoutes } from "./stac.ts";
+import { uiRoutes } from "./ui.ts";
 import { workflowRoutes } from "./workflows.ts";
 
 /** A handler for every contract of the orchestrator. */
@@ -30,5 +31,6 @@ export function makeRoutes(deps: RouteDeps): Handlers<Contracts> {
     ...bootstrapRoutes(deps),
     ...healthRoutes(deps),
     ...storageRoutes(deps),
+    ...uiRoutes(deps),
   };
 }

@@ -1,4 +1,5 @@
 import type { Handlers } from "../../adapters/http/handler.ts";
+import { readRuns } from "../../adapters/postgres/queries/runs.ts";
 import type { StoredWorkflow } from "../../adapters/postgres/queries/workflows.ts";
 import {
   findVersion,
@@ -43,6 +44,11 @@ export function workflowRoutes(
       const { definition, ...rest } = version;
       const graph = draw(compileDefinition(definition));
       return { workflow_id, ...rest, definition: definition as unknown as JsonObject, graph };
+    },
+
+    listWorkflowRuns: async ({ params: { workflow_id }, query: { limit } }) => {
+      if ((await findWorkflow(db, workflow_id)) === undefined) throw missing(workflow_id);
+      return { items: await readRuns(db, workflow_id, limit), next_cursor: null };
     },
 
     validateWorkflow: async ({ body: { text, workflow_id } }) => {
@@ -104,7 +110,12 @@ function draw(graph: Graph): WorkflowGraph {
       };
     }),
     edges: graph.nodes.flatMap((node) =>
-      node.outgoing.map((edge) => ({ from: edge.from.id, to: edge.to.id, label: label(edge) })),
+      node.outgoing.map((edge) => ({
+        from: edge.from.id,
+        to: edge.to.id,
+        label: label(edge),
+        branches: edge.branches === undefined ? null : [...edge.branches],
+      })),
     ),
   };
 }

@@ -60,14 +60,8 @@ const columns = `
   paused_at IS NOT NULL AS paused, cancel_requested_at IS NOT NULL AS cancel_requested,
   cancel_reason, nodes_total, nodes_unsettled, created_at, started_at, updated_at, completed_at`;
 
-/** The newest first. */
-export async function listJobs(
-  db: Queryable,
-  filter: JobFilter,
-  limit: number,
-  after: JobPlace | undefined,
-): Promise<{ jobs: JobSummary[]; next: JobPlace | null }> {
-  const where = new Conditions()
+function conditionsOf(filter: JobFilter): Conditions {
+  return new Conditions()
     .add("status = ?", filter.status)
     .add("workflow_id = ?", filter.workflow_id)
     .add("correlation_id = ?", filter.correlation_id)
@@ -78,6 +72,36 @@ export async function listJobs(
       `(job_id ILIKE ? OR workflow_id ILIKE ? OR correlation_id ILIKE ? OR error_message ILIKE ?)`,
       filter.search === undefined ? undefined : contains(filter.search),
     );
+}
+
+export async function countMatchingJobs(
+  db: Queryable,
+  filter: JobFilter,
+): Promise<Record<JobStatus | "total", number>> {
+  const where = conditionsOf(filter);
+  const { rows } = await db.query<{ status: JobStatus; count: number }>(
+    `SELECT status, count(*) AS count FROM dagapp.dag_jobs WHERE ${where.toString()} GROUP BY 1`,
+    where.values,
+  );
+  const of = (status: JobStatus) => rows.find((row) => row.status === status)?.count ?? 0;
+  return {
+    total: rows.reduce((sum, row) => sum + row.count, 0),
+    pending: of("pending"),
+    running: of("running"),
+    completed: of("completed"),
+    failed: of("failed"),
+    cancelled: of("cancelled"),
+  };
+}
+
+/** The newest first. */
+export async function listJobs(
+  db: Queryable,
+  filter: JobFilter,
+  limit: number,
+  after: JobPlace | undefined,
+): Promise<{ jobs: JobSummary[]; next: JobPlace | null }> {
+  const where = conditionsOf(filter);
   if (after !== undefined) {
     const at = where.value(after.created_at);
     const id = where.value(after.job_id);

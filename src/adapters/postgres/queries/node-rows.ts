@@ -95,6 +95,7 @@ export function toNodeColumns(row: NodeRow): Omit<NodeSummary, "wait_reason" | "
       row.progress_percent === null
         ? null
         : { percent: row.progress_percent, message: row.progress_message },
+    branch: typeof row.branch?.["branch"] === "number" ? row.branch["branch"] : null,
     retry_at: isoOrNull(row.retry_at),
     created_at: iso(row.created_at),
     dispatched_at: isoOrNull(row.dispatched_at),

@@ -1,0 +1,77 @@
+import { z } from "zod";
+import { access, defineContract } from "./contract.ts";
+
+/** Who the server takes the caller for; `name` is null for somebody it does not know. */
+const session = z
+  .object({ name: z.string().nullable(), access: z.array(access) })
+  .meta({ id: "Session" });
+
+const getSession = defineContract({
+  id: "getSession",
+  method: "GET",
+  path: "/api/v1/session",
+  access: "public",
+  summary: "Who I am here, and what I may do.",
+  response: session,
+  errors: ["UNAUTHENTICATED"],
+});
+
+const startSession = defineContract({
+  id: "startSession",
+  method: "POST",
+  path: "/api/v1/session",
+  access: "public",
+  summary: "Exchange a token for a session cookie, which scripts cannot read.",
+  body: z.strictObject({ token: z.string().min(1).max(512) }),
+  response: session,
+  errors: ["BAD_REQUEST", "UNAUTHENTICATED"],
+});
+
+const endSession = defineContract({
+  id: "endSession",
+  method: "DELETE",
+  path: "/api/v1/session",
+  access: "public",
+  summary: "Forget the session cookie.",
+  response: session,
+  errors: ["INTERNAL"],
+});
+
+const root = defineContract({
+  id: "root",
+  method: "GET",
+  path: "/",
+  access: "public",
+  summary: "Go to the user interface.",
+  response: z.string(),
+  status: 303,
+  media: "text/plain",
+  errors: ["INTERNAL"],
+});
+
+const uiHome = defineContract({
+  id: "uiHome",
+  method: "GET",
+  path: "/ui",
+  access: "public",
+  summary: "The user interface.",
+  response: z.string(),
+  media: "text/html",
+  also: { 304: "unchanged" },
+  errors: ["NOT_FOUND"],
+});
+
+const uiFile = defineContract({
+  id: "uiFile",
+  method: "GET",
+  path: "/ui/{path*}",
+  access: "public",
+  summary: "A file of the user interface; any other address below it is one of its pages.",
+  params: z.object({ path: z.string().max(1024) }),
+  response: z.string(),
+  media: "text/html",
+  also: { 304: "unchanged" },
+  errors: ["NOT_FOUND"],
+});
+
+export const uiContracts = [getSession, startSession, endSession, root, uiHome, uiFile] as const;

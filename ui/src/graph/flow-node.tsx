@@ -1,0 +1,107 @@
+import type { Node, NodeProps } from "@xyflow/react";
+import { Handle, Position } from "@xyflow/react";
+import { memo } from "react";
+import type { NodeSummary } from "../../../src/core/api/job-schemas.ts";
+import type { WorkflowGraph } from "../../../src/core/api/workflows.ts";
+import type { NodeType } from "../../../src/core/model/node.ts";
+import { duration, number } from "../lib/format.ts";
+import { statusLook } from "../lib/status.ts";
+import type { IconName } from "../parts/icon.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { StateBar } from "../parts/histogram.tsx";
+
+// A type and not an interface: the library asks for a record.
+// eslint-disable-next-line @typescript-eslint/consistent-type-definitions
+export type FlowNodeData = {
+  readonly planned: WorkflowGraph["nodes"][number];
+  readonly node: NodeSummary | undefined;
+  readonly vertical: boolean;
+  readonly chosen: boolean;
+  readonly onChoose: ((nodeId: string) => void) | undefined;
+};
+
+export const typeIcon: Readonly<Record<NodeType, IconName>> = {
+  start: "dot",
+  end: "dot",
+  task: "play",
+  conditional: "fork",
+  fan_out: "stack",
+  fan_in: "join",
+};
+
+export const FlowNode = memo(function FlowNode({ data }: NodeProps<Node<FlowNodeData, "step">>) {
+  const { planned, node, vertical, chosen, onChoose } = data;
+  const tone = node === undefined ? "idle" : statusLook[node.status].tone;
+  const status = node?.status ?? "planned";
+  return (
+    <>
+      <Handle
+        type="target"
+        position={vertical ? Position.Top : Position.Left}
+        isConnectable={false}
+      />
+      <button
+        type="button"
+        className="flow-node nodrag nopan"
+        data-tone={tone}
+        data-status={status}
+        data-type={planned.node_type}
+        aria-pressed={chosen}
+        aria-label={`${planned.node_id}, ${planned.node_type.replace("_", " ")}, ${status}`}
+        onClick={() => onChoose?.(planned.node_id)}
+      >
+        <span className="flow-node-head">
+          <Icon name={typeIcon[planned.node_type]} />
+          <span className="ellipsis">{planned.node_id}</span>
+          {node === undefined || node.attempt < 2 ? null : (
+            <span className="flow-node-tries" title={`${node.attempt} attempts`}>
+              ×{node.attempt}
+            </span>
+          )}
+        </span>
+        <span className="flow-node-foot">
+          {node === undefined ? (
+            <span className="ellipsis">
+              {planned.handler ?? planned.node_type.replace("_", " ")}
+            </span>
+          ) : (
+            <Foot node={node} handler={planned.handler} />
+          )}
+        </span>
+        {node?.children == null ? null : <StateBar counts={node.children} />}
+      </button>
+      <Handle
+        type="source"
+        position={vertical ? Position.Bottom : Position.Right}
+        isConnectable={false}
+      />
+    </>
+  );
+});
+
+function Foot({ node, handler }: { node: NodeSummary; handler: string | null }) {
+  const { icon } = statusLook[node.status];
+  return (
+    <>
+      <span className="flow-node-state">
+        <Icon name={icon} />
+        {node.status}
+      </span>
+      <span className="ellipsis">{footText(node, handler)}</span>
+    </>
+  );
+}
+
+function footText(node: NodeSummary, handler: string | null): string {
+  const { children, progress } = node;
+  if (children !== null) {
+    return `${number(children.completed + children.failed)} / ${number(children.total)}`;
+  }
+  if (node.status === "running" && progress !== null) return `${Math.round(progress.percent)} %`;
+  if (node.completed_at !== null && node.started_at !== null) {
+    return duration(Date.parse(node.completed_at) - Date.parse(node.started_at));
+  }
+  if (node.wait_reason?.kind === "retry") return "waits to retry";
+  if (node.wait_reason?.kind === "no_worker") return "no worker";
+  return handler ?? "";
+}

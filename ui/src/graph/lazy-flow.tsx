@@ -1,0 +1,14 @@
+import { Suspense, lazy } from "react";
+import { Loading } from "../parts/states.tsx";
+import type { FlowProps } from "./flow.tsx";
+
+/** The drawing library comes when a graph is first shown. */
+const Flow = lazy(() => import("./flow.tsx"));
+
+export function LazyFlow(props: FlowProps) {
+  return (
+    <Suspense fallback={<Loading what="the graph" />}>
+      <Flow {...props} />
+    </Suspense>
+  );
+}

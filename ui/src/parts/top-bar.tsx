@@ -1,0 +1,76 @@
+import { useState } from "react";
+import { session, signOut } from "../api.ts";
+import { useStore } from "../lib/store.ts";
+import { theme, toggleTheme } from "../lib/theme.ts";
+import { forgetAll } from "../live/use-query.ts";
+import { navigate } from "../router.tsx";
+import { Icon } from "./icon.tsx";
+
+export function TopBar({ onHelp }: { onHelp: () => void }) {
+  const [text, setText] = useState("");
+  const who = useStore(session);
+  const look = useStore(theme);
+  return (
+    <div className="top-bar">
+      <form
+        role="search"
+        className="search"
+        onSubmit={(event) => {
+          event.preventDefault();
+          const wanted = text.trim();
+          if (wanted !== "") navigate(`/jobs?search=${encodeURIComponent(wanted)}`);
+        }}
+      >
+        <Icon name="search" />
+        <input
+          id="search"
+          type="search"
+          placeholder="Job, request, workflow or error"
+          aria-label="Search jobs"
+          value={text}
+          onChange={(event) => {
+            setText(event.target.value);
+          }}
+        />
+        <kbd aria-hidden>/</kbd>
+      </form>
+      <div className="top-bar-end">
+        <button
+          type="button"
+          className="button quiet"
+          aria-label={look === "dark" ? "Use the light theme" : "Use the dark theme"}
+          title="Light or dark (t)"
+          onClick={toggleTheme}
+        >
+          <Icon name={look === "dark" ? "sun" : "moon"} />
+        </button>
+        <button
+          type="button"
+          className="button quiet"
+          aria-label="Keys"
+          title="Keys (?)"
+          onClick={onHelp}
+        >
+          <Icon name="help" />
+        </button>
+        {typeof who?.name === "string" ? (
+          <span className="who" title={`May: ${who.access.join(", ")}`}>
+            {who.name}
+            {who.name === "loopback" ? null : (
+              <button
+                type="button"
+                className="button quiet"
+                onClick={() => {
+                  forgetAll();
+                  void signOut();
+                }}
+              >
+                Sign out
+              </button>
+            )}
+          </span>
+        ) : null}
+      </div>
+    </div>
+  );
+}

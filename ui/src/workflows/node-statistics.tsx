@@ -1,0 +1,62 @@
+import { api } from "../api.ts";
+import { duration, number, percent } from "../lib/format.ts";
+import { useQuery } from "../live/use-query.ts";
+import { Await, Notice } from "../parts/states.tsx";
+
+export function NodeStatistics({ workflowId }: { workflowId: string }) {
+  const loaded = useQuery(`node metrics ${workflowId}`, (signal) =>
+    api.getNodeMetrics({ params: { workflow_id: workflowId }, query: { days: 30 }, signal }),
+  );
+  return (
+    <Await loaded={loaded} what="the statistics">
+      {({ items }) => {
+        if (items.length === 0) {
+          return (
+            <Notice icon="clock" title="Nothing to count yet">
+              <p>Durations and failures of the last 30 days appear here.</p>
+            </Notice>
+          );
+        }
+        const slowest = Math.max(...items.map(({ avg_duration }) => avg_duration ?? 0), 0.001);
+        return (
+          <table>
+            <thead>
+              <tr>
+                <th>Node</th>
+                <th className="num">Ran</th>
+                <th className="num">Failed</th>
+                <th className="num">Success</th>
+                <th className="num">Retries</th>
+                <th className="num">Average</th>
+                <th>
+                  <span className="visually-hidden">Share of the slowest</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {items.map((node) => (
+                <tr key={node.node_id}>
+                  <td>{node.node_id}</td>
+                  <td className="num">{number(node.total_executions)}</td>
+                  <td className="num">
+                    {node.failed === 0 ? "0" : <span className="error-text">{node.failed}</span>}
+                  </td>
+                  <td className="num">{percent(node.success_rate)}</td>
+                  <td className="num">{number(node.total_retries)}</td>
+                  <td className="num">
+                    {node.avg_duration === null ? "–" : duration(node.avg_duration * 1000)}
+                  </td>
+                  <td>
+                    <span className="progress" aria-hidden>
+                      <span style={{ width: `${((node.avg_duration ?? 0) / slowest) * 100}%` }} />
+                    </span>
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        );
+      }}
+    </Await>
+  );
+}
