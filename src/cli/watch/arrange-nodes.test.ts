@@ -6,7 +6,7 @@ import { arrangeNodes } from "./arrange-nodes.ts";
 function graph(text: string): WorkflowGraph {
   const edges = text.split(" ").map((edge) => {
     const [from = "", to = ""] = edge.split(">");
-    return { from, to, label: null };
+    return { from, to, label: null, branches: null };
   });
   const ids = [...new Set(edges.flatMap(({ from, to }) => [from, to]))];
   return {

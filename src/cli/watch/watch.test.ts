@@ -28,6 +28,7 @@ function node(id: string, over: Partial<NodeSummary> = {}): NodeSummary {
     error: null,
     progress: null,
     wait_reason: null,
+    branch: null,
     children: null,
     retry_at: null,
     created_at: at,

@@ -38,7 +38,7 @@ export function uiRoutes({
     getSession: async ({ caller }) => describe(caller),
 
     startSession: async ({ body: { token } }) => {
-      const caller = access.authenticate(token);
+      const caller = await access.authenticate(token);
       if (caller === undefined)
         throw new Problem("UNAUTHENTICATED", "The token is not known here.");
       return new Answer(describe(caller), { headers: { "set-cookie": cookie(token) } });
