@@ -12,6 +12,7 @@ import { chainWorkflow } from "./chain-workflow.js";
 import { createPoster } from "./http.js";
 import { startProgram } from "./programs.js";
 import { openWatch } from "./watch.js";
+import { warmUpJobs } from "../harness/warm-up.js";
 
 const workflows = fileURLToPath(new URL("../workflows", import.meta.url));
 /** Enough that the orchestrator never waits for the submitter. */
@@ -102,8 +103,8 @@ export async function open({ databaseUrl, watchUrl, workload, size, settings, ..
     async warmUp() {
       if (workload === "W5") return;
       await startWorkers();
-      await runs.W1(10);
-      expected += 10;
+      await runs.W1(warmUpJobs(workload));
+      expected += warmUpJobs(workload);
       if (workload === "W2") await runs.W2(size);
       if (workload === "W3") await fanOut(200);
       if (workload.startsWith("W4")) await runs.W4(20);

@@ -6,6 +6,7 @@ import { payload } from "../../harness/payload.js";
 import { timed, timeJobs } from "../../harness/time-jobs.js";
 import { startWorker, waitUntil } from "../start-worker.js";
 import { openRows } from "../watch-rows.js";
+import { warmUpJobs } from "../../harness/warm-up.js";
 
 const workerFile = fileURLToPath(new URL("worker.js", import.meta.url));
 const job = (ref, dependsOn) => ({ ref, name: "echo", data: { ref, payload }, dependsOn });
@@ -84,7 +85,7 @@ export async function open({ databaseUrl, watchUrl, workload }) {
     async warmUp() {
       if (workload === "W5") return;
       await start();
-      await runs.W1(3);
+      await runs.W1(warmUpJobs(workload));
     },
     async fill(count) {
       for (const chunk of chunks(count, 1000)) {

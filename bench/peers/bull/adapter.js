@@ -6,6 +6,7 @@ import { chunks } from "../../harness/in-flight.js";
 import { payload } from "../../harness/payload.js";
 import { timed, timeJobs } from "../../harness/time-jobs.js";
 import { startWorker } from "../start-worker.js";
+import { warmUpJobs } from "../../harness/warm-up.js";
 
 const workerFile = fileURLToPath(new URL("worker.js", import.meta.url));
 const queueName = "bench";
@@ -71,7 +72,7 @@ export async function open({ redisUrl, workload }) {
     async warmUp() {
       if (workload === "W5") return;
       await start();
-      await runs.W1(10);
+      await runs.W1(warmUpJobs(workload));
       if (workload === "W3") await runs.W3(100);
       if (workload === "W4") await runs.W4(20);
     },

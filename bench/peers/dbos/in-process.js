@@ -3,6 +3,7 @@ import { DBOS } from "@dbos-inc/dbos-sdk";
 import { inFlight } from "../../harness/in-flight.js";
 import { timed, timeJobs } from "../../harness/time-jobs.js";
 import { chain, diamond, fan, launch, one } from "./workflows.js";
+import { warmUpJobs } from "../../harness/warm-up.js";
 
 export async function open({ databaseUrl, workload }) {
   await launch(databaseUrl);
@@ -19,7 +20,7 @@ export async function open({ databaseUrl, workload }) {
   return {
     roles: () => ({}),
     async warmUp() {
-      await runs.W1(10);
+      await runs.W1(warmUpJobs(workload));
       if (workload === "W3") await runs.W3(100);
       if (workload === "W4") await runs.W4(20);
     },

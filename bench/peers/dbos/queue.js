@@ -5,6 +5,7 @@ import { inFlight } from "../../harness/in-flight.js";
 import { timed, timeJobs } from "../../harness/time-jobs.js";
 import { startWorker } from "../start-worker.js";
 import { openRows } from "../watch-rows.js";
+import { warmUpJobs } from "../../harness/warm-up.js";
 
 const workerFile = fileURLToPath(new URL("worker.js", import.meta.url));
 
@@ -51,7 +52,7 @@ export async function open({ databaseUrl, watchUrl, workload }) {
     roles: () => Object.fromEntries(workers.map(({ pid }) => [pid, "worker"])),
     async warmUp() {
       if (workload === "W5") return;
-      await runs.W1(10);
+      await runs.W1(warmUpJobs(workload));
       if (workload === "W4") await runs.W4(20);
     },
     fill: (count) => inFlight(count, 20, (n) => enqueue("bare", n)),

@@ -7,6 +7,7 @@ import { timed, timeJobs } from "../../harness/time-jobs.js";
 import { quiet } from "./quiet.js";
 import { startWorker, waitUntil } from "../start-worker.js";
 import { openRows } from "../watch-rows.js";
+import { warmUpJobs } from "../../harness/warm-up.js";
 
 const workerFile = fileURLToPath(new URL("worker.js", import.meta.url));
 
@@ -50,7 +51,7 @@ export async function open({ databaseUrl, watchUrl, workload }) {
     async warmUp() {
       if (workload === "W5") return;
       await start(1);
-      await runs.W1(10);
+      await runs.W1(warmUpJobs(workload));
     },
     async fill(count) {
       for (const chunk of chunks(count, 1000)) {
