@@ -47,6 +47,6 @@ export function amount(value, unit) {
   return number(value, unit === "tasks/s" ? 0 : 2);
 }
 
-function ratioText(ratio) {
+export function ratioText(ratio) {
   return number(ratio, ratio >= 10 ? 0 : 2);
 }

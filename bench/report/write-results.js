@@ -1,8 +1,12 @@
+import { execFile } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { drawChart } from "./chart.js";
 import { markdown } from "./markdown.js";
+import { writeReadme } from "./readme.js";
 
+const root = fileURLToPath(new URL("../../", import.meta.url));
 const folder = fileURLToPath(new URL("../results/", import.meta.url));
 
 export async function writeResults(summary) {
@@ -10,7 +14,11 @@ export async function writeResults(summary) {
   await writeFile(`${folder}latest.json`, `${JSON.stringify(forFile(summary), null, 2)}\n`);
   await writeFile(`${folder}latest.md`, markdown(summary));
   await writeFile(`${folder}latest.svg`, drawChart(summary));
-  return "written: bench/results/latest.json, latest.md, latest.svg";
+  await writeReadme(summary);
+  await promisify(execFile)("npx", ["prettier", "--write", "README.md", "bench/results"], {
+    cwd: root,
+  });
+  return "written: bench/results/latest.json, latest.md, latest.svg, and the README's part on speed";
 }
 
 /** Hundreds of latencies of which the percentiles are told already would only make it long. */
