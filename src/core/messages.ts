@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { jsonObject } from "./model/json.ts";
+import type { JsonObject } from "./model/json.ts";
+import { isJsonObject, jsonObject } from "./model/json.ts";
 
 /** What an orchestrator sends to a task queue: one attempt of one node. */
 export const taskMessage = z.object({
@@ -7,7 +8,8 @@ export const taskMessage = z.object({
   job_id: z.string(),
   node_id: z.string(),
   handler: z.string(),
-  params: jsonObject,
+  /** It comes out of a JSON text: that it is JSON all the way down need not be looked for. */
+  params: z.custom<JsonObject>(isJsonObject, "expected an object"),
   queue: z.string(),
   timeout_seconds: z.number(),
   /** Attempts before this one, throttled ones included. */

@@ -35,7 +35,10 @@ export function createService(options: ServiceOptions): Service {
 
   function schedule(milliseconds: number): void {
     clearTimeout(timer);
-    if (isStarted) timer = setTimeout(run, milliseconds);
+    if (!isStarted) return;
+    // A timer of nothing still waits for a millisecond, which a busy engine would lose every time.
+    if (milliseconds === 0) setImmediate(run);
+    else timer = setTimeout(run, milliseconds);
   }
 
   function run(): void {

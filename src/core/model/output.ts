@@ -33,7 +33,7 @@ export function checkOutput(value: unknown, limits: OutputLimits = outputLimits)
   let finding: string | TooLarge | undefined;
   let json: string | undefined;
   try {
-    finding = findBad(value, "", [], { visited: 0 }, limits);
+    finding = findBad(value, { parents: [], keys: [] }, { visited: 0 }, limits);
     if (finding === undefined) json = JSON.stringify(value);
   } catch (error) {
     // A getter that throws, or a text longer than a string can be.
@@ -56,52 +56,61 @@ type TooLarge = typeof tooLarge;
 // eslint-disable-next-line no-control-regex -- control characters are what it looks for
 const unstorable = /\u0000|\p{Surrogate}/u;
 
+/** `path` leads to `value`; it becomes text only when there is something to say. */
 function findBad(
   value: unknown,
-  pointer: string,
-  parents: object[],
+  path: Path,
   budget: { visited: number },
   limits: OutputLimits,
 ): string | TooLarge | undefined {
   // The same object may be reached along many ways, and doubles with each level in the text.
   if (++budget.visited > limits.maxBytes) return tooLarge;
-  const at = `at "${pointer}"`;
   switch (typeof value) {
     case "boolean":
       return undefined;
     case "string":
       return unstorable.test(value)
-        ? `the text ${at} contains a NUL character or half of a surrogate pair`
+        ? `the text ${at(path)} contains a NUL character or half of a surrogate pair`
         : undefined;
     case "number":
-      return Number.isFinite(value) ? undefined : `${value} ${at} is not a JSON number`;
+      return Number.isFinite(value) ? undefined : `${value} ${at(path)} is not a JSON number`;
     case "object":
       break;
     default:
-      return `${nameOf(value)} ${at} is not JSON`;
+      return `${nameOf(value)} ${at(path)} is not JSON`;
   }
   if (value === null) return undefined;
-  if (parents.includes(value)) return `the object ${at} contains itself`;
+  const { parents, keys } = path;
+  if (parents.includes(value)) return `the object ${at(path)} contains itself`;
   if (parents.length >= limits.maxDepth) {
-    return `it is nested deeper than ${limits.maxDepth} levels ${at.slice(0, 200)}`;
+    return `it is nested deeper than ${limits.maxDepth} levels ${at(path).slice(0, 200)}`;
   }
   const isArray = Array.isArray(value);
-  if (!isArray && !isPlain(value)) return `${nameOf(value)} ${at} is not a plain object`;
-  if (Object.hasOwn(value, "toJSON")) return `the object ${at} has a toJSON of its own`;
+  if (!isArray && !isPlain(value)) return `${nameOf(value)} ${at(path)} is not a plain object`;
+  if (Object.hasOwn(value, "toJSON")) return `the object ${at(path)} has a toJSON of its own`;
   parents.push(value);
   // Not Object.entries: it skips the holes of an array, which JSON would fill with null.
-  const keys = isArray ? value.keys() : Object.keys(value);
-  for (const key of keys) {
+  for (const key of isArray ? value.keys() : Object.keys(value)) {
     if (typeof key === "string" && unstorable.test(key)) {
-      return `a key of the object ${at} contains a NUL character or half of a surrogate pair`;
+      return `a key of the object ${at(path)} contains a NUL character or half of a surrogate pair`;
     }
-    const inner = `${pointer}/${typeof key === "number" ? key : escapeKey(key)}`;
+    keys.push(key);
     const child = (value as Record<string | number, unknown>)[key];
-    const bad = findBad(child, inner, parents, budget, limits);
+    const bad = findBad(child, path, budget, limits);
     if (bad !== undefined) return bad;
+    keys.pop();
   }
   parents.pop();
   return undefined;
+}
+
+interface Path {
+  readonly parents: object[];
+  readonly keys: (string | number)[];
+}
+
+function at({ keys }: Path): string {
+  return `at "${keys.map((key) => `/${escapeKey(String(key))}`).join("")}"`;
 }
 
 function escapeKey(key: string): string {
@@ -122,7 +131,12 @@ function nameOf(value: unknown): string {
   return typeof name === "string" && name !== "" ? `a ${name}` : "an object";
 }
 
+// eslint-disable-next-line no-control-regex -- all of ASCII
+const ascii = /^[\u0000-\u007f]*$/;
+
 function utf8Length(text: string): number {
+  // Most are, and then nothing has to be encoded to be counted.
+  if (ascii.test(text)) return text.length;
   return new TextEncoder().encode(text).length;
 }
 
