@@ -22,7 +22,11 @@ export interface ClientOptions {
 
 type Given<C extends Contract> = Part<C, "params"> &
   Part<C, "query"> &
-  Part<C, "body"> & { readonly signal?: AbortSignal | undefined };
+  Part<C, "body"> & {
+    /** Such as `if-match`. */
+    readonly headers?: Readonly<Record<string, string>> | undefined;
+    readonly signal?: AbortSignal | undefined;
+  };
 
 /** What has only optional fields may be left out as a whole. */
 type Part<C extends Contract, Key extends "params" | "query" | "body"> = C[Key] extends z.ZodType
@@ -48,6 +52,7 @@ interface AnyGiven {
   readonly params?: Record<string, unknown>;
   readonly query?: Record<string, unknown>;
   readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -81,10 +86,11 @@ async function* follow(
 async function send(
   { baseUrl, token, fetch }: ClientOptions,
   contract: Contract,
-  { params = {}, query = {}, body, signal }: AnyGiven,
+  { params = {}, query = {}, body, headers: extra, signal }: AnyGiven,
 ): Promise<FetchAnswer> {
   const url = baseUrl.replace(/\/+$/, "") + fillPath(contract.path, params) + queryText(query);
   const headers: Record<string, string> = {
+    ...extra,
     accept:
       contract.stream === "events" ? "text/event-stream" : (contract.media ?? "application/json"),
   };

@@ -1,15 +1,21 @@
+import { assetContracts } from "./assets.ts";
 import { bootstrapContracts } from "./bootstrap.ts";
 import { callbackContracts, checkpointContracts } from "./callbacks.ts";
 import { commandContracts } from "./commands.ts";
+import { deliveryContracts } from "./deliveries.ts";
 import { fleetContracts } from "./fleet.ts";
 import { healthContracts } from "./health.ts";
 import { jobContracts } from "./jobs.ts";
+import { keyContracts } from "./keys.ts";
+import { metadataContracts } from "./metadata.ts";
 import { metricContracts } from "./metrics.ts";
 import { nodeContracts } from "./nodes.ts";
+import { platformContracts } from "./platforms.ts";
 import { queueContracts } from "./queues.ts";
 import { storageContracts } from "./storage.ts";
 import { stacContracts } from "./stac.ts";
 import { uiContracts } from "./ui.ts";
+import { requestContracts } from "./requests.ts";
 import { workflowContracts } from "./workflows.ts";
 
 /** The orchestrator's API, whole. */
@@ -25,6 +31,12 @@ export const contracts = [
   ...commandContracts,
   ...stacContracts,
   ...bootstrapContracts,
+  ...platformContracts,
+  ...requestContracts,
+  ...assetContracts,
+  ...metadataContracts,
+  ...keyContracts,
+  ...deliveryContracts,
   ...healthContracts,
   ...storageContracts,
   ...uiContracts,

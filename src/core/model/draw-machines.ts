@@ -1,14 +1,24 @@
+import { clearanceMachine } from "./asset.ts";
 import { jobMachine } from "./job.ts";
 import { nodeMachine } from "./node.ts";
 import { taskMachine } from "./task.ts";
 import { isTerminal } from "./transitions.ts";
 import type { StateMachine } from "./transitions.ts";
+import { approvalMachine, processingMachine } from "./version.ts";
 
 /** docs/state-machines.md, drawn from the same data that the code obeys and the database guards. */
 export function drawMachines(): string {
   const intro =
     "# State machines\n\nDrawn from `src/core/model`; `npm run generate` writes this page. The database refuses every\nother transition.\n";
-  return [intro, draw(jobMachine), draw(nodeMachine), draw(taskMachine)].join("\n");
+  return [
+    intro,
+    draw(jobMachine),
+    draw(nodeMachine),
+    draw(taskMachine),
+    draw(approvalMachine),
+    draw(processingMachine),
+    draw(clearanceMachine),
+  ].join("\n");
 }
 
 function draw<State extends string>(machine: StateMachine<State>): string {

@@ -5,6 +5,7 @@ import type { Evaluated } from "../../core/dag/evaluate.ts";
 import { evaluateJob } from "../../core/dag/evaluate.ts";
 import type { Facts, NodeFact, Report } from "../../core/dag/facts.ts";
 import type { FanOutNode } from "../../core/dag/graph.ts";
+import { isFinished } from "../../core/model/job.ts";
 import type { Json, JsonObject } from "../../core/model/json.ts";
 import { isJsonObject } from "../../core/model/json.ts";
 import { childNodeId, taskId } from "../../core/model/node.ts";
@@ -70,6 +71,7 @@ export async function settleJob(
   moveOutputs(state, changed, batch);
   writeNodes(state, changed, occasion, stored, batch);
   if (!occasion.isNew && !worthWriting(state, update)) return;
+  tellDomain(state, occasion, update, batch);
   if (update.result !== undefined) update.result = await keepResult(deps, state, update.result);
   batch.jobUpdates.push({
     ...update,
@@ -77,6 +79,20 @@ export async function settleJob(
     nodes_unsettled: state.status === "completed" ? 0 : state.unsettled,
     event_seq: state.eventSeq,
   });
+}
+
+/** A job without a correlation is nobody's request, and costs the domain nothing. */
+function tellDomain(
+  { row, status }: JobState,
+  { now, reports }: Occasion,
+  { result, error_code, error_message }: JobUpdate,
+  batch: WriteBatch,
+): void {
+  if (row.correlation_id === null || isFinished(row.status)) return;
+  if (status === "completed" || status === "failed" || status === "cancelled") {
+    const error = error_message === null ? null : { code: error_code, message: error_message };
+    batch.ended.push({ job_id: row.job_id, status, result: result ?? null, error, at: now });
+  } else if (reports.length > 0) batch.reported.push(row.job_id);
 }
 
 /** The result with its provenance; one that is too large for a row goes to storage. */

@@ -1,5 +1,6 @@
 import type { Broker, OutMessage } from "../../adapters/broker/broker.ts";
 import type { Transaction } from "../../adapters/postgres/queryable.ts";
+import { startProcessing } from "../../adapters/postgres/repositories/asset-jobs.ts";
 import type { NewEvent } from "../../adapters/postgres/repositories/events.ts";
 import { insertEvents } from "../../adapters/postgres/repositories/events.ts";
 import type { JobUpdate } from "../../adapters/postgres/repositories/jobs.ts";
@@ -14,6 +15,8 @@ import {
 import { completeChildren, emptyInbox } from "../../adapters/postgres/repositories/work.ts";
 import { reach } from "../../adapters/runtime/fail-points.ts";
 import type { TaskMessage } from "../../core/messages.ts";
+import type { EndedJob } from "../domain/record-ends.ts";
+import { recordEnds } from "../domain/record-ends.ts";
 
 /** A task on its way to a queue, with the priority of its job. */
 export interface Outgoing {
@@ -38,6 +41,9 @@ export class WriteBatch {
   readonly processed: number[] = [];
   /** Attempts of children that completed. */
   readonly completed: string[] = [];
+  /** Of jobs that a correlation names, which may be the request of a platform. */
+  readonly reported: string[] = [];
+  readonly ended: EndedJob[] = [];
 
   add(other: WriteBatch): void {
     this.newNodes.push(...other.newNodes);
@@ -48,6 +54,8 @@ export class WriteBatch {
     this.jobUpdates.push(...other.jobUpdates);
     this.stopped.push(...other.stopped);
     this.processed.push(...other.processed);
+    this.reported.push(...other.reported);
+    this.ended.push(...other.ended);
   }
 
   async write(tx: Transaction, broker: Broker): Promise<void> {
@@ -66,6 +74,8 @@ export class WriteBatch {
     if (this.processed.length > 0) reach("write.results_processed");
     if (this.jobUpdates.length > 0) updateJobs(tx, this.jobUpdates);
     if (this.jobUpdates.length > 0) reach("write.jobs_updated");
+    if (this.reported.length > 0) startProcessing(tx, this.reported, "engine");
+    if (this.ended.length > 0) await recordEnds(tx, this.ended);
     if (this.stopped.length > 0 && broker.capabilities.withdraw) {
       await broker.withdraw(this.stopped, { tx });
       reach("write.messages_withdrawn");

@@ -40,13 +40,20 @@ export function cancelJob(
   jobId: string,
   reason: string,
 ): Promise<JobAnswer> {
-  return deps.db.transaction(async (tx) => {
-    const row = await lockedJob(tx, jobId);
-    if (row.status === "cancelled" || row.cancel_reason !== null) return answer(row, {});
-    refuseFinished(row);
-    await request(tx, row, "job_cancel_requested", { cancel: { reason } }, { reason });
-    return answer(row, { cancel_requested: true });
-  });
+  return deps.db.transaction((tx) => cancelJobIn(tx, jobId, reason));
+}
+
+/** The same inside of a transaction that changes more than the job. */
+export async function cancelJobIn(
+  tx: Transaction,
+  jobId: string,
+  reason: string,
+): Promise<JobAnswer> {
+  const row = await lockedJob(tx, jobId);
+  if (row.status === "cancelled" || row.cancel_reason !== null) return answer(row, {});
+  refuseFinished(row);
+  await request(tx, row, "job_cancel_requested", { cancel: { reason } }, { reason });
+  return answer(row, { cancel_requested: true });
 }
 
 export function pauseJob(

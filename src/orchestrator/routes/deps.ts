@@ -9,6 +9,7 @@ import type { Storage } from "../../adapters/storage/storage.ts";
 import type { Handlers } from "../../adapters/http/handler.ts";
 import type { callbackContracts } from "../../core/api/callbacks.ts";
 import type { CompileOptions } from "../../core/dag/compile.ts";
+import type { DomainDeps } from "../domain/deps.ts";
 import type { Verbs } from "../verbs.ts";
 import type { Command } from "./command-registry.ts";
 import type { JobStreams } from "./job-streams.ts";
@@ -18,6 +19,7 @@ export interface RouteDeps {
   readonly db: Database;
   readonly storage: Storage;
   readonly verbs: Verbs;
+  readonly domain: DomainDeps;
   readonly broker: Pick<Broker, "capabilities" | "depth" | "deadLetters" | "requeue">;
   /** Every queue, the job queue among them. */
   readonly queues: readonly string[];

@@ -1,18 +1,24 @@
 import type { Handlers } from "../../adapters/http/handler.ts";
 import type { Contracts } from "../../core/api/index.ts";
+import { assetRoutes } from "./assets.ts";
 import { bootstrapRoutes } from "./bootstrap.ts";
 import { checkpointRoutes } from "./checkpoints.ts";
 import { commandRoutes } from "./commands.ts";
+import { deliveryRoutes } from "./deliveries.ts";
 import type { RouteDeps } from "./deps.ts";
 import { fleetRoutes } from "./fleet.ts";
 import { healthRoutes } from "./health.ts";
 import { jobRoutes } from "./jobs.ts";
+import { keyRoutes } from "./keys.ts";
+import { metadataRoutes } from "./metadata.ts";
 import { metricRoutes } from "./metrics.ts";
 import { nodeRoutes } from "./nodes.ts";
+import { platformRoutes } from "./platforms.ts";
 import { queueRoutes } from "./queues.ts";
 import { storageRoutes } from "./storage.ts";
 import { stacRoutes } from "./stac.ts";
 import { uiRoutes } from "./ui.ts";
+import { requestRoutes } from "./requests.ts";
 import { workflowRoutes } from "./workflows.ts";
 
 /** A handler for every contract of the orchestrator. */
@@ -29,6 +35,12 @@ export function makeRoutes(deps: RouteDeps): Handlers<Contracts> {
     ...commandRoutes(deps),
     ...stacRoutes(deps),
     ...bootstrapRoutes(deps),
+    ...platformRoutes(deps),
+    ...requestRoutes(deps),
+    ...assetRoutes(deps),
+    ...metadataRoutes(deps),
+    ...keyRoutes(deps),
+    ...deliveryRoutes(deps),
     ...healthRoutes(deps),
     ...storageRoutes(deps),
     ...uiRoutes(deps),

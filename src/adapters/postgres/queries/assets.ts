@@ -1,0 +1,94 @@
+import type { AssetListed } from "../../../core/api/asset-schemas.ts";
+import type { ClearanceState } from "../../../core/model/asset.ts";
+import type { JsonObject } from "../../../core/model/json.ts";
+import type { ApprovalState, ProcessingState } from "../../../core/model/version.ts";
+import type { Queryable } from "../queryable.ts";
+import { assetColumnNames, versionColumns } from "./asset-rows.ts";
+import { Conditions, contains, cut } from "./conditions.ts";
+import { isoRow } from "./iso-row.ts";
+
+export interface AssetFilter {
+  readonly platform_id?: string | undefined;
+  /** References that the asset must have. */
+  readonly refs?: JsonObject | undefined;
+  readonly clearance_state?: ClearanceState | undefined;
+  readonly approval_state?: ApprovalState | undefined;
+  readonly processing_state?: ProcessingState | undefined;
+  readonly deleted: boolean;
+  readonly search?: string | undefined;
+}
+
+export interface AssetPlace {
+  /** As text: a Date would lose the microseconds. */
+  readonly updated_at: string;
+  readonly asset_id: string;
+}
+
+interface Row {
+  readonly asset_id: string;
+  readonly place: string;
+  readonly newest_version: object | null;
+}
+
+/** The last changed first. */
+export async function listAssets(
+  db: Queryable,
+  filter: AssetFilter,
+  limit: number,
+  after: AssetPlace | undefined,
+): Promise<{ assets: AssetListed[]; next: AssetPlace | null }> {
+  const ofAnyVersion = (column: string) =>
+    `EXISTS (SELECT FROM dagapp.asset_versions v WHERE v.asset_id = a.asset_id
+       AND v.deleted_at IS NULL AND v.${column} = ?)`;
+  const where = new Conditions()
+    .add("a.platform_id = ?", filter.platform_id)
+    .add("a.platform_refs @> ?::jsonb", filter.refs && JSON.stringify(filter.refs))
+    .add("a.clearance_state = ?", filter.clearance_state)
+    .add(ofAnyVersion("approval_state"), filter.approval_state)
+    .add(ofAnyVersion("processing_state"), filter.processing_state)
+    .add(
+      "(a.asset_id ILIKE ? OR a.platform_refs::text ILIKE ? OR m.display_name ILIKE ?)",
+      filter.search === undefined ? undefined : contains(filter.search),
+    )
+    .always(filter.deleted ? "a.deleted_at IS NOT NULL" : "a.deleted_at IS NULL");
+  if (after !== undefined) {
+    const at = where.value(after.updated_at);
+    const id = where.value(after.asset_id);
+    where.always(`(a.updated_at, a.asset_id) < (${at}::timestamptz, ${id})`);
+  }
+  const most = where.value(limit + 1);
+  const { rows } = await db.query<Row>(
+    `SELECT ${assetColumnNames.map((name) => `a.${name}`).join(", ")}, a.updated_at::text AS place, m.display_name,
+       to_jsonb(newest) AS newest_version
+     FROM dagapp.geospatial_assets a
+     LEFT JOIN dagapp.layer_metadata m USING (asset_id)
+     LEFT JOIN LATERAL (
+       SELECT ${versionColumns} FROM dagapp.asset_versions v WHERE v.asset_id = a.asset_id
+       ORDER BY version_ordinal DESC LIMIT 1) newest ON true
+     WHERE ${where.toString()}
+     ORDER BY a.updated_at DESC, a.asset_id DESC LIMIT ${most}`,
+    where.values,
+  );
+  const page = cut(rows, limit);
+  return {
+    assets: page.rows.map(toListed),
+    next: page.last && { updated_at: page.last.place, asset_id: page.last.asset_id },
+  };
+}
+
+function toListed({ place: _, newest_version, ...row }: Row): AssetListed {
+  return isoRow<AssetListed>({
+    ...row,
+    newest_version: newest_version && isoTexts(newest_version),
+  });
+}
+
+/** Inside of jsonb a time is text already, in the database's own form. */
+function isoTexts(row: object): object {
+  return Object.fromEntries(
+    Object.entries(row).map(([key, value]: [string, unknown]) => [
+      key,
+      key.endsWith("_at") && typeof value === "string" ? new Date(value).toISOString() : value,
+    ]),
+  );
+}

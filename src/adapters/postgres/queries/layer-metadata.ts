@@ -1,0 +1,53 @@
+import type { LayerMetadata } from "../../../core/api/metadata.ts";
+import type { JsonObject } from "../../../core/model/json.ts";
+import type { Queryable } from "../queryable.ts";
+import { Conditions, contains, cut } from "./conditions.ts";
+import { isoRow } from "./iso-row.ts";
+
+export async function findLayerMetadata(
+  db: Queryable,
+  assetId: string,
+): Promise<LayerMetadata | undefined> {
+  const { rows } = await db.query(
+    `SELECT asset_id, display_name, description, attribution, keywords, style, legend,
+       field_metadata, min_zoom, max_zoom, thumbnail, row_version, updated_by, created_at,
+       updated_at
+     FROM dagapp.layer_metadata WHERE asset_id = $1`,
+    [assetId],
+  );
+  return rows[0] && isoRow<LayerMetadata>(rows[0]);
+}
+
+export interface CatalogLayer {
+  readonly asset_id: string;
+  readonly version_ordinal: number;
+  readonly layer_type: "raster" | "vector";
+  readonly stac_collection_id: string | null;
+  readonly stac_item_id: string | null;
+  readonly layer: JsonObject;
+  readonly published_by: string;
+  readonly published_at: string;
+}
+
+export async function listLayers(
+  db: Queryable,
+  filter: { readonly search?: string | undefined },
+  limit: number,
+  after: string | undefined,
+): Promise<{ layers: CatalogLayer[]; next: string | null }> {
+  const where = new Conditions()
+    .add("asset_id > ?", after)
+    .add("layer::text ILIKE ?", filter.search && contains(filter.search));
+  const most = where.value(limit + 1);
+  const { rows } = await db.query<{ asset_id: string }>(
+    `SELECT asset_id, version_ordinal, layer_type, stac_collection_id, stac_item_id, layer,
+       published_by, published_at
+     FROM dagapp.layer_catalog WHERE ${where.toString()} ORDER BY asset_id LIMIT ${most}`,
+    where.values,
+  );
+  const page = cut(rows, limit);
+  return {
+    layers: page.rows.map((row) => isoRow<CatalogLayer>(row)),
+    next: page.last?.asset_id ?? null,
+  };
+}

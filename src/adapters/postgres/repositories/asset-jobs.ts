@@ -1,0 +1,121 @@
+import type { JsonObject } from "../../../core/model/json.ts";
+import type { Transaction } from "../queryable.ts";
+import type { AssetJob } from "./requests.ts";
+
+/** What the end of a job is recorded with. */
+export interface EndedLink extends AssetJob {
+  readonly platform_id: string;
+  readonly version_label: string;
+  /** Of the version now: an older revision's job changes the version no more. */
+  readonly current_revision: number;
+  readonly current_job_id: string | null;
+  readonly callback_url: string | null;
+}
+
+/** The versions that these jobs worked for. Most jobs work for none, and cost this one look. */
+export async function findLinks(
+  tx: Transaction,
+  jobIds: readonly string[],
+): Promise<readonly EndedLink[]> {
+  const { rows } = await tx.query<EndedLink>(
+    `SELECT j.job_id, j.asset_id, j.version_ordinal, j.revision, j.request_id, j.purpose,
+       r.platform_id, v.version_label, v.revision AS current_revision, v.current_job_id,
+       coalesce(r.callback_url, p.callback_url) AS callback_url
+     FROM dagapp.asset_jobs j
+     JOIN dagapp.asset_versions v USING (asset_id, version_ordinal)
+     JOIN dagapp.requests r ON r.request_id = j.request_id
+     JOIN dagapp.platforms p ON p.platform_id = r.platform_id
+     WHERE j.job_id = ANY ($1) ORDER BY j.job_id`,
+    [jobIds],
+    "find_asset_links",
+  );
+  return rows;
+}
+
+/** The first report of a job: what was queued is processed now. */
+export function startProcessing(tx: Transaction, jobIds: readonly string[], via: string): void {
+  tx.send(
+    `WITH job AS MATERIALIZED (
+       SELECT job_id, asset_id, version_ordinal, request_id FROM dagapp.asset_jobs
+       WHERE job_id = ANY ($1) AND purpose = 'process'),
+     request AS (
+       UPDATE dagapp.requests r SET status = 'running' FROM job
+       WHERE r.request_id = job.request_id AND r.job_id = job.job_id AND r.status = 'pending'),
+     version AS (
+       UPDATE dagapp.asset_versions v SET processing_state = 'processing', updated_at = now()
+       FROM job
+       WHERE v.asset_id = job.asset_id AND v.version_ordinal = job.version_ordinal
+         AND v.current_job_id = job.job_id AND v.processing_state = 'queued'
+         AND v.deleted_at IS NULL
+       RETURNING v.asset_id, v.version_ordinal)
+     INSERT INTO dagapp.asset_events (asset_id, version_ordinal, event_type, actor, via)
+     SELECT asset_id, version_ordinal, 'processing_started', 'orchestrator', $2 FROM version`,
+    [jobIds, via],
+    "start_processing",
+  );
+}
+
+/**
+ * A job that is run again stands for the one before, if that was the newest of its purpose; whoever
+ * waits for the request then waits for this one.
+ */
+export function adoptRerun(tx: Transaction, from: string, to: string): void {
+  tx.send(
+    `WITH old AS (
+       UPDATE dagapp.asset_jobs j SET superseded = true
+       FROM dagapp.asset_versions v
+       WHERE j.job_id = $1 AND NOT j.superseded AND v.asset_id = j.asset_id
+         AND v.version_ordinal = j.version_ordinal AND v.revision = j.revision
+         AND v.deleted_at IS NULL
+       RETURNING j.asset_id, j.version_ordinal, j.revision, j.request_id, j.purpose)
+     INSERT INTO dagapp.asset_jobs
+       (job_id, asset_id, version_ordinal, revision, request_id, purpose)
+     SELECT $2, asset_id, version_ordinal, revision, request_id, purpose FROM old`,
+    [from, to],
+  );
+  tx.send(
+    `WITH job AS MATERIALIZED (SELECT * FROM dagapp.asset_jobs WHERE job_id = $1),
+     request AS (
+       UPDATE dagapp.requests r SET job_id = $1, status = 'pending', result = NULL, error = NULL,
+         completed_at = NULL
+       FROM job WHERE r.request_id = job.request_id AND job.purpose = 'process'),
+     revision AS (
+       UPDATE dagapp.asset_revisions r SET job_id = $1, processing_state = 'queued',
+         processing_error = NULL, completed_at = NULL
+       FROM job WHERE r.asset_id = job.asset_id AND r.version_ordinal = job.version_ordinal
+         AND r.revision = job.revision AND job.purpose = 'process')
+     UPDATE dagapp.asset_versions v SET
+       current_job_id = CASE job.purpose WHEN 'process' THEN $1 ELSE current_job_id END,
+       processing_state = CASE job.purpose WHEN 'process' THEN 'queued' ELSE processing_state END,
+       processing_error = CASE job.purpose WHEN 'process' THEN NULL ELSE processing_error END,
+       export_job_id = CASE job.purpose WHEN 'export' THEN $1 ELSE export_job_id END,
+       export_state = CASE job.purpose WHEN 'export' THEN 'running' ELSE export_state END,
+       updated_at = now()
+     FROM job WHERE v.asset_id = job.asset_id AND v.version_ordinal = job.version_ordinal`,
+    [to],
+  );
+}
+
+export interface NewDelivery {
+  readonly event_id: string;
+  readonly platform_id: string;
+  readonly request_id: string;
+  readonly event_type: string;
+  readonly url: string;
+  readonly host: string;
+  readonly body: JsonObject;
+}
+
+/** Written with what it tells of; the service that sends it is woken when both are committed. */
+export function insertDelivery(tx: Transaction, delivery: NewDelivery): void {
+  tx.send(
+    `WITH woken AS (SELECT pg_notify('dag_callbacks', ''))
+     INSERT INTO dagapp.callback_deliveries
+       (event_id, platform_id, request_id, event_type, url, host, body)
+     SELECT $1, $2, $3, $4, $5, $6, $7 FROM woken`,
+    [
+      ...[delivery.event_id, delivery.platform_id, delivery.request_id, delivery.event_type],
+      ...[delivery.url, delivery.host, JSON.stringify(delivery.body)],
+    ],
+  );
+}

@@ -1,0 +1,58 @@
+import type { PlatformEdit } from "../../../core/model/platform.ts";
+import type { Queryable, Transaction } from "../queryable.ts";
+
+/** Two that register the same platform at once: one of them edits. */
+export async function insertPlatform(
+  tx: Transaction,
+  platformId: string,
+  edit: PlatformEdit,
+): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `INSERT INTO dagapp.platforms (platform_id, display_name, required_refs, optional_refs,
+       version_ref, is_active, callback_url, callback_hosts)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING`,
+    values(platformId, edit),
+  );
+  return rowCount === 1;
+}
+
+/** False: somebody changed it since that row version. */
+export async function updatePlatform(
+  tx: Transaction,
+  platformId: string,
+  rowVersion: number,
+  edit: PlatformEdit,
+): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `UPDATE dagapp.platforms SET display_name = $2, required_refs = $3, optional_refs = $4,
+       version_ref = $5, is_active = $6, callback_url = $7, callback_hosts = $8,
+       row_version = row_version + 1, updated_at = now()
+     WHERE platform_id = $1 AND row_version = $9`,
+    [...values(platformId, edit), rowVersion],
+  );
+  return rowCount === 1;
+}
+
+/** From now on callbacks are signed with the next secret as well. */
+export async function rotateSecret(db: Queryable, platformId: string): Promise<void> {
+  await db.query(
+    `UPDATE dagapp.platforms SET secret_number = secret_number + 1, secret_changed_at = now(),
+       row_version = row_version + 1, updated_at = now()
+     WHERE platform_id = $1`,
+    [platformId],
+  );
+}
+
+export async function hasAssets(db: Queryable, platformId: string): Promise<boolean> {
+  const { rows } = await db.query<{ found: boolean }>(
+    `SELECT EXISTS (SELECT FROM dagapp.geospatial_assets WHERE platform_id = $1) AS found`,
+    [platformId],
+  );
+  return rows[0]?.found === true;
+}
+
+function values(platformId: string, edit: PlatformEdit): unknown[] {
+  const { display_name, required_refs, optional_refs, version_ref, is_active } = edit;
+  const named = [platformId, display_name, required_refs, optional_refs, version_ref, is_active];
+  return [...named, edit.callback_url, edit.callback_hosts];
+}

@@ -1,0 +1,82 @@
+import { z } from "zod";
+import { callbackEventType, deliveryState } from "../model/callback.ts";
+import { platformId } from "../model/platform.ts";
+import { requestId } from "../model/request.ts";
+import { defineContract } from "./contract.ts";
+import { count, object, page, paging, timestamp } from "./schemas.ts";
+
+const one = z.object({ event_id: z.string().min(1).max(80) });
+
+const delivery = z
+  .object({
+    event_id: z.string(),
+    platform_id: z.string(),
+    request_id: z.string(),
+    event_type: callbackEventType,
+    url: z.string(),
+    state: deliveryState,
+    attempts: count,
+    next_attempt_at: timestamp.nullable(),
+    delivered_at: timestamp.nullable(),
+    last_error: z.string().nullable(),
+    created_at: timestamp,
+  })
+  .meta({ id: "Delivery" });
+export type Delivery = z.infer<typeof delivery>;
+
+const deliveryDetail = z
+  .object({
+    ...delivery.shape,
+    body: object,
+    log: z.array(
+      z.object({
+        attempt: count,
+        status_code: z.number().int().nullable(),
+        error: z.string().nullable(),
+        duration_ms: count,
+        attempted_at: timestamp,
+      }),
+    ),
+  })
+  .meta({ id: "DeliveryDetail" });
+export type DeliveryDetail = z.infer<typeof deliveryDetail>;
+
+const listDeliveries = defineContract({
+  id: "listDeliveries",
+  method: "GET",
+  path: "/api/v1/deliveries",
+  access: "read",
+  summary: "Callbacks to platforms, the newest first.",
+  query: z.strictObject({
+    platform_id: platformId.optional(),
+    request_id: requestId.optional(),
+    state: deliveryState.optional(),
+    ...paging,
+  }),
+  response: page(delivery),
+  errors: ["BAD_REQUEST"],
+});
+
+const getDelivery = defineContract({
+  id: "getDelivery",
+  method: "GET",
+  path: "/api/v1/deliveries/{event_id}",
+  access: "read",
+  summary: "One callback: what was sent, and every attempt.",
+  params: one,
+  response: deliveryDetail,
+  errors: ["DELIVERY_NOT_FOUND"],
+});
+
+const redeliver = defineContract({
+  id: "redeliver",
+  method: "POST",
+  path: "/api/v1/deliveries/{event_id}/redeliver",
+  access: "operate",
+  summary: "Send a callback again: the same event with the same id.",
+  params: one,
+  response: deliveryDetail,
+  errors: ["DELIVERY_NOT_FOUND"],
+});
+
+export const deliveryContracts = [listDeliveries, getDelivery, redeliver] as const;

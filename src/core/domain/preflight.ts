@@ -1,0 +1,93 @@
+/**
+ * What can be known of a submission before anything runs: everything wrong is found at once, and
+ * nothing is created while there is one finding. Pure: the blobs that must exist are answered for
+ * the caller to look for.
+ */
+import type { ProblemItem } from "../errors.ts";
+import type { JsonObject } from "../model/json.ts";
+import type { WorkflowDefinition } from "../model/workflow.ts";
+import { checkInputs } from "../dag/inputs.ts";
+
+export interface Preflight {
+  readonly inputs: JsonObject;
+  readonly findings: readonly ProblemItem[];
+  /** Sources that must be there. */
+  readonly blobs: readonly BlobInput[];
+}
+
+export interface BlobInput {
+  readonly pointer: string;
+  readonly blob_path: string;
+  readonly container: string | undefined;
+}
+
+const rasterFiles = [
+  ...["tif", "tiff", "gtiff", "cog", "vrt", "jp2", "img", "asc", "nc", "hdf", "h5", "grb"],
+  ...["grib2", "png", "jpg", "jpeg", "ecw", "sid", "dem", "hgt", "bil", "zip"],
+];
+const vectorFiles = [
+  ...["shp", "zip", "gpkg", "geojson", "json", "geojsonl", "fgb", "kml", "kmz", "csv", "gml"],
+  ...["gdb", "tab", "parquet"],
+];
+
+export function preflight(definition: WorkflowDefinition, given: JsonObject): Preflight {
+  const checked = checkInputs(definition, given);
+  const findings: ProblemItem[] = checked.ok
+    ? []
+    : checked.problems.map(({ pointer, code, message }) => ({
+        pointer: `/inputs${pointer}`,
+        code,
+        message,
+      }));
+  const inputs = checked.ok ? checked.inputs : given;
+  const files = filesOf(definition);
+  const blobs: BlobInput[] = [];
+  for (const [name, value] of Object.entries(inputs)) {
+    if (typeof value !== "string") continue;
+    const pointer = `/inputs/${name}`;
+    if (/^(?:.+_)?blob_path$/.test(name)) {
+      const wrong = extensionProblem(value, files);
+      if (wrong !== undefined) findings.push({ pointer, code: "EXTENSION", message: wrong });
+      blobs.push({ pointer, blob_path: value, container: containerOf(name, inputs) });
+    } else if (/^(?:.+_)?crs$/.test(name) && !isCrs(value)) {
+      const message = "must be such as EPSG:4326, a PROJ string or WKT";
+      findings.push({ pointer, code: "CRS_FORMAT", message });
+    }
+  }
+  return { inputs, findings, blobs };
+}
+
+/** `source_blob_path` goes with `source_container`. */
+function containerOf(name: string, inputs: JsonObject): string | undefined {
+  const container = inputs[name.replace(/blob_path$/, "container")];
+  return typeof container === "string" ? container : undefined;
+}
+
+/** Undefined: the workflow reads no geospatial file that we know the kinds of. */
+function filesOf({ nodes }: WorkflowDefinition): readonly string[] | undefined {
+  const handlers = Object.values(nodes).flatMap((node) =>
+    node.type === "task" ? [node.handler] : node.type === "fan_out" ? [node.task.handler] : [],
+  );
+  if (handlers.some((handler) => handler.startsWith("vector_"))) return vectorFiles;
+  if (handlers.some((handler) => /^raster[._]/.test(handler))) return rasterFiles;
+  return undefined;
+}
+
+function extensionProblem(
+  path: string,
+  files: readonly string[] | undefined,
+): string | undefined {
+  if (files === undefined) return undefined;
+  const extension = /\.([A-Za-z0-9]+)$/.exec(path.split(/[?#]/, 1)[0] ?? "")?.[1]?.toLowerCase();
+  if (extension !== undefined && files.includes(extension)) return undefined;
+  return `must end with one of ${files.map((each) => `.${each}`).join(" ")}`;
+}
+
+export function isCrs(text: string): boolean {
+  return (
+    /^[A-Za-z][A-Za-z0-9_]{1,15}:[A-Za-z0-9_.]{1,32}$/.test(text) ||
+    /^\+(?:proj|init)=\S/.test(text) ||
+    /^(?:GEOGCS|PROJCS|GEOCCS|COMPD_CS|GEOGCRS|PROJCRS|GEODCRS|BOUNDCRS|COMPOUNDCRS)\s*\[/.test(text) ||
+    /^\s*\{\s*"/.test(text)
+  );
+}

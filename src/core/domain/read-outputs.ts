@@ -1,0 +1,52 @@
+import type { Json, JsonObject } from "../model/json.ts";
+import { isJsonObject } from "../model/json.ts";
+import type { ServiceOutputs } from "../model/version.ts";
+
+/** What a job's result says of where its data is: the names that a workflow's `outputs` give. */
+export function readOutputs(result: JsonObject): ServiceOutputs {
+  return {
+    blob_path: text(result, "blob_path"),
+    table_name: text(result, "table_name"),
+    stac_collection_id: text(result, "stac_collection_id") ?? text(result, "collection_id"),
+    stac_item_id: text(result, "stac_item_id") ?? text(result, "item_id"),
+    content_hash: text(result, "content_hash"),
+  };
+}
+
+/** What an export's result says. */
+export function readExport(result: JsonObject): {
+  external_blob_path: string | null;
+  adf_run_id: string | null;
+} {
+  return {
+    external_blob_path: text(result, "external_blob_path"),
+    adf_run_id: text(result, "adf_run_id"),
+  };
+}
+
+function text(result: JsonObject, name: string): string | null {
+  const value = Object.hasOwn(result, name) ? result[name] : undefined;
+  return typeof value === "string" && value !== "" ? value : null;
+}
+
+const ours = new Set(["_provenance", "job_id", "task_id", "node_id", "worker_id", "owner_id"]);
+
+/**
+ * A result as the platform may see it: it knows its request and never our jobs, so their ids are
+ * left out, and where one is part of a text, the request's stands for it.
+ */
+export function partnerResult(result: Json, jobId: string, requestId: string): Json {
+  if (typeof result === "string") return result.replaceAll(jobId, requestId);
+  if (Array.isArray(result)) {
+    return (result as readonly Json[]).map((each) => partnerResult(each, jobId, requestId));
+  }
+  if (!isJsonObject(result)) return result;
+  return Object.fromEntries(
+    Object.entries(result)
+      .filter(([key]) => !ours.has(key))
+      .map(([key, value]) => [
+        key.replaceAll(jobId, requestId),
+        partnerResult(value, jobId, requestId),
+      ]),
+  );
+}

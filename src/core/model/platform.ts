@@ -1,0 +1,52 @@
+import { z } from "zod";
+
+export const platformId = z
+  .string()
+  .regex(/^[a-z][a-z0-9_-]{0,62}$/, "must hold lower-case letters, digits, _ or -");
+
+const refName = z
+  .string()
+  .regex(/^[A-Za-z_][A-Za-z0-9_]{0,62}$/, "must be a plain name such as dataset_id");
+
+/** A host that callbacks may go to: `hooks.example.org`, with a port, or `*.example.org`. */
+export const callbackHost = z
+  .string()
+  .max(255)
+  .regex(
+    /^(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:\d{1,5})?$|^\[[0-9a-f:.]+\](:\d{1,5})?$/,
+    "must be a host such as hooks.example.org, *.example.org or example.org:8443",
+  );
+
+export const callbackUrl = z.url({ protocol: /^https?$/ }).max(512);
+
+/** What an operator says of a platform; a new one is a new row and no new code. */
+export const platformEdit = z
+  .strictObject({
+    display_name: z.string().min(1).max(200),
+    required_refs: z.array(refName).min(1).max(16),
+    optional_refs: z.array(refName).max(16).default([]),
+    version_ref: refName
+      .nullable()
+      .default(null)
+      .describe("the reference in which it sends its version: no part of an asset's identity"),
+    is_active: z.boolean().default(true),
+    callback_url: callbackUrl.nullable().default(null).describe("for requests that name none"),
+    callback_hosts: z.array(callbackHost).max(64).default([]),
+  })
+  .refine(
+    ({ required_refs, optional_refs, version_ref }) => {
+      const all = [...required_refs, ...optional_refs, ...(version_ref ? [version_ref] : [])];
+      return new Set(all).size === all.length;
+    },
+    { path: ["required_refs"], message: "a reference is named twice" },
+  );
+export type PlatformEdit = z.output<typeof platformEdit>;
+
+export interface Platform extends PlatformEdit {
+  readonly platform_id: string;
+  readonly secret_number: number;
+  readonly secret_changed_at: string | null;
+  readonly row_version: number;
+  readonly created_at: string;
+  readonly updated_at: string;
+}

@@ -1,0 +1,16 @@
+import { z } from "zod";
+
+/** The platform's only handle on its work; jobs are ours. */
+export const requestId = z
+  .string()
+  .regex(/^[A-Za-z0-9_.-]{1,64}$/, "must hold 1 to 64 letters, digits, _ . or -");
+
+export const requestKind = z.enum(["submit", "resubmit", "reprocess"]);
+export type RequestKind = z.infer<typeof requestKind>;
+
+export const requestStatus = z.enum(["pending", "running", "completed", "failed", "cancelled"]);
+export type RequestStatus = z.infer<typeof requestStatus>;
+
+/** What a job does for a version. */
+export const jobPurpose = z.enum(["process", "export", "withdraw", "unpublish"]);
+export type JobPurpose = z.infer<typeof jobPurpose>;

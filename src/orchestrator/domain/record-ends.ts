@@ -1,0 +1,156 @@
+import { randomUUID } from "node:crypto";
+import type { Transaction } from "../../adapters/postgres/queryable.ts";
+import type { EndedLink } from "../../adapters/postgres/repositories/asset-jobs.ts";
+import { findLinks, insertDelivery } from "../../adapters/postgres/repositories/asset-jobs.ts";
+import {
+  lockAssets,
+  recordAssetEvent,
+  touchAsset,
+} from "../../adapters/postgres/repositories/assets.ts";
+import { endRequest } from "../../adapters/postgres/repositories/requests.ts";
+import { endProcessing, setExport } from "../../adapters/postgres/repositories/versions.ts";
+import { partnerResult, readExport, readOutputs } from "../../core/domain/read-outputs.ts";
+import type { AssetEventType } from "../../core/model/asset.ts";
+import type { CallbackEventType } from "../../core/model/callback.ts";
+import type { Json, JsonObject } from "../../core/model/json.ts";
+import { isJsonObject } from "../../core/model/json.ts";
+
+/** How a job ended, as the engine knows it a moment before it commits. */
+export interface EndedJob {
+  readonly job_id: string;
+  readonly status: "completed" | "failed" | "cancelled";
+  readonly result: Json;
+  readonly error: { readonly code: string | null; readonly message: string } | null;
+  readonly at: number;
+}
+
+/**
+ * In the transaction that ends the jobs: what the versions they worked for have become, what the
+ * requests are answered with, and the callbacks. Either all of it is known, or the job still runs.
+ */
+export async function recordEnds(tx: Transaction, ended: readonly EndedJob[]): Promise<void> {
+  const ids = ended.map(({ job_id }) => job_id);
+  const found = await findLinks(tx, ids);
+  if (found.length === 0) return;
+  await lockAssets(tx, [...new Set(found.map(({ asset_id }) => asset_id))]);
+  // Again, now that nobody else can change the versions.
+  const links = await findLinks(tx, ids);
+  const endOf = new Map(ended.map((end) => [end.job_id, end]));
+  for (const link of links) {
+    const end = endOf.get(link.job_id);
+    if (end !== undefined) recordEnd(tx, link, end);
+  }
+}
+
+function recordEnd(tx: Transaction, link: EndedLink, end: EndedJob): void {
+  switch (link.purpose) {
+    case "process":
+      endOfProcessing(tx, link, end);
+      break;
+    case "export":
+      endOfExport(tx, link, end);
+      break;
+    case "withdraw":
+      if (end.status === "completed") setExport(tx, link, { state: "withdrawn" });
+      record(tx, link, end.status === "completed" ? "export_withdrawn" : "export_failed", end);
+      break;
+    case "unpublish":
+      record(
+        tx,
+        link,
+        end.status === "completed" ? "unpublish_completed" : "unpublish_failed",
+        end,
+      );
+  }
+  touchAsset(tx, link.asset_id);
+}
+
+function endOfProcessing(tx: Transaction, link: EndedLink, end: EndedJob): void {
+  const result = isJsonObject(end.result) ? end.result : {};
+  endProcessing(
+    tx,
+    link,
+    end.status === "completed"
+      ? { state: "completed", outputs: readOutputs(result) }
+      : { state: "failed", error: messageOf(end) },
+  );
+  const shown = partnerResult(result, link.job_id, link.request_id) as JsonObject;
+  const error = end.status === "completed" ? null : errorOf(link, end);
+  endRequest(tx, link.request_id, link.job_id, {
+    status: end.status,
+    result: end.status === "completed" ? shown : null,
+    error,
+  });
+  record(tx, link, end.status === "completed" ? "processing_completed" : "processing_failed", end);
+  tell(tx, link, end, `processing.${end.status}`, {
+    result: end.status === "completed" ? shown : null,
+    error,
+  });
+}
+
+function endOfExport(tx: Transaction, link: EndedLink, end: EndedJob): void {
+  const { external_blob_path, adf_run_id } = readExport(isJsonObject(end.result) ? end.result : {});
+  if (end.status === "completed" && external_blob_path !== null) {
+    const { revision } = link;
+    setExport(tx, link, { state: "completed", revision, external_blob_path, adf_run_id });
+    record(tx, link, "export_completed", end);
+    tell(tx, link, end, "export.completed", { result: { external_blob_path }, error: null });
+    return;
+  }
+  setExport(tx, link, { state: "failed" });
+  record(tx, link, "export_failed", end);
+  tell(tx, link, end, "export.failed", { result: null, error: errorOf(link, end) });
+}
+
+function record(tx: Transaction, link: EndedLink, type: AssetEventType, end: EndedJob): void {
+  recordAssetEvent(tx, {
+    asset_id: link.asset_id,
+    version_ordinal: link.version_ordinal,
+    event_type: type,
+    actor: "orchestrator",
+    via: "engine",
+    event_data: {
+      job_id: link.job_id,
+      revision: link.revision,
+      ...(end.status === "completed" ? {} : { error: messageOf(end) }),
+    },
+  });
+}
+
+function tell(
+  tx: Transaction,
+  link: EndedLink,
+  end: EndedJob,
+  type: CallbackEventType,
+  outcome: { readonly result: JsonObject | null; readonly error: JsonObject | null },
+): void {
+  if (link.callback_url === null || !URL.canParse(link.callback_url)) return;
+  const { request_id, platform_id, asset_id, version_ordinal, version_label, revision } = link;
+  const event_id = `evt_${randomUUID().replaceAll("-", "")}`;
+  insertDelivery(tx, {
+    event_id,
+    platform_id,
+    request_id,
+    event_type: type,
+    url: link.callback_url,
+    host: new URL(link.callback_url).host,
+    body: {
+      event_id,
+      event_type: type,
+      occurred_at: new Date(end.at).toISOString(),
+      ...{ request_id, platform_id, asset_id, version_ordinal, version_label, revision },
+      status: end.status,
+      ...outcome,
+    },
+  });
+}
+
+function messageOf({ error, status }: EndedJob): string {
+  return error?.message ?? `the job was ${status}`;
+}
+
+/** The platform reads it: no id of ours may stand in it. */
+function errorOf(link: EndedLink, end: EndedJob): JsonObject {
+  const message = messageOf(end).replaceAll(link.job_id, link.request_id);
+  return { code: end.error?.code ?? null, message };
+}

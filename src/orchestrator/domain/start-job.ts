@@ -1,0 +1,50 @@
+import { insertAssetJob } from "../../adapters/postgres/repositories/requests.ts";
+import type { AssetVersion } from "../../core/api/asset-schemas.ts";
+import { Problem } from "../../core/errors.ts";
+import type { JsonObject } from "../../core/model/json.ts";
+import type { JobPurpose } from "../../core/model/request.ts";
+import { prepareJob, writeJobs } from "../jobs/submit-jobs.ts";
+import type { HeldAsset } from "./change-asset.ts";
+import type { DomainDeps } from "./deps.ts";
+
+export interface DomainJob {
+  readonly workflow_id: string;
+  readonly inputs: JsonObject;
+  readonly purpose: JobPurpose;
+  readonly submitted_by: string;
+  readonly priority?: number;
+}
+
+/**
+ * Begins a job for a version in the asset's own transaction. Undefined: one for the same purpose and
+ * revision was begun before.
+ */
+export async function startJob(
+  deps: DomainDeps,
+  { tx, states }: Pick<HeldAsset, "tx" | "states">,
+  version: Pick<AssetVersion, "asset_id" | "version_ordinal" | "revision" | "request_id">,
+  job: DomainJob,
+): Promise<string | undefined> {
+  const prepared = await prepareJob(deps.engine, {
+    workflow_id: job.workflow_id,
+    inputs: job.inputs,
+    priority: job.priority,
+    correlation_id: version.request_id,
+    submitted_by: job.submitted_by,
+  });
+  const { job_id } = prepared.job;
+  const { asset_id, version_ordinal, revision, request_id } = version;
+  const { purpose } = job;
+  // Before the job itself: one that ends in its first evaluation must find what it is for.
+  const isFirst = await insertAssetJob(tx, {
+    ...{ job_id, asset_id, version_ordinal, revision, request_id, purpose },
+  });
+  if (!isFirst) return undefined;
+  const written = await writeJobs(deps.engine, tx, [prepared]);
+  const [answer] = written.answers;
+  if (answer === undefined || answer instanceof Problem) {
+    throw answer ?? new Problem("INTERNAL", "The job could not be created.");
+  }
+  states.push(...written.states);
+  return job_id;
+}

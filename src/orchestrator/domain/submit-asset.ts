@@ -1,0 +1,150 @@
+import { createHash, randomUUID } from "node:crypto";
+import type { Transaction } from "../../adapters/postgres/queryable.ts";
+import { readVersions } from "../../adapters/postgres/queries/asset-rows.ts";
+import { findPlatform } from "../../adapters/postgres/queries/platforms.ts";
+import {
+  insertAsset,
+  lockAsset,
+  markDeleted,
+  recordAssetEvent,
+  touchAsset,
+} from "../../adapters/postgres/repositories/assets.ts";
+import type { EarlierRequest } from "../../adapters/postgres/repositories/requests.ts";
+import { insertVersion } from "../../adapters/postgres/repositories/versions.ts";
+import type { Accepted, Submission } from "../../core/api/requests.ts";
+import { assetIdOf } from "../../core/domain/asset-id.ts";
+import type { CheckedRefs } from "../../core/domain/check-refs.ts";
+import { checkRefs } from "../../core/domain/check-refs.ts";
+import { nextVersion } from "../../core/domain/may-submit.ts";
+import type { ProblemItem } from "../../core/errors.ts";
+import { Problem } from "../../core/errors.ts";
+import type { AssetEventType } from "../../core/model/asset.ts";
+import type { JsonObject } from "../../core/model/json.ts";
+import type { Platform } from "../../core/model/platform.ts";
+import type { JobState } from "../engine/job-state.ts";
+import { keepStates, newJobId } from "../jobs/submit-jobs.ts";
+import { assetMissing } from "./change-asset.ts";
+import { checkWork } from "./check-submission.ts";
+import type { Act, DomainDeps } from "./deps.ts";
+import { answerEarlier, findAnswered, retryOnTakenKey } from "./earlier-request.ts";
+import { hashBody } from "./hash-body.ts";
+import { processVersion } from "./process-version.ts";
+
+/** One transaction writes request, asset, version and job; or there are findings, and nothing is. */
+export async function submitAsset(
+  deps: DomainDeps,
+  submission: Submission,
+  act: Act,
+): Promise<Accepted> {
+  const platform = await demandPlatform(deps, submission.platform_id);
+  const refs = checkRefs(platform, submission.platform_refs);
+  const label = submission.version_label ?? refs.label;
+  const body_hash = hashBody({
+    ...{ kind: "submit", platform_id: platform.platform_id, refs: refs.identity },
+    ...{ label: label ?? null, workflow_id: submission.workflow_id, inputs: submission.inputs },
+  });
+  const find = (db: Pick<Transaction, "query">) =>
+    findAnswered(db, platform.platform_id, submission, body_hash);
+  // A repetition is answered as the first time, whatever has become of its blob meanwhile.
+  const earlier = await find(deps.db);
+  if (earlier !== undefined) return answerEarlier(earlier);
+  const findings = [
+    ...refs.findings,
+    ...checkLabel(platform, submission, refs),
+    ...(await checkWork(deps, platform, submission)),
+  ];
+  if (findings.length > 0 || label === undefined) {
+    throw new Problem("INVALID_SUBMISSION", "Nothing was created: see each error.", findings);
+  }
+  const asset_id = assetIdOf(platform.platform_id, refs.identity, sha256);
+  return retryOnTakenKey(deps.db, find, () =>
+    deps.turns(asset_id, () =>
+      write(deps, { submission, act, platform, identity: refs.identity, asset_id, label, body_hash, find }),
+    ),
+  );
+}
+
+interface Ready {
+  readonly submission: Submission;
+  readonly act: Act;
+  readonly platform: Platform;
+  readonly identity: JsonObject;
+  readonly asset_id: string;
+  readonly label: string;
+  readonly body_hash: string;
+  readonly find: (db: Pick<Transaction, "query">) => Promise<EarlierRequest | undefined>;
+}
+
+async function write(deps: DomainDeps, ready: Ready): Promise<Accepted> {
+  const { submission, act, platform, asset_id, label } = ready;
+  const states: JobState[] = [];
+  const answer = await deps.db.transaction(async (tx) => {
+    states.length = 0;
+    const created = await insertAsset(tx, {
+      asset_id,
+      platform_id: platform.platform_id,
+      platform_refs: ready.identity,
+      exposure: submission.exposure ?? "latest-only",
+    });
+    const asset = await lockAsset(tx, asset_id);
+    if (asset === undefined) throw assetMissing(asset_id);
+    // The same request may have come twice at once: the second had to wait for the lock.
+    const earlier = await ready.find(tx);
+    if (earlier !== undefined) return answerEarlier(earlier);
+    const version_ordinal = nextVersion(await readVersions(tx, asset_id));
+    if (version_ordinal instanceof Problem) throw version_ordinal;
+    const record = (event_type: AssetEventType, ordinal?: number, event_data?: JsonObject) => {
+      const { actor, via } = act;
+      recordAssetEvent(tx, {
+        ...{ asset_id, version_ordinal: ordinal, event_type, actor, via, event_data },
+      });
+    };
+    if (created) record("asset_created");
+    else if (asset.deleted_at !== null) {
+      markDeleted(tx, asset_id, undefined);
+      record("asset_restored");
+    }
+    const request_id = submission.request_id ?? randomUUID();
+    const job_id = newJobId();
+    const { workflow_id } = submission;
+    const key = { asset_id, version_ordinal, revision: 1, request_id };
+    insertVersion(tx, { ...key, workflow_id, job_id, created_by: act.actor }, label);
+    record("version_submitted", version_ordinal, { version_label: label, request_id });
+    const accepted = await processVersion(deps, { tx, states }, platform, {
+      ...{ ...key, job_id, label, kind: "submit", workflow_id, inputs: submission.inputs },
+      ...{ options: submission, identity: ready.identity, body_hash: ready.body_hash, act },
+    });
+    touchAsset(tx, asset_id);
+    return accepted;
+  });
+  keepStates(deps.engine, states);
+  return answer;
+}
+
+async function demandPlatform(deps: DomainDeps, platformId: string): Promise<Platform> {
+  const platform = await findPlatform(deps.db, platformId);
+  if (platform === undefined) {
+    throw new Problem("PLATFORM_NOT_FOUND", `There is no platform "${platformId}".`);
+  }
+  if (platform.is_active) return platform;
+  throw new Problem("PLATFORM_INACTIVE", `The platform "${platformId}" is switched off.`);
+}
+
+function checkLabel(
+  { version_ref }: Platform,
+  { version_label }: Submission,
+  { label }: CheckedRefs,
+): ProblemItem[] {
+  const pointer = "/version_label";
+  if (version_label === undefined && label === undefined) {
+    const or = version_ref === null ? "" : `, here or as the reference ${version_ref}`;
+    return [{ pointer, code: "LABEL_MISSING", message: `name the version${or}` }];
+  }
+  if (version_label === undefined || label === undefined || version_label === label) return [];
+  const message = `is not the version that the reference ${version_ref ?? ""} names`;
+  return [{ pointer, code: "LABEL_CONFLICT", message }];
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text, "utf8").digest("hex");
+}
