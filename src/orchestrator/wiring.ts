@@ -19,12 +19,15 @@ import { checkSchema } from "../adapters/postgres/schema-version.ts";
 import { systemClock } from "../adapters/runtime/clock.ts";
 import type { Logger } from "../adapters/runtime/logger.ts";
 import { version } from "../adapters/runtime/version.ts";
+import { createSourceResolver } from "../adapters/storage/resolve-source.ts";
 import type { Storage } from "../adapters/storage/storage.ts";
 import { openStorage } from "../adapters/storage/open-storage.ts";
 import { contracts } from "../core/api/index.ts";
 import { handlerCatalogue } from "../core/handlers.ts";
 import { takeCallbacks } from "./callbacks/take-callbacks.ts";
 import type { OrchestratorConfig } from "./config.ts";
+import type { DomainDeps } from "./domain/deps.ts";
+import { createKeyedLock } from "./domain/keyed-lock.ts";
 import type { EngineDeps } from "./engine/deps.ts";
 import { engineMetrics } from "./engine/engine-metrics.ts";
 import { StateCache } from "./engine/job-state.ts";
@@ -116,8 +119,11 @@ export async function startOrchestrator(
   const access = createAccessPolicy(config.serviceTokens, {
     openOnLoopback: config.openOnLoopback,
   });
+  const domainDb = openDatabase({
+    ...{ url, applicationName: `${ownerId} domain`, max: 6, pipeline: true, onConnectionLost },
+  });
   const server = await serve(deps, config, engine, {
-    ...{ db, storage, access, compile, queues, streams, log },
+    ...{ db, domainDb, storage, access, compile, queues, streams, log },
   });
   const { url: address } = await server.listen({ host: config.host, port: config.port });
 
@@ -135,7 +141,7 @@ export async function startOrchestrator(
       { name: "server", stop: () => server.close() },
       { name: "engine", stop: () => engine.stop() },
       { name: "broker", stop: () => broker.close() },
-      { name: "database", stop: () => Promise.all([db.close(), hot.close()]) },
+      { name: "database", stop: () => Promise.all([db.close(), hot.close(), domainDb.close()]) },
     ],
   };
 }
@@ -147,6 +153,8 @@ async function serve(
   parts: {
     /** For reading: its planner is free to choose. */
     readonly db: Database;
+    /** Of the domain's writes: whoever waits for an asset's lock keeps no reader or tick waiting. */
+    readonly domainDb: Database;
     readonly storage: Storage;
     readonly access: AccessPolicy;
     readonly compile: Parameters<typeof makeRoutes>[0]["compile"];
@@ -163,8 +171,19 @@ async function serve(
   const verbs = makeVerbs(deps, () => {
     engine.wake();
   });
+  const domain: DomainDeps = {
+    db: parts.domainDb,
+    engine: deps,
+    sources: createSourceResolver({ storage: parts.storage, allowedHosts: [], mounts: [] }),
+    callbacks: { signingKey: config.callbackSigningKey },
+    turns: createKeyedLock(),
+    wake: () => {
+      engine.wake();
+    },
+  };
   const handlers = makeRoutes({
     db,
+    domain,
     storage: parts.storage,
     verbs,
     broker,

@@ -19,6 +19,8 @@ import { makeRoutes } from "../../src/orchestrator/routes/routes.ts";
 import { createClient } from "../../src/core/api/client.ts";
 import type { Client } from "../../src/core/api/client.ts";
 import { makeVerbs } from "../../src/orchestrator/jobs/make-verbs.ts";
+import { makeDomain } from "./domain.ts";
+import type { Storage } from "../../src/adapters/storage/storage.ts";
 import { createTestDatabase } from "./database.ts";
 import type { TestDatabase } from "./database.ts";
 import { TestEngine } from "./engine.ts";
@@ -28,6 +30,7 @@ import { waitFor } from "./wait.ts";
 export const tokens = {
   reader: "reader-token",
   operator: "operator-token",
+  curator: "curator-token",
   worker: "worker-token",
 };
 
@@ -41,7 +44,7 @@ export interface TestApi {
 /** The whole API on a test database. What belongs to the engine is given by the test. */
 async function startApi(
   { db, url }: TestDatabase,
-  given: Pick<RouteDeps, "verbs" | "broker" | "storage"> & Partial<RouteDeps>,
+  given: Pick<RouteDeps, "verbs" | "broker" | "storage" | "domain"> & Partial<RouteDeps>,
 ): Promise<TestApi> {
   const logged: string[] = [];
   const write = (fields: object, message: string) => {
@@ -63,6 +66,7 @@ async function startApi(
     createAccessPolicy([
       { name: "reader", sha256: hashToken(tokens.reader), access: ["read"] },
       { name: "operator", sha256: hashToken(tokens.operator), access: ["read", "operate"] },
+      { name: "curator", sha256: hashToken(tokens.curator), access: ["read", "curate"] },
       { name: "worker", sha256: hashToken(tokens.worker), access: ["service"] },
     ]);
   const metrics = createHttpMetrics();
@@ -124,23 +128,26 @@ export interface ApiTest {
   readonly api: TestApi;
   readonly baseUrl: string;
   readonly operator: Client;
+  readonly curator: Client;
   readonly reader: Client;
+  readonly storage: Storage;
   /** Another server on the same database and engine. */
   another(given?: Partial<RouteDeps>): Promise<TestApi>;
   close(): Promise<void>;
 }
 
 /** A database, an engine without timers, and the API on a real port. */
-export async function openApiTest(): Promise<ApiTest> {
+export async function openApiTest(workflowFolder = "workflows"): Promise<ApiTest> {
   const database = await createTestDatabase();
-  const engine = await TestEngine.create(database, "workflows");
+  const engine = await TestEngine.create(database, workflowFolder);
   const { broker, workflows } = engine.deps;
   await workflows.reload();
   await broker.ensureQueue(jobQueue, { leaseMs: 30_000, maxDeliveries: 5 });
   const verbs = makeVerbs(engine.deps, () => undefined);
   const storage = createLocalStorage(engine.folder);
+  const domain = makeDomain(database, engine, storage);
   const another = (given: Partial<RouteDeps> = {}) =>
-    startApi(database, { verbs, broker, storage, ...given });
+    startApi(database, { verbs, broker, storage, domain, ...given });
   const api = await another();
   const { url: baseUrl } = await api.server.listen({ host: "127.0.0.1", port: 0 });
   return {
@@ -150,10 +157,13 @@ export async function openApiTest(): Promise<ApiTest> {
     api,
     baseUrl,
     operator: createClient({ baseUrl, token: tokens.operator, fetch }),
+    curator: createClient({ baseUrl, token: tokens.curator, fetch }),
     reader: createClient({ baseUrl, token: tokens.reader, fetch }),
+    storage,
     another,
     close: async () => {
       await api.close();
+      await domain.db.close();
       await engine.close();
       await database.drop();
     },

@@ -1,12 +1,7 @@
 import { z } from "zod";
 import { assetEventType, clearanceState, exposure } from "../model/asset.ts";
 import { requestKind, requestStatus } from "../model/request.ts";
-import {
-  approvalState,
-  exportState,
-  processingState,
-  serviceOutputs,
-} from "../model/version.ts";
+import { approvalState, exportState, processingState, serviceOutputs } from "../model/version.ts";
 import { count, object, timestamp } from "./schemas.ts";
 
 export const assetVersion = z

@@ -72,9 +72,4 @@ const callbackSecret = defineContract({
   errors: ["BAD_REQUEST", "PLATFORM_NOT_FOUND", "SWITCHED_OFF"],
 });
 
-export const platformContracts = [
-  listPlatforms,
-  getPlatform,
-  putPlatform,
-  callbackSecret,
-] as const;
+export const platformContracts = [listPlatforms, getPlatform, putPlatform, callbackSecret] as const;

@@ -11,10 +11,7 @@ export interface CallbackAddress {
 }
 
 /** Why no callback may go there, or nothing. Whether its address is private is asked when it is sent. */
-export function callbackProblem(
-  url: CallbackAddress,
-  allowed: readonly string[],
-): UrlFinding {
+export function callbackProblem(url: CallbackAddress, allowed: readonly string[]): UrlFinding {
   if (url.protocol !== "https:" && url.protocol !== "http:") return "must be an https address";
   if (url.username !== "" || url.password !== "") return "must not hold a name or password";
   if (allowed.some((entry) => matches(entry, url))) return undefined;

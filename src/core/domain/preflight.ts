@@ -39,7 +39,7 @@ export function preflight(definition: WorkflowDefinition, given: JsonObject): Pr
         code,
         message,
       }));
-  const inputs = checked.ok ? checked.inputs : given;
+  const inputs = checked.ok ? checked.inputs : { ...defaultsOf(definition), ...given };
   const files = filesOf(definition);
   const blobs: BlobInput[] = [];
   for (const [name, value] of Object.entries(inputs)) {
@@ -55,6 +55,14 @@ export function preflight(definition: WorkflowDefinition, given: JsonObject): Pr
     }
   }
   return { inputs, findings, blobs };
+}
+
+function defaultsOf({ inputs = {} }: WorkflowDefinition): JsonObject {
+  return Object.fromEntries(
+    Object.entries(inputs).flatMap(([name, declared]) =>
+      declared.default === undefined ? [] : [[name, declared.default] as const],
+    ),
+  );
 }
 
 /** `source_blob_path` goes with `source_container`. */
@@ -73,10 +81,7 @@ function filesOf({ nodes }: WorkflowDefinition): readonly string[] | undefined {
   return undefined;
 }
 
-function extensionProblem(
-  path: string,
-  files: readonly string[] | undefined,
-): string | undefined {
+function extensionProblem(path: string, files: readonly string[] | undefined): string | undefined {
   if (files === undefined) return undefined;
   const extension = /\.([A-Za-z0-9]+)$/.exec(path.split(/[?#]/, 1)[0] ?? "")?.[1]?.toLowerCase();
   if (extension !== undefined && files.includes(extension)) return undefined;
@@ -87,7 +92,9 @@ export function isCrs(text: string): boolean {
   return (
     /^[A-Za-z][A-Za-z0-9_]{1,15}:[A-Za-z0-9_.]{1,32}$/.test(text) ||
     /^\+(?:proj|init)=\S/.test(text) ||
-    /^(?:GEOGCS|PROJCS|GEOCCS|COMPD_CS|GEOGCRS|PROJCRS|GEODCRS|BOUNDCRS|COMPOUNDCRS)\s*\[/.test(text) ||
+    /^(?:GEOGCS|PROJCS|GEOCCS|COMPD_CS|GEOGCRS|PROJCRS|GEODCRS|BOUNDCRS|COMPOUNDCRS)\s*\[/.test(
+      text,
+    ) ||
     /^\s*\{\s*"/.test(text)
   );
 }

@@ -65,5 +65,8 @@ function mayMove(version: ReviewedVersion, to: ApprovalState): Problem | undefin
 }
 
 function refusal({ version_ordinal }: ReviewedVersion, why: string): Problem {
-  return new Problem("TRANSITION_REFUSED", `Version ${version_ordinal} cannot be changed so: ${why}.`);
+  return new Problem(
+    "TRANSITION_REFUSED",
+    `Version ${version_ordinal} cannot be changed so: ${why}.`,
+  );
 }

@@ -1,10 +1,7 @@
 import type { AssetSummary, AssetVersion, ServiceUrls } from "../api/asset-schemas.ts";
 
 /** What is served now: the latest, and with all-versions each approved one. */
-export function servedUrls(
-  asset: AssetSummary,
-  versions: readonly AssetVersion[],
-): ServiceUrls[] {
+export function servedUrls(asset: AssetSummary, versions: readonly AssetVersion[]): ServiceUrls[] {
   if (asset.deleted_at !== null || asset.clearance_state === "uncleared") return [];
   const approved = versions.filter(
     (each) => each.approval_state === "approved" && each.deleted_at === null && hasLayer(each),

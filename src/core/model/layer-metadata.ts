@@ -3,9 +3,7 @@ import type { JsonObject } from "./json.ts";
 
 const zoom = z.number().int().min(0).max(30).nullable().default(null);
 const text = (max: number) => z.string().min(1).max(max).nullable().default(null);
-const document = (
-  z.record(z.string(), z.unknown()) as unknown as z.ZodType<JsonObject, JsonObject>
-)
+const document = (z.record(z.string(), z.unknown()) as unknown as z.ZodType<JsonObject, JsonObject>)
   .nullable()
   .default(null);
 

@@ -1,3 +1,4 @@
+import { KnownError } from "../../adapters/runtime/known-error.ts";
 import { callbackProblem } from "../../core/domain/callback-host.ts";
 import type { BlobInput } from "../../core/domain/preflight.ts";
 import { preflight } from "../../core/domain/preflight.ts";
@@ -16,7 +17,7 @@ export interface Checked {
 
 /** Everything that is wrong with what is to be processed, found before anything is written. */
 export async function checkWork(
-  deps: Pick<DomainDeps, "engine" | "storage" | "callbacks">,
+  deps: Pick<DomainDeps, "engine" | "sources" | "callbacks">,
   platform: Platform,
   { workflow_id, inputs, callback_url }: Checked,
 ): Promise<ProblemItem[]> {
@@ -53,18 +54,23 @@ function checkCallback(
   return message === undefined ? [] : [{ pointer, code: "CALLBACK_URL", message }];
 }
 
-/** Storage paths are looked up; other sources are for the worker, which alone may reach them. */
+/** Storage is looked into; other sources are for the worker, which alone may reach them. */
 async function checkBlob(
-  { storage }: Pick<DomainDeps, "storage">,
+  { sources }: Pick<DomainDeps, "sources">,
   { pointer, blob_path, container }: BlobInput,
 ): Promise<ProblemItem[]> {
   if (blob_path.includes("://") || blob_path.startsWith("/")) return [];
-  const path = container === undefined ? blob_path : `${container}/${blob_path}`;
   try {
-    if ((await storage.head(path)) !== undefined) return [];
-    return [{ pointer, code: "BLOB_NOT_FOUND", message: `there is nothing at ${path}` }];
+    const source = await sources.resolve(blob_path, container);
+    // Results are ours: a reference into them would show one platform what another's job made.
+    if (source.display.startsWith("results/")) {
+      return [{ pointer, code: "BLOB_PATH", message: "must not lie among the results of jobs" }];
+    }
+    if ((await source.head()) !== undefined) return [];
+    const message = `there is nothing at ${source.display}`;
+    return [{ pointer, code: "BLOB_NOT_FOUND", message }];
   } catch (error) {
-    if (!(error instanceof Error) || error.name !== "BadStoragePath") throw error;
+    if (!(error instanceof KnownError) || error.category !== "permanent") throw error;
     return [{ pointer, code: "BLOB_PATH", message: error.message }];
   }
 }

@@ -1,5 +1,5 @@
 import type { Database } from "../../adapters/postgres/database.ts";
-import type { Storage } from "../../adapters/storage/storage.ts";
+import type { SourceResolver } from "../../adapters/storage/resolve-source.ts";
 import type { EngineDeps } from "../engine/deps.ts";
 import type { KeyedLock } from "./keyed-lock.ts";
 
@@ -8,7 +8,8 @@ export interface DomainDeps {
   /** Not the engine's: who waits for an asset's lock here must not keep a tick from its connection. */
   readonly db: Database;
   readonly engine: EngineDeps;
-  readonly storage: Pick<Storage, "head">;
+  /** Where inputs that name a file are looked for. */
+  readonly sources: SourceResolver;
   readonly callbacks: CallbackSettings;
   /** One at a time for each asset in this process, before the database's lock is asked for. */
   readonly turns: KeyedLock;

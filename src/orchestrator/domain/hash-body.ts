@@ -3,7 +3,9 @@ import type { Json, JsonObject } from "../../core/model/json.ts";
 
 /** Equal for equal requests, in whatever order their fields were written. */
 export function hashBody(body: JsonObject): string {
-  return createHash("sha256").update(JSON.stringify(sorted(body))).digest("hex");
+  return createHash("sha256")
+    .update(JSON.stringify(sorted(body)))
+    .digest("hex");
 }
 
 function sorted(value: Json): Json {

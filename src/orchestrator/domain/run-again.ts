@@ -46,8 +46,7 @@ export async function runAgain(
   const last = await findRequest(deps.db, before.request_id);
   const workflow_id = again.workflow_id ?? before.workflow_id;
   const kept = last?.inputs ?? {};
-  const inputs =
-    again.kind === "reprocess" ? { ...kept, ...again.inputs } : (again.inputs ?? kept);
+  const inputs = again.kind === "reprocess" ? { ...kept, ...again.inputs } : (again.inputs ?? kept);
   const body_hash = hashBody({
     ...{ kind: again.kind, assetId, ordinal, workflow_id, inputs },
     label: again.version_label ?? null,

@@ -59,7 +59,16 @@ export async function submitAsset(
   const asset_id = assetIdOf(platform.platform_id, refs.identity, sha256);
   return retryOnTakenKey(deps.db, find, () =>
     deps.turns(asset_id, () =>
-      write(deps, { submission, act, platform, identity: refs.identity, asset_id, label, body_hash, find }),
+      write(deps, {
+        submission,
+        act,
+        platform,
+        identity: refs.identity,
+        asset_id,
+        label,
+        body_hash,
+        find,
+      }),
     ),
   );
 }

@@ -96,12 +96,18 @@ async function remove(
   await withdrawExport(deps, held, version, act.actor);
   const cascade = cascadeOf(version);
   if (cascade === undefined) return;
-  const job_id = await startJob(deps, held, version, {
-    ...cascade,
-    purpose: "unpublish",
-    submitted_by: act.actor.slice(0, 64),
-  });
-  if (job_id !== undefined) held.record("unpublish_started", version_ordinal, { job_id });
+  try {
+    const job_id = await startJob(deps, held, version, {
+      ...cascade,
+      purpose: "unpublish",
+      submitted_by: act.actor.slice(0, 64),
+    });
+    if (job_id !== undefined) held.record("unpublish_started", version_ordinal, { job_id });
+  } catch (error) {
+    // A workflow that is missing or broken must not keep anybody from taking data off the map.
+    if (!(error instanceof Problem) || error.status >= 500) throw error;
+    held.record("unpublish_failed", version_ordinal, { error: error.message });
+  }
 }
 
 /** Which workflow removes what a version made; undefined: it made nothing. */

@@ -7,9 +7,7 @@ import { Problem } from "../../core/errors.ts";
 import type { RouteDeps } from "./deps.ts";
 import { place } from "./requests.ts";
 
-export function deliveryRoutes({
-  db,
-}: Pick<RouteDeps, "db">): Handlers<typeof deliveryContracts> {
+export function deliveryRoutes({ db }: Pick<RouteDeps, "db">): Handlers<typeof deliveryContracts> {
   async function demandDelivery(eventId: string): Promise<DeliveryDetail> {
     const found = await findDelivery(db, eventId);
     if (found !== undefined) return found;

@@ -6,11 +6,7 @@ import { findAsset } from "../../adapters/postgres/queries/asset-rows.ts";
 import { listLayers } from "../../adapters/postgres/queries/layer-metadata.ts";
 import type { metadataContracts } from "../../core/api/metadata.ts";
 import { assetMissing } from "../domain/change-asset.ts";
-import {
-  deleteLayerMetadata,
-  demandMetadata,
-  putLayerMetadata,
-} from "../domain/layer-metadata.ts";
+import { deleteLayerMetadata, demandMetadata, putLayerMetadata } from "../domain/layer-metadata.ts";
 import { actOf, etag } from "./act.ts";
 import type { RouteDeps } from "./deps.ts";
 

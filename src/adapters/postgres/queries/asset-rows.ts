@@ -20,10 +20,7 @@ export const versionColumns = `asset_id, version_ordinal, version_label, approva
   stac_collection_id, stac_item_id, content_hash, export_state, export_job_id,
   external_blob_path, adf_run_id, deleted_at, deleted_by, created_at, updated_at`;
 
-export async function findAsset(
-  db: Queryable,
-  assetId: string,
-): Promise<AssetSummary | undefined> {
+export async function findAsset(db: Queryable, assetId: string): Promise<AssetSummary | undefined> {
   const { rows } = await db.query(
     `SELECT ${assetColumns} FROM dagapp.geospatial_assets WHERE asset_id = $1`,
     [assetId],

@@ -1,0 +1,143 @@
+/**
+ * One POST to a stranger's server, with nothing left to the stranger: no redirect is followed, the
+ * address is checked and the connection pinned to it, time and answer are limited.
+ */
+import { lookup as systemLookup } from "node:dns/promises";
+import type { LookupAddress } from "node:dns";
+import http from "node:http";
+import https from "node:https";
+import { isIP } from "node:net";
+import type { Network } from "./check-address.ts";
+import { addressProblem, isPrivateAllowed } from "./check-address.ts";
+
+export type Lookup = (hostname: string) => Promise<readonly LookupAddress[]>;
+
+export interface SendOptions {
+  readonly privateNetworks: readonly Network[];
+  readonly timeoutMs?: number;
+  /** How a name becomes addresses; a test brings its own. */
+  readonly lookup?: Lookup;
+}
+
+export interface Sent {
+  readonly status_code: number | null;
+  /** Null: it was accepted. */
+  readonly error: string | null;
+}
+
+const defaultTimeoutMs = 10_000;
+/** Nobody reads the answer; more than this is somebody who wants to keep us busy. */
+const longestAnswer = 64 * 1024;
+
+const resolveAll: Lookup = (hostname) => systemLookup(hostname, { all: true, verbatim: true });
+
+export async function sendCallback(
+  url: URL,
+  body: string,
+  headers: Readonly<Record<string, string>>,
+  options: SendOptions,
+): Promise<Sent> {
+  const { privateNetworks, timeoutMs = defaultTimeoutMs, lookup = resolveAll } = options;
+  const signal = AbortSignal.timeout(timeoutMs);
+  try {
+    const address = await findAddress(url, privateNetworks, within(lookup, signal));
+    if (typeof address === "string") return { status_code: null, error: address };
+    return await post(url, address, body, headers, signal);
+  } catch (error) {
+    const late = signal.aborted ? `no answer within ${timeoutMs} ms` : undefined;
+    return { status_code: null, error: late ?? describe(error) };
+  }
+}
+
+/** The first address, when every one of them may be used: a mix of good and bad is an attack. */
+async function findAddress(
+  url: URL,
+  privateNetworks: readonly Network[],
+  lookup: Lookup,
+): Promise<LookupAddress | string> {
+  const hostname = url.hostname.replace(/^\[|\]$/g, "");
+  const family = isIP(hostname);
+  const found = family === 0 ? await lookup(hostname) : [{ address: hostname, family }];
+  const [first] = found;
+  if (first === undefined) return `${hostname} has no address`;
+  for (const { address } of found) {
+    const problem = addressProblem(address, privateNetworks);
+    if (problem !== undefined) return problem;
+  }
+  const isPlain = url.protocol === "http:";
+  if (isPlain && !found.every(({ address }) => isPrivateAllowed(address, privateNetworks))) {
+    return "must be https: only an allowed private network is reached without";
+  }
+  return first;
+}
+
+function post(
+  url: URL,
+  pinned: LookupAddress,
+  body: string,
+  headers: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<Sent> {
+  const { request } = url.protocol === "https:" ? https : http;
+  const bytes = Buffer.from(body);
+  return new Promise((resolve, reject) => {
+    const sending = request(
+      url,
+      {
+        method: "POST",
+        headers: { ...headers, "content-length": bytes.length },
+        signal,
+        // A kept connection could outlive the check of its address.
+        agent: false,
+        // Asked for a name again, DNS might answer otherwise: it is not asked again.
+        lookup: (_hostname, options, done) => {
+          if (options.all === true) done(null, [pinned]);
+          else done(null, pinned.address, pinned.family);
+        },
+      },
+      (response) => {
+        const { statusCode = 0 } = response;
+        let length = 0;
+        const settle = () => {
+          resolve({ status_code: statusCode, error: refusal(statusCode) });
+        };
+        response.on("data", (chunk: Buffer) => {
+          length += chunk.length;
+          if (length > longestAnswer) {
+            settle();
+            response.destroy();
+          }
+        });
+        response.on("end", settle);
+        response.on("error", reject);
+      },
+    );
+    sending.on("error", reject);
+    sending.end(bytes);
+  });
+}
+
+function refusal(status: number): string | null {
+  if (status >= 200 && status < 300) return null;
+  if (status >= 300 && status < 400) return `answered ${status}: redirects are not followed`;
+  return `answered ${status}`;
+}
+
+function within(lookup: Lookup, signal: AbortSignal): Lookup {
+  return (hostname) =>
+    Promise.race([
+      lookup(hostname),
+      new Promise<never>((_, reject) => {
+        signal.addEventListener("abort", () => {
+          reject(new Error("DNS did not answer in time"));
+        });
+      }),
+    ]);
+}
+
+/** Without anything of the peer's words: it is shown to others. */
+function describe(error: unknown): string {
+  const { code } = error as { code?: unknown };
+  if (typeof code === "string") return `could not be reached: ${code}`;
+  return error instanceof Error ? error.message.slice(0, 200) : "could not be reached";
+}
