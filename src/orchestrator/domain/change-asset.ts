@@ -18,7 +18,11 @@ export interface HeldAsset {
   readonly tx: Transaction;
   readonly asset: AssetSummary;
   readonly versions: readonly AssetVersion[];
-  record(type: AssetEventType, ordinal: number | undefined, data?: JsonObject): void;
+  readonly record: (
+    type: AssetEventType,
+    ordinal: number | undefined,
+    data?: JsonObject,
+  ) => void;
   /** Of jobs that were begun in this transaction. */
   readonly states: JobState[];
 }

@@ -25,8 +25,12 @@ export async function findAnswered(
 }
 
 export function answerEarlier(earlier: EarlierRequest): Accepted {
-  const { body_hash: _, ...answer } = earlier;
-  return { ...answer, created: false };
+  const { request_id, platform_id, asset_id, version_ordinal, version_label, revision } = earlier;
+  const { workflow_id, job_id, status, submitted_at } = earlier;
+  return {
+    ...{ request_id, platform_id, asset_id, version_ordinal, version_label, revision },
+    ...{ workflow_id, job_id, status, submitted_at, created: false },
+  };
 }
 
 const uniqueViolation = "23505";

@@ -4,7 +4,7 @@ import { Problem } from "../../core/errors.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import type { Platform } from "../../core/model/platform.ts";
 import type { RequestKind } from "../../core/model/request.ts";
-import { prepareJob, writeJobs } from "../jobs/submit-jobs.ts";
+import { prepareJob, createJobs } from "../jobs/submit-jobs.ts";
 import type { HeldAsset } from "./change-asset.ts";
 import type { Act, DomainDeps } from "./deps.ts";
 import { domainInputs } from "./domain-inputs.ts";
@@ -62,7 +62,7 @@ export async function processVersion(
   });
   await insertAssetJob(tx, { ...key, job_id, request_id, purpose: "process" });
   const job = { ...prepared.job, job_id };
-  const { answers, states: begun } = await writeJobs(deps.engine, tx, [{ ...prepared, job }]);
+  const { answers, states: begun } = await createJobs(deps.engine, tx, [{ ...prepared, job }]);
   const [answer] = answers;
   if (answer === undefined || answer instanceof Problem) {
     throw answer ?? new Problem("INTERNAL", "The job could not be created.");

@@ -3,7 +3,7 @@ import type { AssetVersion } from "../../core/api/asset-schemas.ts";
 import { Problem } from "../../core/errors.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import type { JobPurpose } from "../../core/model/request.ts";
-import { prepareJob, writeJobs } from "../jobs/submit-jobs.ts";
+import { prepareJob, createJobs } from "../jobs/submit-jobs.ts";
 import type { HeldAsset } from "./change-asset.ts";
 import type { DomainDeps } from "./deps.ts";
 
@@ -40,7 +40,7 @@ export async function startJob(
     ...{ job_id, asset_id, version_ordinal, revision, request_id, purpose },
   });
   if (!isFirst) return undefined;
-  const written = await writeJobs(deps.engine, tx, [prepared]);
+  const written = await createJobs(deps.engine, tx, [prepared]);
   const [answer] = written.answers;
   if (answer === undefined || answer instanceof Problem) {
     throw answer ?? new Problem("INTERNAL", "The job could not be created.");
