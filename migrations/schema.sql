@@ -3,15 +3,46 @@
 CREATE SCHEMA dagapp;
 CREATE SCHEMA geo;
 
+CREATE TYPE dagapp.approval_state AS ENUM (
+  'pending_review',
+  'approved',
+  'rejected'
+);
+CREATE TYPE dagapp.clearance_state AS ENUM (
+  'uncleared',
+  'ouo',
+  'public'
+);
+CREATE TYPE dagapp.delivery_state AS ENUM (
+  'pending',
+  'delivered',
+  'exhausted'
+);
 CREATE TYPE dagapp.event_status AS ENUM (
   'info',
   'success',
   'warning',
   'error'
 );
+CREATE TYPE dagapp.export_state AS ENUM (
+  'running',
+  'completed',
+  'failed',
+  'withdrawn'
+);
+CREATE TYPE dagapp.exposure AS ENUM (
+  'latest-only',
+  'all-versions'
+);
 CREATE TYPE dagapp.geometry_form AS ENUM (
   'postgis',
   'wkb'
+);
+CREATE TYPE dagapp.job_purpose AS ENUM (
+  'process',
+  'export',
+  'withdraw',
+  'unpublish'
 );
 CREATE TYPE dagapp.job_status AS ENUM (
   'pending',
@@ -38,11 +69,141 @@ CREATE TYPE dagapp.node_type AS ENUM (
   'fan_out',
   'fan_in'
 );
+CREATE TYPE dagapp.processing_state AS ENUM (
+  'queued',
+  'processing',
+  'completed',
+  'failed'
+);
+CREATE TYPE dagapp.request_kind AS ENUM (
+  'submit',
+  'resubmit',
+  'reprocess'
+);
+CREATE TYPE dagapp.request_status AS ENUM (
+  'pending',
+  'running',
+  'completed',
+  'failed',
+  'cancelled'
+);
 CREATE TYPE dagapp.task_status AS ENUM (
   'completed',
   'failed'
 );
 
+CREATE TABLE dagapp.api_keys (
+  key_id text NOT NULL,
+  platform_id text NOT NULL,
+  name text NOT NULL,
+  key_hash text NOT NULL,
+  scopes text[] NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  created_by text NOT NULL,
+  expires_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  revoked_by text,
+  rotated_from text
+);
+CREATE TABLE dagapp.asset_events (
+  event_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  asset_id text NOT NULL,
+  version_ordinal integer,
+  event_type text NOT NULL,
+  actor text NOT NULL,
+  via text NOT NULL,
+  event_data jsonb,
+  created_at timestamp with time zone NOT NULL DEFAULT now()
+);
+CREATE TABLE dagapp.asset_jobs (
+  job_id text NOT NULL,
+  asset_id text NOT NULL,
+  version_ordinal integer NOT NULL,
+  revision integer NOT NULL,
+  request_id text NOT NULL,
+  purpose dagapp.job_purpose NOT NULL,
+  superseded boolean NOT NULL DEFAULT false,
+  created_at timestamp with time zone NOT NULL DEFAULT now()
+);
+CREATE TABLE dagapp.asset_revisions (
+  asset_id text NOT NULL,
+  version_ordinal integer NOT NULL,
+  revision integer NOT NULL,
+  request_id text NOT NULL,
+  workflow_id text NOT NULL,
+  job_id text,
+  restored_from integer,
+  processing_state dagapp.processing_state NOT NULL DEFAULT 'queued'::dagapp.processing_state,
+  processing_error text,
+  content_hash text,
+  blob_path text,
+  table_name text,
+  stac_collection_id text,
+  stac_item_id text,
+  created_by text NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  completed_at timestamp with time zone
+);
+CREATE TABLE dagapp.asset_versions (
+  asset_id text NOT NULL,
+  version_ordinal integer NOT NULL,
+  version_label text NOT NULL,
+  approval_state dagapp.approval_state NOT NULL DEFAULT 'pending_review'::dagapp.approval_state,
+  reviewer text,
+  reviewed_at timestamp with time zone,
+  rejection_reason text,
+  withdrawn_at timestamp with time zone,
+  processing_state dagapp.processing_state NOT NULL DEFAULT 'queued'::dagapp.processing_state,
+  processing_error text,
+  request_id text NOT NULL,
+  workflow_id text NOT NULL,
+  current_job_id text,
+  revision integer NOT NULL DEFAULT 1,
+  served_revision integer,
+  content_hash text,
+  blob_path text,
+  table_name text,
+  stac_collection_id text,
+  stac_item_id text,
+  export_state dagapp.export_state,
+  export_job_id text,
+  exported_revision integer,
+  external_blob_path text,
+  adf_run_id text,
+  deleted_at timestamp with time zone,
+  deleted_by text,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp with time zone NOT NULL DEFAULT now()
+);
+CREATE TABLE dagapp.callback_attempts (
+  event_id text NOT NULL,
+  attempt integer NOT NULL,
+  status_code integer,
+  error text,
+  duration_ms integer NOT NULL,
+  attempted_at timestamp with time zone NOT NULL DEFAULT now()
+);
+CREATE TABLE dagapp.callback_deliveries (
+  event_id text NOT NULL,
+  platform_id text NOT NULL,
+  request_id text NOT NULL,
+  event_type text NOT NULL,
+  url text NOT NULL,
+  host text NOT NULL,
+  body text NOT NULL,
+  state dagapp.delivery_state NOT NULL DEFAULT 'pending'::dagapp.delivery_state,
+  attempts integer NOT NULL DEFAULT 0,
+  next_attempt_at timestamp with time zone NOT NULL DEFAULT now(),
+  taken_until timestamp with time zone,
+  delivered_at timestamp with time zone,
+  last_error text,
+  created_at timestamp with time zone NOT NULL DEFAULT now()
+);
+CREATE TABLE dagapp.callback_hosts (
+  host text NOT NULL,
+  failures integer NOT NULL DEFAULT 0,
+  open_until timestamp with time zone
+);
 CREATE TABLE dagapp.dag_checkpoints (
   job_id text NOT NULL,
   node_id text NOT NULL,
@@ -274,6 +435,87 @@ CREATE TABLE dagapp.geo_tables (
   job_id text,
   published_at timestamp with time zone NOT NULL DEFAULT now()
 );
+CREATE TABLE dagapp.geospatial_assets (
+  asset_id text NOT NULL,
+  platform_id text NOT NULL,
+  platform_refs jsonb NOT NULL,
+  clearance_state dagapp.clearance_state NOT NULL DEFAULT 'uncleared'::dagapp.clearance_state,
+  cleared_at timestamp with time zone,
+  cleared_by text,
+  made_public_at timestamp with time zone,
+  made_public_by text,
+  exposure dagapp.exposure NOT NULL DEFAULT 'latest-only'::dagapp.exposure,
+  latest_approved_version_ordinal integer,
+  row_version integer NOT NULL DEFAULT 1,
+  deleted_at timestamp with time zone,
+  deleted_by text,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp with time zone NOT NULL DEFAULT now()
+);
+CREATE TABLE dagapp.layer_catalog (
+  asset_id text NOT NULL,
+  version_ordinal integer NOT NULL,
+  layer_type text NOT NULL,
+  stac_collection_id text,
+  stac_item_id text,
+  layer jsonb NOT NULL,
+  published_by text NOT NULL,
+  published_at timestamp with time zone NOT NULL DEFAULT now()
+);
+CREATE TABLE dagapp.layer_metadata (
+  asset_id text NOT NULL,
+  display_name text NOT NULL,
+  description text,
+  attribution text,
+  keywords text[] NOT NULL DEFAULT '{}'::text[],
+  style jsonb,
+  legend jsonb,
+  field_metadata jsonb,
+  min_zoom smallint,
+  max_zoom smallint,
+  thumbnail text,
+  row_version integer NOT NULL DEFAULT 1,
+  updated_by text NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp with time zone NOT NULL DEFAULT now()
+);
+CREATE TABLE dagapp.platforms (
+  platform_id text NOT NULL,
+  display_name text NOT NULL,
+  required_refs text[] NOT NULL,
+  optional_refs text[] NOT NULL DEFAULT '{}'::text[],
+  version_ref text,
+  is_active boolean NOT NULL DEFAULT true,
+  callback_url text,
+  callback_hosts text[] NOT NULL DEFAULT '{}'::text[],
+  secret_number integer NOT NULL DEFAULT 1,
+  secret_changed_at timestamp with time zone,
+  row_version integer NOT NULL DEFAULT 1,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp with time zone NOT NULL DEFAULT now()
+);
+CREATE TABLE dagapp.requests (
+  request_id text NOT NULL,
+  platform_id text NOT NULL,
+  kind dagapp.request_kind NOT NULL,
+  workflow_id text NOT NULL,
+  asset_id text NOT NULL,
+  version_ordinal integer NOT NULL,
+  revision integer NOT NULL,
+  inputs jsonb NOT NULL,
+  body_hash text NOT NULL,
+  submitted_by text NOT NULL,
+  idempotency_key text,
+  callback_url text,
+  priority smallint NOT NULL DEFAULT 0,
+  job_id text NOT NULL,
+  status dagapp.request_status NOT NULL DEFAULT 'pending'::dagapp.request_status,
+  result jsonb,
+  error jsonb,
+  submitted_at timestamp with time zone NOT NULL DEFAULT now(),
+  completed_at timestamp with time zone
+)
+WITH (fillfactor=80);
 CREATE TABLE dagapp.schema_migrations (
   version integer NOT NULL,
   name text NOT NULL,
@@ -302,6 +544,15 @@ CREATE TABLE dagapp.stac_items (
   updated_at timestamp with time zone NOT NULL DEFAULT now()
 );
 
+CREATE OR REPLACE FUNCTION dagapp.refuse_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RAISE EXCEPTION '%', TG_ARGV[1]
+    USING ERRCODE = 'check_violation', CONSTRAINT = TG_ARGV[0];
+END $function$
+;
 CREATE OR REPLACE FUNCTION dagapp.refuse_transition()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -323,6 +574,30 @@ EXCEPTION WHEN data_exception THEN
 END $function$
 ;
 
+ALTER TABLE dagapp.api_keys ADD CONSTRAINT api_keys_pkey PRIMARY KEY (key_id);
+ALTER TABLE dagapp.api_keys ADD CONSTRAINT api_keys_key_hash_key UNIQUE (key_hash);
+ALTER TABLE dagapp.api_keys ADD CONSTRAINT api_keys_key_hash_check CHECK ((key_hash ~ '^[0-9a-f]{64}$'::text));
+ALTER TABLE dagapp.api_keys ADD CONSTRAINT api_keys_key_id_check CHECK ((key_id ~ '^[0-9a-f]{12}$'::text));
+ALTER TABLE dagapp.api_keys ADD CONSTRAINT api_keys_scopes_check CHECK (((cardinality(scopes) > 0) AND (scopes <@ '{submit,read,curate,admin}'::text[])));
+ALTER TABLE dagapp.api_keys ADD CONSTRAINT revoked_by_somebody CHECK (((revoked_at IS NULL) = (revoked_by IS NULL)));
+ALTER TABLE dagapp.asset_events ADD CONSTRAINT asset_events_pkey PRIMARY KEY (event_id);
+ALTER TABLE dagapp.asset_jobs ADD CONSTRAINT asset_jobs_pkey PRIMARY KEY (job_id);
+ALTER TABLE dagapp.asset_revisions ADD CONSTRAINT asset_revisions_pkey PRIMARY KEY (asset_id, version_ordinal, revision);
+ALTER TABLE dagapp.asset_revisions ADD CONSTRAINT asset_revisions_revision_check CHECK ((revision > 0));
+ALTER TABLE dagapp.asset_versions ADD CONSTRAINT asset_versions_pkey PRIMARY KEY (asset_id, version_ordinal);
+ALTER TABLE dagapp.asset_versions ADD CONSTRAINT asset_versions_revision_check CHECK ((revision > 0));
+ALTER TABLE dagapp.asset_versions ADD CONSTRAINT asset_versions_version_ordinal_check CHECK ((version_ordinal >= 0));
+ALTER TABLE dagapp.asset_versions ADD CONSTRAINT deleted_by_somebody CHECK (((deleted_at IS NULL) = (deleted_by IS NULL)));
+ALTER TABLE dagapp.asset_versions ADD CONSTRAINT exported_has_a_place CHECK (((export_state <> 'completed'::dagapp.export_state) OR (external_blob_path IS NOT NULL)));
+ALTER TABLE dagapp.asset_versions ADD CONSTRAINT failed_with_an_error CHECK (((processing_state = 'failed'::dagapp.processing_state) = (processing_error IS NOT NULL)));
+ALTER TABLE dagapp.asset_versions ADD CONSTRAINT rejected_for_a_reason CHECK (((approval_state = 'rejected'::dagapp.approval_state) = (rejection_reason IS NOT NULL)));
+ALTER TABLE dagapp.asset_versions ADD CONSTRAINT reviewed_by_somebody CHECK (((approval_state = 'pending_review'::dagapp.approval_state) OR ((reviewer IS NOT NULL) AND (reviewed_at IS NOT NULL))));
+ALTER TABLE dagapp.asset_versions ADD CONSTRAINT served_was_made CHECK (((served_revision IS NULL) OR (served_revision <= revision)));
+ALTER TABLE dagapp.asset_versions ADD CONSTRAINT withdrawn_waits CHECK (((withdrawn_at IS NULL) OR (approval_state <> 'approved'::dagapp.approval_state)));
+ALTER TABLE dagapp.callback_attempts ADD CONSTRAINT callback_attempts_pkey PRIMARY KEY (event_id, attempt);
+ALTER TABLE dagapp.callback_deliveries ADD CONSTRAINT callback_deliveries_pkey PRIMARY KEY (event_id);
+ALTER TABLE dagapp.callback_deliveries ADD CONSTRAINT delivered_has_a_time CHECK (((state = 'delivered'::dagapp.delivery_state) = (delivered_at IS NOT NULL)));
+ALTER TABLE dagapp.callback_hosts ADD CONSTRAINT callback_hosts_pkey PRIMARY KEY (host);
 ALTER TABLE dagapp.dag_checkpoints ADD CONSTRAINT dag_checkpoints_pkey PRIMARY KEY (job_id, node_id, seq);
 ALTER TABLE dagapp.dag_checkpoints ADD CONSTRAINT dag_checkpoints_seq_check CHECK ((seq > 0));
 ALTER TABLE dagapp.dag_job_events ADD CONSTRAINT dag_job_events_pkey PRIMARY KEY (job_id, seq);
@@ -380,16 +655,60 @@ ALTER TABLE dagapp.geo_tables ADD CONSTRAINT geo_tables_bounds_check CHECK ((car
 ALTER TABLE dagapp.geo_tables ADD CONSTRAINT geo_tables_feature_count_check CHECK ((feature_count >= 0));
 ALTER TABLE dagapp.geo_tables ADD CONSTRAINT geo_tables_geometry_type_check CHECK ((geometry_type = ANY (ARRAY['MultiPoint'::text, 'MultiLineString'::text, 'MultiPolygon'::text])));
 ALTER TABLE dagapp.geo_tables ADD CONSTRAINT geo_tables_table_name_check CHECK ((table_name ~ '^[a-z_][a-z0-9_]{0,62}$'::text));
+ALTER TABLE dagapp.geospatial_assets ADD CONSTRAINT geospatial_assets_pkey PRIMARY KEY (asset_id);
+ALTER TABLE dagapp.geospatial_assets ADD CONSTRAINT cleared_by_somebody CHECK (((clearance_state = 'uncleared'::dagapp.clearance_state) OR ((cleared_at IS NOT NULL) AND (cleared_by IS NOT NULL))));
+ALTER TABLE dagapp.geospatial_assets ADD CONSTRAINT deleted_by_somebody CHECK (((deleted_at IS NULL) = (deleted_by IS NULL)));
+ALTER TABLE dagapp.geospatial_assets ADD CONSTRAINT geospatial_assets_asset_id_check CHECK ((asset_id ~ '^[0-9a-f]{32}$'::text));
+ALTER TABLE dagapp.geospatial_assets ADD CONSTRAINT geospatial_assets_platform_refs_check CHECK ((jsonb_typeof(platform_refs) = 'object'::text));
+ALTER TABLE dagapp.geospatial_assets ADD CONSTRAINT made_public_by_somebody CHECK (((clearance_state <> 'public'::dagapp.clearance_state) OR ((made_public_at IS NOT NULL) AND (made_public_by IS NOT NULL))));
+ALTER TABLE dagapp.layer_catalog ADD CONSTRAINT layer_catalog_pkey PRIMARY KEY (asset_id);
+ALTER TABLE dagapp.layer_catalog ADD CONSTRAINT layer_catalog_layer_type_check CHECK ((layer_type = ANY (ARRAY['raster'::text, 'vector'::text])));
+ALTER TABLE dagapp.layer_metadata ADD CONSTRAINT layer_metadata_pkey PRIMARY KEY (asset_id);
+ALTER TABLE dagapp.layer_metadata ADD CONSTRAINT layer_metadata_max_zoom_check CHECK (((max_zoom >= 0) AND (max_zoom <= 30)));
+ALTER TABLE dagapp.layer_metadata ADD CONSTRAINT layer_metadata_min_zoom_check CHECK (((min_zoom >= 0) AND (min_zoom <= 30)));
+ALTER TABLE dagapp.layer_metadata ADD CONSTRAINT zooms_in_order CHECK ((min_zoom <= max_zoom));
+ALTER TABLE dagapp.platforms ADD CONSTRAINT platforms_pkey PRIMARY KEY (platform_id);
+ALTER TABLE dagapp.platforms ADD CONSTRAINT platforms_platform_id_check CHECK ((platform_id ~ '^[a-z][a-z0-9_-]{0,62}$'::text));
+ALTER TABLE dagapp.platforms ADD CONSTRAINT platforms_required_refs_check CHECK ((cardinality(required_refs) > 0));
+ALTER TABLE dagapp.platforms ADD CONSTRAINT platforms_secret_number_check CHECK ((secret_number > 0));
+ALTER TABLE dagapp.platforms ADD CONSTRAINT refs_are_apart CHECK (((NOT (required_refs && optional_refs)) AND ((version_ref IS NULL) OR (NOT (version_ref = ANY ((required_refs || optional_refs)))))));
+ALTER TABLE dagapp.requests ADD CONSTRAINT requests_pkey PRIMARY KEY (request_id);
+ALTER TABLE dagapp.requests ADD CONSTRAINT finished_has_a_time CHECK (((status = ANY (ARRAY['completed'::dagapp.request_status, 'failed'::dagapp.request_status, 'cancelled'::dagapp.request_status])) = (completed_at IS NOT NULL)));
+ALTER TABLE dagapp.requests ADD CONSTRAINT requests_request_id_check CHECK ((request_id ~ '^[A-Za-z0-9_.-]{1,64}$'::text));
 ALTER TABLE dagapp.schema_migrations ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (version);
 ALTER TABLE dagapp.stac_collections ADD CONSTRAINT stac_collections_pkey PRIMARY KEY (collection_id);
 ALTER TABLE dagapp.stac_collections ADD CONSTRAINT stac_collections_item_count_check CHECK ((item_count >= 0));
 ALTER TABLE dagapp.stac_items ADD CONSTRAINT stac_items_pkey PRIMARY KEY (collection_id, item_id);
 ALTER TABLE dagapp.stac_items ADD CONSTRAINT stac_items_check CHECK ((ends_at >= starts_at));
+ALTER TABLE dagapp.api_keys ADD CONSTRAINT api_keys_platform_id_fkey FOREIGN KEY (platform_id) REFERENCES dagapp.platforms(platform_id);
+ALTER TABLE dagapp.api_keys ADD CONSTRAINT api_keys_rotated_from_fkey FOREIGN KEY (rotated_from) REFERENCES dagapp.api_keys(key_id);
+ALTER TABLE dagapp.asset_events ADD CONSTRAINT asset_events_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES dagapp.geospatial_assets(asset_id);
+ALTER TABLE dagapp.asset_jobs ADD CONSTRAINT asset_jobs_asset_id_version_ordinal_fkey FOREIGN KEY (asset_id, version_ordinal) REFERENCES dagapp.asset_versions(asset_id, version_ordinal) DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE dagapp.asset_revisions ADD CONSTRAINT asset_revisions_asset_id_version_ordinal_fkey FOREIGN KEY (asset_id, version_ordinal) REFERENCES dagapp.asset_versions(asset_id, version_ordinal);
+ALTER TABLE dagapp.asset_versions ADD CONSTRAINT asset_versions_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES dagapp.geospatial_assets(asset_id);
+ALTER TABLE dagapp.callback_attempts ADD CONSTRAINT callback_attempts_event_id_fkey FOREIGN KEY (event_id) REFERENCES dagapp.callback_deliveries(event_id);
+ALTER TABLE dagapp.callback_deliveries ADD CONSTRAINT callback_deliveries_platform_id_fkey FOREIGN KEY (platform_id) REFERENCES dagapp.platforms(platform_id);
+ALTER TABLE dagapp.callback_deliveries ADD CONSTRAINT callback_deliveries_request_id_fkey FOREIGN KEY (request_id) REFERENCES dagapp.requests(request_id);
 ALTER TABLE dagapp.dag_jobs ADD CONSTRAINT dag_jobs_workflow_hash_fkey FOREIGN KEY (workflow_hash) REFERENCES dagapp.dag_workflow_versions(workflow_hash);
 ALTER TABLE dagapp.dag_workflows ADD CONSTRAINT dag_workflows_workflow_hash_fkey FOREIGN KEY (workflow_hash) REFERENCES dagapp.dag_workflow_versions(workflow_hash);
 ALTER TABLE dagapp.geo_load_chunks ADD CONSTRAINT geo_load_chunks_load_id_table_name_fkey FOREIGN KEY (load_id, table_name) REFERENCES dagapp.geo_loads(load_id, table_name) ON DELETE CASCADE;
+ALTER TABLE dagapp.geospatial_assets ADD CONSTRAINT geospatial_assets_platform_id_fkey FOREIGN KEY (platform_id) REFERENCES dagapp.platforms(platform_id);
+ALTER TABLE dagapp.layer_catalog ADD CONSTRAINT layer_catalog_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES dagapp.geospatial_assets(asset_id);
+ALTER TABLE dagapp.layer_metadata ADD CONSTRAINT layer_metadata_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES dagapp.geospatial_assets(asset_id);
+ALTER TABLE dagapp.requests ADD CONSTRAINT requests_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES dagapp.geospatial_assets(asset_id);
+ALTER TABLE dagapp.requests ADD CONSTRAINT requests_asset_id_version_ordinal_fkey FOREIGN KEY (asset_id, version_ordinal) REFERENCES dagapp.asset_versions(asset_id, version_ordinal) DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE dagapp.requests ADD CONSTRAINT requests_platform_id_fkey FOREIGN KEY (platform_id) REFERENCES dagapp.platforms(platform_id);
 ALTER TABLE dagapp.stac_items ADD CONSTRAINT stac_items_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES dagapp.stac_collections(collection_id);
 
+CREATE INDEX api_keys_by_platform ON dagapp.api_keys USING btree (platform_id, created_at DESC);
+CREATE INDEX asset_events_by_asset ON dagapp.asset_events USING btree (asset_id, event_id);
+CREATE UNIQUE INDEX asset_jobs_once ON dagapp.asset_jobs USING btree (asset_id, version_ordinal, revision, purpose) WHERE (NOT superseded);
+CREATE INDEX asset_versions_by_item ON dagapp.asset_versions USING btree (stac_collection_id, stac_item_id) WHERE (stac_item_id IS NOT NULL);
+CREATE INDEX asset_versions_by_review ON dagapp.asset_versions USING btree (approval_state, updated_at DESC) WHERE (deleted_at IS NULL);
+CREATE UNIQUE INDEX asset_versions_one_unresolved ON dagapp.asset_versions USING btree (asset_id) WHERE ((approval_state <> 'approved'::dagapp.approval_state) AND (withdrawn_at IS NULL) AND (deleted_at IS NULL));
+CREATE INDEX callback_deliveries_by_request ON dagapp.callback_deliveries USING btree (request_id);
+CREATE INDEX callback_deliveries_due ON dagapp.callback_deliveries USING btree (next_attempt_at) WHERE (state = 'pending'::dagapp.delivery_state);
+CREATE INDEX callback_deliveries_newest ON dagapp.callback_deliveries USING btree (created_at DESC, event_id DESC);
 CREATE INDEX dag_job_events_by_age ON dagapp.dag_job_events USING brin (created_at);
 CREATE INDEX dag_jobs_active ON dagapp.dag_jobs USING btree (owner_id) WHERE (status = ANY (ARRAY['pending'::dagapp.job_status, 'running'::dagapp.job_status]));
 CREATE INDEX dag_jobs_attention ON dagapp.dag_jobs USING btree (owner_id) WHERE attention;
@@ -409,6 +728,12 @@ CREATE INDEX dag_queue_seen_expired ON dagapp.dag_queue_seen USING btree (until)
 CREATE INDEX dag_task_logs_by_job ON dagapp.dag_task_logs USING btree (job_id, log_id);
 CREATE INDEX dag_workflow_versions_by_workflow ON dagapp.dag_workflow_versions USING btree (workflow_id, created_at DESC);
 CREATE INDEX geo_loads_by_table ON dagapp.geo_loads USING btree (table_name);
+CREATE INDEX geospatial_assets_by_refs ON dagapp.geospatial_assets USING gin (platform_refs);
+CREATE INDEX geospatial_assets_newest ON dagapp.geospatial_assets USING btree (updated_at DESC, asset_id DESC);
+CREATE INDEX requests_by_platform ON dagapp.requests USING btree (platform_id, submitted_at DESC, request_id DESC);
+CREATE INDEX requests_by_version ON dagapp.requests USING btree (asset_id, version_ordinal, revision);
+CREATE UNIQUE INDEX requests_idempotency ON dagapp.requests USING btree (platform_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
+CREATE INDEX requests_newest ON dagapp.requests USING btree (submitted_at DESC, request_id DESC);
 CREATE INDEX stac_items_by_box ON dagapp.stac_items USING gist (box);
 CREATE INDEX stac_items_by_box_beyond ON dagapp.stac_items USING gist (box_beyond) WHERE (box_beyond IS NOT NULL);
 CREATE INDEX stac_items_by_id ON dagapp.stac_items USING btree (item_id);
@@ -417,6 +742,24 @@ CREATE INDEX stac_items_by_table ON dagapp.stac_items USING gin (tables);
 CREATE INDEX stac_items_newest ON dagapp.stac_items USING btree (starts_at DESC, collection_id, item_id);
 CREATE INDEX stac_items_newest_of_collection ON dagapp.stac_items USING btree (collection_id, starts_at DESC, item_id);
 
+CREATE TRIGGER asset_events_stay BEFORE DELETE OR UPDATE ON dagapp.asset_events FOR EACH ROW EXECUTE FUNCTION dagapp.refuse_change('asset_events_stay', 'history never changes');
+CREATE TRIGGER approval_of_something BEFORE UPDATE OF approval_state ON dagapp.asset_versions FOR EACH ROW WHEN (((new.approval_state = 'approved'::dagapp.approval_state) AND (old.approval_state <> 'approved'::dagapp.approval_state) AND (new.processing_state <> 'completed'::dagapp.processing_state))) EXECUTE FUNCTION dagapp.refuse_change('approval_of_something', 'only a version that was processed can be approved');
+CREATE TRIGGER approval_transition BEFORE UPDATE OF approval_state ON dagapp.asset_versions FOR EACH ROW WHEN (((old.approval_state <> new.approval_state) AND (NOT
+        CASE old.approval_state
+            WHEN 'pending_review'::dagapp.approval_state THEN (new.approval_state = ANY (ARRAY['approved'::dagapp.approval_state, 'rejected'::dagapp.approval_state]))
+            WHEN 'approved'::dagapp.approval_state THEN (new.approval_state = 'pending_review'::dagapp.approval_state)
+            WHEN 'rejected'::dagapp.approval_state THEN (new.approval_state = ANY (ARRAY['approved'::dagapp.approval_state, 'pending_review'::dagapp.approval_state]))
+            ELSE false
+        END))) EXECUTE FUNCTION dagapp.refuse_change('approval_transition', 'this approval may not follow');
+CREATE TRIGGER processing_transition BEFORE UPDATE OF processing_state ON dagapp.asset_versions FOR EACH ROW WHEN (((old.processing_state <> new.processing_state) AND (NOT
+        CASE old.processing_state
+            WHEN 'queued'::dagapp.processing_state THEN (new.processing_state = ANY (ARRAY['processing'::dagapp.processing_state, 'completed'::dagapp.processing_state, 'failed'::dagapp.processing_state]))
+            WHEN 'processing'::dagapp.processing_state THEN (new.processing_state = ANY (ARRAY['completed'::dagapp.processing_state, 'failed'::dagapp.processing_state]))
+            WHEN 'completed'::dagapp.processing_state THEN (new.processing_state = 'queued'::dagapp.processing_state)
+            WHEN 'failed'::dagapp.processing_state THEN (new.processing_state = ANY (ARRAY['queued'::dagapp.processing_state, 'completed'::dagapp.processing_state]))
+            ELSE false
+        END))) EXECUTE FUNCTION dagapp.refuse_change('processing_transition', 'this processing may not follow');
+CREATE TRIGGER version_stays_deleted BEFORE UPDATE ON dagapp.asset_versions FOR EACH ROW WHEN (((old.deleted_at IS NOT NULL) AND (new.deleted_at IS NULL))) EXECUTE FUNCTION dagapp.refuse_change('version_stays_deleted', 'a deleted version stays deleted');
 CREATE TRIGGER job_transition BEFORE UPDATE OF status ON dagapp.dag_jobs FOR EACH ROW WHEN (((old.status <> new.status) AND (NOT
         CASE old.status
             WHEN 'pending'::dagapp.job_status THEN (new.status = ANY (ARRAY['running'::dagapp.job_status, 'cancelled'::dagapp.job_status]))
@@ -432,3 +775,4 @@ CREATE TRIGGER node_transition BEFORE UPDATE OF status ON dagapp.dag_node_states
             WHEN 'failed'::dagapp.node_status THEN (new.status = 'ready'::dagapp.node_status)
             ELSE false
         END))) EXECUTE FUNCTION dagapp.refuse_transition('node');
+CREATE TRIGGER asset_identity BEFORE UPDATE OF asset_id, platform_id, platform_refs ON dagapp.geospatial_assets FOR EACH ROW WHEN (((old.asset_id <> new.asset_id) OR (old.platform_id <> new.platform_id) OR (old.platform_refs <> new.platform_refs))) EXECUTE FUNCTION dagapp.refuse_change('asset_identity', 'what an asset is never changes');
