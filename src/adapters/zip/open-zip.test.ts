@@ -1,0 +1,132 @@
+import { mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { crc32, deflateRawSync } from "node:zlib";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import type { ZipLimits } from "./open-zip.ts";
+import { openZip } from "./open-zip.ts";
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "rmhdag-zip-"));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+interface Packed {
+  readonly name: string;
+  readonly content?: Buffer;
+  /** What the directory says, where it lies. */
+  readonly claims?: number;
+  readonly mode?: number;
+  readonly flags?: number;
+  /** The local header of another entry: its bytes are shared. */
+  readonly sharesWith?: number;
+}
+
+async function pack(...files: Packed[]): Promise<string> {
+  const bodies: Buffer[] = [];
+  const directory: Buffer[] = [];
+  const offsets: number[] = [];
+  let at = 0;
+  for (const { name, content = Buffer.from("x"), claims, mode, flags = 0, sharesWith } of files) {
+    const packed = deflateRawSync(content);
+    const bytes = Buffer.from(name);
+    const sizes = [crc32(content), packed.length, claims ?? content.length];
+    const offset = sharesWith === undefined ? at : (offsets[sharesWith] ?? 0);
+    offsets.push(offset);
+    if (sharesWith === undefined) {
+      const local = Buffer.alloc(30);
+      local.writeUInt32LE(0x04034b50, 0);
+      local.writeUInt16LE(20, 4);
+      local.writeUInt16LE(flags, 6);
+      local.writeUInt16LE(8, 8);
+      sizes.forEach((size, index) => local.writeUInt32LE(size, 14 + 4 * index));
+      local.writeUInt16LE(bytes.length, 26);
+      bodies.push(local, bytes, packed);
+      at += 30 + bytes.length + packed.length;
+    }
+    const central = Buffer.alloc(46);
+    central.writeUInt32LE(0x02014b50, 0);
+    central.writeUInt16LE(0x031e, 4);
+    central.writeUInt16LE(20, 6);
+    central.writeUInt16LE(flags, 8);
+    central.writeUInt16LE(8, 10);
+    sizes.forEach((size, index) => central.writeUInt32LE(size, 16 + 4 * index));
+    central.writeUInt16LE(bytes.length, 28);
+    central.writeUInt32LE((mode ?? 0o100644) * 0x10000, 38);
+    central.writeUInt32LE(offset, 42);
+    directory.push(central, bytes);
+  }
+  const list = Buffer.concat(directory);
+  const end = Buffer.alloc(22);
+  end.writeUInt32LE(0x06054b50, 0);
+  end.writeUInt16LE(files.length, 8);
+  end.writeUInt16LE(files.length, 10);
+  end.writeUInt32LE(list.length, 12);
+  end.writeUInt32LE(at, 16);
+  const file = path.join(folder, "given.zip");
+  await writeFile(file, Buffer.concat([...bodies, list, end]));
+  return file;
+}
+
+it("unpacks what is asked for, with its folders", async () => {
+  const content = Buffer.from("hello");
+  const zip = await openZip(
+    await pack({ name: "a/b.shp", content }, { name: "a/" }, { name: "a/readme.txt" }),
+  );
+  expect(zip.entries).toEqual([
+    { name: "a/b.shp", bytes: 5 },
+    { name: "a/readme.txt", bytes: 1 },
+  ]);
+  const target = path.join(folder, "out");
+  const only = ({ name }: { name: string }) => name.endsWith(".shp");
+  expect(await zip.extractTo(target, { only })).toEqual([path.join(target, "a/b.shp")]);
+  expect(await readFile(path.join(target, "a/b.shp"), "utf8")).toBe("hello");
+  zip.close();
+});
+
+const zeros = Buffer.alloc(8 * 1024 * 1024);
+it.each<[string, string, Packed[], Partial<ZipLimits>?]>([
+  ["a name that climbs out", "ZIP_BAD_NAME", [{ name: "../x" }]],
+  ["a name that climbs out later", "ZIP_BAD_NAME", [{ name: "a/../../x" }]],
+  ["an absolute name", "ZIP_BAD_NAME", [{ name: "/etc/passwd" }]],
+  ["a drive", "ZIP_BAD_NAME", [{ name: "C:/x" }]],
+  ["a backslash that climbs out", "ZIP_BAD_NAME", [{ name: "..\\x" }]],
+  ["a line break", "ZIP_BAD_NAME", [{ name: "a\nb", flags: 0x800 }]],
+  ["the same name twice", "ZIP_BAD_NAME", [{ name: "a.shp" }, { name: "A.SHP" }]],
+  ["a link", "ZIP_BAD_NAME", [{ name: "a", mode: 0o120777 }]],
+  ["a password", "ZIP_ENCRYPTED", [{ name: "a", flags: 1 }]],
+  ["too many entries", "ZIP_TOO_MANY_ENTRIES", [{ name: "a" }, { name: "b" }], { entries: 1 }],
+  ["too much", "ZIP_TOO_LARGE", [{ name: "a", claims: 5000 }], { bytes: 4096 }],
+  ["a bomb", "ZIP_BOMB", [{ name: "a", content: zeros }]],
+  [
+    "entries that share their bytes",
+    "ZIP_BOMB",
+    [{ name: "a", content: zeros.subarray(0, 500_000) }].concat(
+      Array.from({ length: 9 }, (_, index) => ({
+        ...{ name: `b${index}`, content: zeros.subarray(0, 500_000), sharesWith: 0 },
+      })),
+    ),
+  ],
+])("refuses %s", async (_what, code, files, limits) => {
+  await expect(openZip(await pack(...files), limits)).rejects.toMatchObject({
+    code,
+    category: "permanent",
+  });
+});
+
+it("refuses what is no archive, and an entry that is more than it says", async () => {
+  const file = path.join(folder, "text.zip");
+  await writeFile(file, "no archive");
+  await expect(openZip(file)).rejects.toMatchObject({ code: "NOT_A_ZIP" });
+
+  const zip = await openZip(
+    await pack({ name: "a", content: zeros.subarray(0, 1000), claims: 10 }),
+  );
+  const target = path.join(folder, "out");
+  await expect(zip.extractTo(target)).rejects.toThrow();
+  zip.close();
+  const written = await readFile(path.join(target, "a")).catch(() => Buffer.alloc(0));
+  expect(written.length).toBeLessThanOrEqual(10);
+  expect(await readdir(target)).toHaveLength(1);
+});
