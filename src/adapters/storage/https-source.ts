@@ -8,13 +8,17 @@ import { pour, writeWhole } from "./transfer.ts";
  * `https://…` on an allowed host: a name, `*.` and a name for all below it, and `:port` where it is
  * not 443. Redirects are not followed: they would lead to hosts that nobody allowed.
  */
-export function httpsSource(text: string, allowedHosts: readonly string[]): Source {
+export function httpsSource(
+  text: string,
+  allowedHosts: readonly string[],
+  schemes: readonly string[] = ["https:"],
+): Source {
   if (!URL.canParse(text)) {
     throw new BadSource("SOURCE_SCHEME_NOT_ALLOWED", "The source is not a valid address.");
   }
   const url = new URL(text);
   const display = `${url.origin}${url.pathname}`;
-  if (url.protocol !== "https:") {
+  if (!schemes.includes(url.protocol)) {
     throw new BadSource("SOURCE_SCHEME_NOT_ALLOWED", `"${display}" must begin with https://.`);
   }
   if (url.username !== "" || url.password !== "") {

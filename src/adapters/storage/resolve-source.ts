@@ -135,7 +135,7 @@ async function fileSource(text: string, mounts: readonly string[]): Promise<Sour
 
 function splitArchive(rest: string, format: string): { archive: string; member: string } {
   if (format === "gzip") return { archive: rest, member: "" };
-  const braces = /^\{([^{}]+)\}(\/.*)?$/s.exec(rest);
+  const braces = /^\{(.+)\}(\/[^{}]*)?$/s.exec(rest);
   if (braces !== null) return { archive: braces[1] ?? "", member: braces[2] ?? "" };
   const plain = /^(.+?\.(?:zip|kmz|gpkz|tar|tgz|tar\.gz))(\/.*)?$/is.exec(rest);
   return { archive: plain?.[1] ?? rest, member: plain?.[2] ?? "" };
