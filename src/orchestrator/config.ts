@@ -37,6 +37,7 @@ const schema = z
     DAG_SERVICE_TOKENS: list.pipe(z.array(serviceToken)).default([]),
     CALLBACK_SIGNING_KEY: z.string().min(32).max(512).optional(),
     CALLBACK_PRIVATE_NETWORKS: list.pipe(z.array(z.union([z.cidrv4(), z.cidrv6()]))).default([]),
+    RMHDAG_TILE_CACHE_MB: z.coerce.number().int().min(0).default(512),
     RMHDAG_OPEN_ON_LOOPBACK: flag.default(false),
     RMHDAG_ALLOW_REBUILD: flag.default(false),
     RMHDAG_FAIL_POINT: failPointSpec.optional(),
@@ -89,6 +90,10 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     serviceTokens: value.DAG_SERVICE_TOKENS,
     callbackSigningKey: value.CALLBACK_SIGNING_KEY,
     callbackPrivateNetworks: value.CALLBACK_PRIVATE_NETWORKS,
+    tileCache: {
+      folder: path.resolve(value.RMHDAG_DATA_DIR, "tiles"),
+      mostBytes: value.RMHDAG_TILE_CACHE_MB * 1024 * 1024,
+    },
     openOnLoopback: value.RMHDAG_OPEN_ON_LOOPBACK,
     allowRebuild: value.RMHDAG_ALLOW_REBUILD,
     failPoint: value.RMHDAG_FAIL_POINT,

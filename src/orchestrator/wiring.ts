@@ -22,6 +22,8 @@ import { version } from "../adapters/runtime/version.ts";
 import { createSourceResolver } from "../adapters/storage/resolve-source.ts";
 import type { Storage } from "../adapters/storage/storage.ts";
 import { openStorage } from "../adapters/storage/open-storage.ts";
+import { createDiskCache } from "../adapters/tiles/disk-cache.ts";
+import { createRasterServer } from "../adapters/tiles/raster-server.ts";
 import { contracts } from "../core/api/index.ts";
 import { handlerCatalogue } from "../core/handlers.ts";
 import { takeCallbacks } from "./callbacks/take-callbacks.ts";
@@ -37,6 +39,7 @@ import type { Engine } from "./engine/start-engine.ts";
 import { startEngine } from "./engine/start-engine.ts";
 import { makeVerbs } from "./jobs/make-verbs.ts";
 import { createCommands } from "./routes/command-registry.ts";
+import { createLayerAnswers } from "./routes/layers.ts";
 import { createJobStreams } from "./routes/job-streams.ts";
 import { makeRoutes } from "./routes/routes.ts";
 import { createWorkflowRegistry } from "./workflows/registry.ts";
@@ -185,6 +188,12 @@ async function serve(
     db,
     domain,
     storage: parts.storage,
+    layers: createLayerAnswers(
+      createRasterServer({
+        storage: parts.storage,
+        disk: createDiskCache(config.tileCache.folder, config.tileCache.mostBytes),
+      }),
+    ),
     verbs,
     broker,
     queues: parts.queues,

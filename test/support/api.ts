@@ -8,6 +8,8 @@ import { listen } from "../../src/adapters/postgres/listen.ts";
 import { migrate } from "../../src/adapters/postgres/migrate.ts";
 import { createGraphCache } from "../../src/adapters/postgres/queries/graph-cache.ts";
 import { createLocalStorage } from "../../src/adapters/storage/local-storage.ts";
+import { createDiskCache } from "../../src/adapters/tiles/disk-cache.ts";
+import { createRasterServer } from "../../src/adapters/tiles/raster-server.ts";
 import { contracts } from "../../src/core/api/index.ts";
 import { handlerCatalogue } from "../../src/core/handlers.ts";
 import { jobQueue, taskQueues } from "../../src/core/queues.ts";
@@ -15,6 +17,7 @@ import { createCommands } from "../../src/orchestrator/routes/command-registry.t
 import type { RouteDeps } from "../../src/orchestrator/routes/deps.ts";
 import type { JobStreams } from "../../src/orchestrator/routes/job-streams.ts";
 import { createJobStreams } from "../../src/orchestrator/routes/job-streams.ts";
+import { createLayerAnswers } from "../../src/orchestrator/routes/layers.ts";
 import { makeRoutes } from "../../src/orchestrator/routes/routes.ts";
 import { createClient } from "../../src/core/api/client.ts";
 import type { Client } from "../../src/core/api/client.ts";
@@ -77,6 +80,10 @@ async function startApi(
       queues: [...taskQueues, jobQueue],
       graphs,
       streams,
+      // Without a disk cache: a test sees what is made now.
+      layers: createLayerAnswers(
+        createRasterServer({ storage: given.storage, disk: createDiskCache("", 0) }),
+      ),
       compile: { handlers: handlerCatalogue, queues: new Set(taskQueues), env: new Set() },
       callbacks: {
         reportResults: async ({ body }) => ({

@@ -15,16 +15,25 @@ const policy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** `base`: where the layer's addresses hang. `query`: what the page was asked for, to pass on. */
-export function mapPage(layer: Layer, base: string, query: string): Answer {
+export interface MapPageOptions {
+  /** What a proxy puts before every path. */
+  readonly prefix: string;
+  /** Where the layer's addresses hang. */
+  readonly base: string;
+  /** What the page was asked for, to pass on to the tiles. */
+  readonly query: string;
+}
+
+export function mapPage(layer: Layer, { prefix, base: path, query }: MapPageOptions): Answer {
   const { kind, title, bounds, style } = layer;
+  const base = `${prefix}${path}`;
   const tilejson = `${base}/WebMercatorQuad/tilejson.json${query}`;
   const shown = { kind, title, bounds, style: style?.vector ?? null, base, tilejson };
   const html = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>${escape(title)}</title>
 <meta name="viewport" content="width=device-width">
-<link rel="stylesheet" href="/map/maplibre-gl.css"><link rel="stylesheet" href="/map/map.css">
-<script type="module" src="/map/map.js"></script></head><body>
+<link rel="stylesheet" href="${prefix}/map/maplibre-gl.css"><link rel="stylesheet" href="${prefix}/map/map.css">
+<script type="module" src="${prefix}/map/map.js"></script></head><body>
 <div id="map" role="application" aria-label="Map of ${escape(title)}" data-layer="${escape(JSON.stringify(shown))}"></div>
 <section id="panel"><h1>${escape(title)}</h1>
 <label>Opacity <input id="opacity" type="range" min="0" max="100" value="100"></label>

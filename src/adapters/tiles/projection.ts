@@ -2,7 +2,7 @@ import type { Converter } from "proj4";
 import proj4 from "proj4";
 import { Problem } from "../../core/errors.ts";
 import type { Project } from "../../core/serving/pixel-map.ts";
-import { toDegrees, toMercator } from "../../core/serving/web-mercator.ts";
+import { mostLatitude, toDegrees, toMercator } from "../../core/serving/web-mercator.ts";
 
 export interface Projection {
   readonly isWebMercator: boolean;
@@ -23,7 +23,9 @@ export function makeProjection(code: number | undefined, wkt2: string | undefine
   }
   // By hand: proj4 folds longitudes into one turn, and a raster may run on past it.
   if (code === 3857) {
-    return { isWebMercator: true, isStraight: true, toDegrees, fromDegrees: toMercator };
+    const fromDegrees: Project = (lon, lat) =>
+      Math.abs(lat) > mostLatitude ? undefined : toMercator(lon, lat);
+    return { isWebMercator: true, isStraight: true, toDegrees, fromDegrees };
   }
   const name = `EPSG:${code ?? ""}`;
   const definition = code !== undefined && isKnown(name) ? name : wkt2;

@@ -16,6 +16,7 @@ import { storageContracts } from "./storage.ts";
 import { stacContracts } from "./stac.ts";
 import { uiContracts } from "./ui.ts";
 import { requestContracts } from "./requests.ts";
+import { itemLayerContracts, mapContracts } from "./tiles.ts";
 import { workflowContracts } from "./workflows.ts";
 
 /** The orchestrator's API, whole. */
@@ -30,6 +31,8 @@ export const contracts = [
   ...checkpointContracts,
   ...commandContracts,
   ...stacContracts,
+  ...itemLayerContracts,
+  ...mapContracts,
   ...bootstrapContracts,
   ...platformContracts,
   ...requestContracts,

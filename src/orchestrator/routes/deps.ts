@@ -13,11 +13,14 @@ import type { DomainDeps } from "../domain/deps.ts";
 import type { Verbs } from "../verbs.ts";
 import type { Command } from "./command-registry.ts";
 import type { JobStreams } from "./job-streams.ts";
+import type { LayerAnswers } from "./layers.ts";
 
 /** Everything that the routes use; each group takes the part it needs. */
 export interface RouteDeps {
   readonly db: Database;
   readonly storage: Storage;
+  /** What the addresses of a layer answer. */
+  readonly layers: LayerAnswers;
   readonly verbs: Verbs;
   readonly domain: DomainDeps;
   readonly broker: Pick<Broker, "capabilities" | "depth" | "deadLetters" | "requeue">;

@@ -9,7 +9,6 @@ import { createHash } from "node:crypto";
 import type { ApiRequest } from "../../adapters/http/handler.ts";
 import { Answer } from "../../adapters/http/handler.ts";
 import { mapPage } from "../../adapters/http/map-page.ts";
-import { ownAddress } from "../../adapters/http/own-address.ts";
 import type { RasterServer } from "../../adapters/tiles/raster-server.ts";
 import { mediaOfPicture } from "../../adapters/tiles/media-of-picture.ts";
 import type { Contract } from "../../core/api/contract.ts";
@@ -19,6 +18,7 @@ import type { Layer, RasterLayer, VectorLayer } from "../../core/serving/layer.t
 import type { RenderQuery } from "../../core/serving/render-options.ts";
 import { chooseOptions, optionsKey, toQueryText } from "../../core/serving/render-options.ts";
 import { makeTileJson } from "../../core/serving/tilejson.ts";
+import { baseOf } from "./stac-base.ts";
 
 type Plain = Pick<ApiRequest<Contract>, "header" | "signal">;
 type Asked<Params, Query> = Plain & { readonly params: Params; readonly query: Query };
@@ -40,7 +40,11 @@ export interface VectorAnswers {
     tile: { readonly z: number; readonly x: number; readonly y: number },
     request: Plain,
   ): Promise<Answer>;
-  tileJson(layer: VectorLayer, base: string, request: Plain): Promise<object>;
+  tileJson(
+    layer: VectorLayer,
+    base: string,
+    request: Plain,
+  ): Promise<{ tilejson: string; [name: string]: unknown }>;
 }
 
 export type LayerAnswers = ReturnType<typeof createLayerAnswers>;
@@ -99,8 +103,7 @@ export function createLayerAnswers(raster: RasterServer, vector?: VectorAnswers)
       if (layer.kind === "vector") return demandVector().tileJson(layer, base, request);
       const { bounds, minZoom, maxZoom } = await raster.zooms(layer);
       const query = toQueryText(request.query as Record<string, unknown>);
-      const host = ownAddress(request.header);
-      const address = `${host}${base}/tiles/WebMercatorQuad/{z}/{x}/{y}${query}`;
+      const address = `${baseOf(request)}${base}/tiles/WebMercatorQuad/{z}/{x}/{y}${query}`;
       return makeTileJson({ title: layer.title, address, bounds, minZoom, maxZoom });
     },
 
@@ -123,7 +126,11 @@ export function createLayerAnswers(raster: RasterServer, vector?: VectorAnswers)
     info: async (layer: Layer) => raster.info(demandRaster(layer)),
 
     map: (layer: Layer, base: string, request: Asked<unknown, object>): Answer =>
-      mapPage(layer, base, toQueryText(request.query as Record<string, unknown>)),
+      mapPage(layer, {
+        prefix: new URL(baseOf(request)).pathname.replace(/\/$/, ""),
+        base,
+        query: toQueryText(request.query as Record<string, unknown>),
+      }),
   };
 }
 

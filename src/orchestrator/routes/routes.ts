@@ -19,6 +19,7 @@ import { storageRoutes } from "./storage.ts";
 import { stacRoutes } from "./stac.ts";
 import { uiRoutes } from "./ui.ts";
 import { requestRoutes } from "./requests.ts";
+import { tileRoutes } from "./tiles.ts";
 import { workflowRoutes } from "./workflows.ts";
 
 /** A handler for every contract of the orchestrator. */
@@ -34,6 +35,7 @@ export function makeRoutes(deps: RouteDeps): Handlers<Contracts> {
     ...checkpointRoutes(deps),
     ...commandRoutes(deps),
     ...stacRoutes(deps),
+    ...tileRoutes(deps),
     ...bootstrapRoutes(deps),
     ...platformRoutes(deps),
     ...requestRoutes(deps),
