@@ -10,9 +10,11 @@ describe("the handler catalogue", () => {
       ...["chunk_processor", "probe"],
       ...["raster.validate", "raster.create_cog", "raster.blob_to_mount"],
       ...["raster.generate_tiling_scheme", "raster.process_tile", "raster.process_tile_batch"],
-      ...["raster_reproject", "raster_clip", "raster_mosaic"],
+      ...["raster.check_homogeneity", "raster_reproject", "raster_clip", "raster_mosaic"],
       ...["raster.stac_ensure_collection", "raster.stac_register_item"],
-      ...["raster.stac_register_items"],
+      ...["raster.stac_register_items", "stac.list_rasters", "stac.find_item"],
+      ...["stac.delete_item", "stac.delete_files", "stac.drop_tables", "stac.detect_orphans"],
+      ...["stac.list_items", "stac.rebuild_items", "stac.repair_items"],
       ...["vector_prepare", "vector_upload_chunk", "vector_publish", "vector_create_stac"],
       ...["vector_simplify", "vector_dissolve"],
     ]);

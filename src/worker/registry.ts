@@ -1,4 +1,16 @@
 import type { Handler, HandlerName } from "./define-handler.ts";
+import { deleteFiles } from "./handlers/stac/delete-files.ts";
+import { deleteItem } from "./handlers/stac/delete-item.ts";
+import { detectOrphans } from "./handlers/stac/detect-orphans.ts";
+import { dropTables } from "./handlers/stac/drop-tables.ts";
+import { ensureCollection } from "./handlers/stac/ensure-collection.ts";
+import { findItem } from "./handlers/stac/find-item.ts";
+import { listItems } from "./handlers/stac/list-items.ts";
+import { listRasters } from "./handlers/stac/list-rasters.ts";
+import { rebuildItems } from "./handlers/stac/rebuild-items.ts";
+import { registerItem } from "./handlers/stac/register-item.ts";
+import { registerItems } from "./handlers/stac/register-items.ts";
+import { repairItems } from "./handlers/stac/repair-items.ts";
 import { chunkProcessor } from "./handlers/testing/chunk-processor.ts";
 import { echo } from "./handlers/testing/echo.ts";
 import { fail } from "./handlers/testing/fail.ts";
@@ -25,6 +37,18 @@ const implemented: readonly Handler[] = [
   prepareVector,
   publishVector,
   uploadChunk,
+  deleteFiles,
+  deleteItem,
+  detectOrphans,
+  dropTables,
+  ensureCollection,
+  findItem,
+  listItems,
+  listRasters,
+  rebuildItems,
+  registerItem,
+  registerItems,
+  repairItems,
 ];
 
 export const handlers: ReadonlyMap<string, Handler> = new Map(
@@ -39,9 +63,6 @@ const missing: readonly HandlerName[] = [
   "raster.generate_tiling_scheme",
   "raster.process_tile",
   "raster.process_tile_batch",
-  "raster.stac_ensure_collection",
-  "raster.stac_register_item",
-  "raster.stac_register_items",
   "raster.validate",
   "raster_clip",
   "raster_mosaic",

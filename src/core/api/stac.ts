@@ -189,6 +189,18 @@ export const stacContracts = [
     errors: ["ITEM_NOT_FOUND"],
   }),
   defineContract({
+    id: "stacAsset",
+    method: "GET",
+    path: "/stac/collections/{collection_id}/items/{item_id}/assets/{asset_key}",
+    access: "read",
+    summary: "A file of an item; GDAL and QGIS read parts of it by Range.",
+    params: itemParams.extend({ asset_key: id }),
+    response: z.unknown(),
+    media: "application/octet-stream",
+    also: { 206: "a part of the file", 304: "the file is still the same" },
+    errors: ["ITEM_NOT_FOUND", "ASSET_NOT_FOUND", "RANGE_NOT_SATISFIABLE"],
+  }),
+  defineContract({
     id: "stacSearch",
     method: "GET",
     path: "/stac/search",

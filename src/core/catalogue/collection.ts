@@ -5,10 +5,10 @@ import type { StacCollection } from "./stac.ts";
 
 export interface CollectionFacts {
   readonly collection_id: string;
-  readonly title?: string | undefined;
-  readonly description?: string | undefined;
+  readonly title?: string | null | undefined;
+  readonly description?: string | null | undefined;
   readonly license: string;
-  readonly keywords?: readonly string[] | undefined;
+  readonly keywords?: readonly string[] | null | undefined;
 }
 
 /** Before it has items it covers anything: an extent is required, and an empty one is not allowed. */
@@ -24,9 +24,9 @@ export function buildCollection(facts: CollectionFacts): StacCollection {
     stac_version: stacVersion,
     stac_extensions: [],
     id: collection_id,
-    ...(title === undefined ? {} : { title }),
+    ...(title == null ? {} : { title }),
     description: description ?? title ?? `The collection ${collection_id}.`,
-    ...(keywords === undefined ? {} : { keywords: [...keywords] }),
+    ...(keywords == null ? {} : { keywords: [...keywords] }),
     license,
     extent: everything,
     links: [],

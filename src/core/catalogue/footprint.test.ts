@@ -7,7 +7,7 @@ const point = (x: number, y: number) => ({ type: "Point" as const, coordinates: 
 
 /** A raster in degrees: its own coordinates are the map's. */
 function degrees(west: number, south: number, east: number, north: number): Position[] {
-  return walkEdges([west, (east - west) / 100, 0, north, 0, (south - north) / 50], 100, 50);
+  return walkEdges([(east - west) / 100, 0, west, 0, (south - north) / 50, north], 100, 50);
 }
 const wrap = (x: number) => ((((x + 180) % 360) + 360) % 360) - 180;
 
@@ -71,7 +71,7 @@ describe("a footprint", () => {
   });
 
   it("holds the pole that a ring goes round", () => {
-    const polar = walkEdges([-1, 0.02, 0, 1, 0, -0.02], 100, 100).map(([x = 0, y = 0]) => [
+    const polar = walkEdges([0.02, 0, -1, 0, -0.02, 1], 100, 100).map(([x = 0, y = 0]) => [
       (Math.atan2(x, -y) * 180) / Math.PI,
       90 - 20 * Math.hypot(x, y),
     ]);

@@ -3,10 +3,9 @@
  * coordinates are curves there, so each side is walked in steps; the handler lets GDAL transform the
  * steps, and everything else is done here.
  */
+import type { Transform } from "../raster/facts.ts";
+import { place } from "../raster/inspected.ts";
 import type { Bbox, Position, Ring, SimpleGeometry } from "./geometry.ts";
-
-/** GDAL's order: origin x, pixel width, row rotation, origin y, column rotation, pixel height. */
-export type GeoTransform = readonly [number, number, number, number, number, number];
 
 export interface Footprint {
   readonly geometry: SimpleGeometry;
@@ -17,20 +16,19 @@ export interface Footprint {
 const steps = 20;
 
 /** Points along the four sides in the raster's own coordinates, the first one not repeated. */
-export function walkEdges(transform: GeoTransform, width: number, height: number): Position[] {
+export function walkEdges(transform: Transform, width: number, height: number): Position[] {
   const corners = [
     [0, 0],
     [0, height],
     [width, height],
     [width, 0],
   ] as const;
-  const [x0, dx, rx, y0, ry, dy] = transform;
   return corners.flatMap(([column, row], index) => {
     const [nextColumn, nextRow] = corners[(index + 1) % 4]!;
     return Array.from({ length: steps }, (_, step) => {
       const c = column + ((nextColumn - column) * step) / steps;
       const r = row + ((nextRow - row) * step) / steps;
-      return [x0 + c * dx + r * rx, y0 + c * ry + r * dy];
+      return place(transform, c, r);
     });
   });
 }

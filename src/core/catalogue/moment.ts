@@ -5,9 +5,9 @@
  */
 
 export interface GivenTime {
-  readonly datetime?: string | undefined;
-  readonly start_datetime?: string | undefined;
-  readonly end_datetime?: string | undefined;
+  readonly datetime?: string | null | undefined;
+  readonly start_datetime?: string | null | undefined;
+  readonly end_datetime?: string | null | undefined;
 }
 
 export interface ItemTime {
@@ -23,35 +23,21 @@ const beforeEverything = "1800-01-01T00:00:00Z";
 
 export function chooseTime(
   given: GivenTime,
-  metadata: Readonly<Record<string, string>>,
+  /** What the file says of itself. */
+  fromFile: string | null,
   writtenAt: string,
 ): ItemTime {
   const { datetime, start_datetime, end_datetime } = given;
-  if (start_datetime !== undefined && end_datetime !== undefined) {
+  if (start_datetime != null && end_datetime != null) {
     const span = { start_datetime, end_datetime };
     return { datetime: datetime ?? null, ...span, "rmhdag:datetime_source": "given" };
   }
-  if (datetime !== undefined) return { datetime, "rmhdag:datetime_source": "given" };
-  const read = readFileTime(metadata);
-  if (read !== undefined) return { datetime: read, "rmhdag:datetime_source": "file" };
+  if (datetime != null) return { datetime, "rmhdag:datetime_source": "given" };
+  if (fromFile !== null) return { datetime: fromFile, "rmhdag:datetime_source": "file" };
   return {
     datetime: null,
     start_datetime: beforeEverything,
     end_datetime: writtenAt,
     "rmhdag:datetime_source": "unknown",
   };
-}
-
-/** `2020:06:01 10:20:30`, as the TIFF standard has it; the file names no zone, so it is read as UTC. */
-const tiffTime = /^(\d{4})[:-](\d\d)[:-](\d\d)[ T](\d\d):(\d\d):(\d\d)/;
-
-function readFileTime(metadata: Readonly<Record<string, string>>): string | undefined {
-  for (const key of ["ACQUISITIONDATETIME", "TIFFTAG_DATETIME"]) {
-    const text = Object.hasOwn(metadata, key) ? metadata[key]! : "";
-    const [, year, month, day, hour, minute, second] = tiffTime.exec(text) ?? [];
-    if (year === undefined) continue;
-    const iso = `${year}-${month}-${day}T${hour}:${minute}:${second}Z`;
-    if (!Number.isNaN(Date.parse(iso))) return iso;
-  }
-  return undefined;
 }

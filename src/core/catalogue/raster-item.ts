@@ -1,69 +1,73 @@
 import type { JsonObject } from "../model/json.ts";
-import type { GeoTransform, Footprint } from "./footprint.ts";
+import type { RasterBand, RasterFacts } from "../raster/facts.ts";
+import { boundsOf } from "../raster/inspected.ts";
+import type { Footprint } from "./footprint.ts";
 import type { ItemTime } from "./moment.ts";
-import type { BandFacts, RasterFacts } from "./raster-facts.ts";
-import { cogMedia, extensions, stacVersion } from "./stac.ts";
+import { cogMedia, extensions, geotiffMedia, stacVersion } from "./stac.ts";
 import type { StacAsset, StacItem } from "./stac.ts";
+
+/** What an item says of a file. Of one that a handler made all is known; of another one less. */
+export type DescribedRaster = Pick<
+  RasterFacts,
+  "width" | "height" | "crs" | "transform" | "bands" | "sampling" | "datetime" | "raster_type"
+> & { readonly checksum?: string };
 
 /** One file in storage, with what was read from it. */
 export interface RasterFile {
   /** `silver/…/x.tif` */
   readonly path: string;
   readonly bytes: number;
-  /** Of the content, in hexadecimal. */
-  readonly sha256?: string | undefined;
-  readonly facts: RasterFacts;
+  readonly is_cog: boolean;
+  readonly facts: DescribedRaster;
 }
 
 export interface RasterItemFacts {
   readonly collection_id: string;
   readonly item_id: string;
-  readonly title?: string | undefined;
+  readonly title?: string | null | undefined;
   readonly footprint: Footprint;
   readonly time: ItemTime;
   /** One under `data`, or the tiles of one raster. */
-  readonly files: readonly [RasterFile, ...RasterFile[]];
+  readonly files: readonly RasterFile[];
   /** Made for looking at: aligned to the tiles of web maps. */
   readonly visual?: RasterFile | undefined;
   readonly processing: Processing;
   /** The partner's own names of it, written as `platform:…`. */
-  readonly platform?: Readonly<Record<string, string>> | undefined;
-  readonly properties?: JsonObject | undefined;
+  readonly platform?: Readonly<Record<string, string>> | null | undefined;
+  readonly properties?: JsonObject | null | undefined;
   /** How it is best shown; the render extension's `default`. */
-  readonly render?: JsonObject | undefined;
+  readonly render?: JsonObject | null | undefined;
 }
 
 export interface Processing {
   /** When the file was written. */
   readonly datetime: string;
   /** In words: what was done to what. */
-  readonly lineage?: string | undefined;
+  readonly lineage?: string | null | undefined;
   /** Name and version. */
   readonly software: Readonly<Record<string, string>>;
   /** Where it came from. */
-  readonly derived_from?: string | undefined;
+  readonly derived_from?: string | null | undefined;
 }
 
 export function buildRasterItem(given: RasterItemFacts): StacItem {
   const { collection_id, item_id, files, visual, render } = given;
-  const [first] = files;
   const href = (key: string) => assetHref(collection_id, item_id, key);
-  const assets: Record<string, StacAsset> =
-    files.length === 1
-      ? { data: rasterAsset(first, href("data"), ["data"]) }
-      : Object.fromEntries(
-          files.map((file, index) => {
-            const key = `tile_${index}`;
-            return [key, rasterAsset(file, href(key), ["data", "tile"])];
-          }),
-        );
+  const isOne = files.length === 1;
+  const assets: Record<string, StacAsset> = Object.fromEntries(
+    files.map((file, index) => {
+      const key = isOne ? "data" : `tile_${index}`;
+      return [key, rasterAsset(file, href(key), isOne ? ["data"] : ["data", "tile"])];
+    }),
+  );
   if (visual !== undefined) assets["visual"] = rasterAsset(visual, href("visual"), ["visual"]);
+  const shown = visual === undefined ? "data" : "visual";
   return {
     type: "Feature",
     stac_version: stacVersion,
     stac_extensions: [
       ...[extensions.projection, extensions.raster, extensions.file, extensions.processing],
-      ...(render === undefined ? [] : [extensions.render]),
+      ...(render == null ? [] : [extensions.render]),
     ],
     id: item_id,
     collection: collection_id,
@@ -72,12 +76,8 @@ export function buildRasterItem(given: RasterItemFacts): StacItem {
     properties: {
       ...given.properties,
       ...itemProperties(given),
-      "proj:code": first.facts.crs?.code ?? null,
-      ...(render === undefined
-        ? {}
-        : {
-            renders: { default: { assets: [visual === undefined ? "data" : "visual"], ...render } },
-          }),
+      "proj:code": files[0]?.facts.crs.code ?? null,
+      ...(render == null ? {} : { renders: { default: { assets: [shown], ...render } } }),
     },
     links: [],
     assets,
@@ -92,70 +92,61 @@ export function assetHref(collectionId: string, itemId: string, key: string): st
 export function itemProperties(
   given: Pick<RasterItemFacts, "title" | "time" | "processing" | "platform">,
 ): StacItem["properties"] {
-  const { title, time, processing, platform = {} } = given;
+  const { title, time, processing, platform } = given;
   const { lineage, derived_from } = processing;
+  const names = Object.entries(platform ?? {}).map(([key, name]) => [`platform:${key}`, name]);
   return {
-    ...(title === undefined ? {} : { title }),
+    ...(title == null ? {} : { title }),
     ...time,
     "processing:datetime": processing.datetime,
     "processing:software": { ...processing.software },
-    ...(lineage === undefined ? {} : { "processing:lineage": lineage }),
-    ...(derived_from === undefined ? {} : { "rmhdag:derived_from": derived_from }),
-    ...Object.fromEntries(Object.entries(platform).map(([key, name]) => [`platform:${key}`, name])),
+    ...(lineage == null ? {} : { "processing:lineage": lineage }),
+    ...(derived_from == null ? {} : { "rmhdag:derived_from": derived_from }),
+    ...Object.fromEntries(names),
   };
 }
 
 function rasterAsset(file: RasterFile, href: string, roles: string[]): StacAsset {
-  const { facts, path, bytes, sha256 } = file;
-  const { crs, transform, width, height } = facts;
+  const { facts, path, bytes } = file;
+  const { crs, transform, width, height, checksum } = facts;
   return {
     href,
-    type: cogMedia,
+    type: file.is_cog ? cogMedia : geotiffMedia,
     roles,
-    ...(crs === undefined ? {} : { "proj:code": crs.code }),
+    "proj:code": crs.code,
     // Without a code the definition itself has to be there.
-    ...(crs?.code === null ? { "proj:wkt2": crs.wkt2 } : {}),
+    ...(crs.code === null ? { "proj:wkt2": crs.wkt2 } : {}),
     "proj:shape": [height, width],
-    ...(transform === undefined ? {} : placed(transform, width, height)),
-    bands: facts.bands.map((band, index) => describeBand(band, index, facts)),
+    "proj:transform": [...transform],
+    "proj:bbox": [...boundsOf({ width, height, transform })],
+    bands: facts.bands.map((band) => describeBand(band, facts)),
     "file:size": bytes,
-    ...(sha256 === undefined ? {} : { "file:checksum": `1220${sha256.toLowerCase()}` }),
+    ...(checksum === undefined ? {} : { "file:checksum": checksum }),
     "rmhdag:path": path,
   };
 }
 
-/** GDAL counts from the origin, STAC writes the rows of the matrix. */
-function placed([x0, dx, rx, y0, ry, dy]: GeoTransform, width: number, height: number) {
-  const corners = [
-    [0, 0],
-    [width, 0],
-    [0, height],
-    [width, height],
-  ].map(([c = 0, r = 0]) => [x0 + c * dx + r * rx, y0 + c * ry + r * dy] as const);
-  const xs = corners.map(([x]) => x);
-  const ys = corners.map(([, y]) => y);
+const named = new Set(["red", "green", "blue", "alpha"]);
+
+function describeBand(band: RasterBand, facts: DescribedRaster): JsonObject {
+  const { data_type, nodata, description, color, unit, scale, offset, statistics } = band;
+  const resolution = Math.abs(facts.transform[0]);
+  // In metres: degrees are no length.
+  const isMetric = /^PROJC(?:RS|S)\[/.test(facts.crs.wkt2) && resolution > 0;
   return {
-    "proj:transform": [dx, rx, x0, ry, dy, y0],
-    "proj:bbox": [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)],
+    name: named.has(color) ? color : band.name,
+    data_type,
+    ...(nodata === null ? {} : { nodata }),
+    ...(description === null ? {} : { description }),
+    ...(unit === null ? {} : { unit }),
+    ...(statistics === null ? {} : { statistics: withoutNulls(statistics) }),
+    "raster:sampling": facts.sampling,
+    ...(scale === null || scale === 1 ? {} : { "raster:scale": scale }),
+    ...(offset === null || offset === 0 ? {} : { "raster:offset": offset }),
+    ...(isMetric ? { "raster:spatial_resolution": resolution } : {}),
   };
 }
 
-function describeBand(band: BandFacts, index: number, facts: RasterFacts): JsonObject {
-  const { data_type, nodata, description, color, unit, scale, offset, statistics } = band;
-  const [, dx] = facts.transform ?? [];
-  const metric = facts.crs !== undefined && /^PROJC(RS|S)\[/.test(facts.crs.wkt2);
-  return {
-    name: color === undefined || color === "gray" ? `b${index + 1}` : color,
-    data_type,
-    ...(nodata === undefined ? {} : { nodata }),
-    ...(description === undefined || description === "" ? {} : { description }),
-    ...(unit === undefined || unit === "" ? {} : { unit }),
-    ...(statistics === undefined ? {} : { statistics: { ...statistics } }),
-    "raster:sampling": facts.sampling,
-    ...(scale === undefined ? {} : { "raster:scale": scale }),
-    ...(offset === undefined ? {} : { "raster:offset": offset }),
-    ...(metric && dx !== undefined && dx !== 0
-      ? { "raster:spatial_resolution": Math.abs(dx) }
-      : {}),
-  };
+function withoutNulls(values: Readonly<Record<string, number | null>>): JsonObject {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
 }

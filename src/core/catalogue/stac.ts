@@ -14,6 +14,7 @@ export const extensions = {
 
 /** QGIS knows a COG by exactly this text. */
 export const cogMedia = "image/tiff; application=geotiff; profile=cloud-optimized";
+export const geotiffMedia = "image/tiff; application=geotiff";
 
 const link = z.looseObject({
   rel: z.string().min(1),

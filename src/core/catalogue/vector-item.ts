@@ -10,7 +10,7 @@ import type { StacItem } from "./stac.ts";
 export interface VectorItemFacts {
   readonly collection_id: string;
   readonly item_id: string;
-  readonly title?: string | undefined;
+  readonly title?: string | null | undefined;
   /** Of the features, in longitude and latitude; west is greater than east across the antimeridian. */
   readonly bbox: Bbox;
   readonly time: ItemTime;
@@ -20,8 +20,8 @@ export interface VectorItemFacts {
   readonly geometry_type: string;
   readonly columns?: readonly { readonly name: string; readonly type: string }[] | undefined;
   readonly processing: Processing;
-  readonly platform?: Readonly<Record<string, string>> | undefined;
-  readonly properties?: JsonObject | undefined;
+  readonly platform?: Readonly<Record<string, string>> | null | undefined;
+  readonly properties?: JsonObject | null | undefined;
 }
 
 export function buildVectorItem(given: VectorItemFacts): StacItem {

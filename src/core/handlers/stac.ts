@@ -1,29 +1,49 @@
 import { z } from "zod";
 import { queueFor } from "../queues.ts";
+import { rasterFacts } from "../raster/facts.ts";
 import { defineContract } from "./contract.ts";
 import { blobPath, bounds, container, geometry, identifier } from "./geospatial.ts";
 
 const moment = z.iso.datetime({ offset: true });
+const text = z.string().max(255);
+const properties = z.record(z.string(), z.json());
+const tableName = z.string().min(1).max(63);
 
+/** Null as well as absent: a workflow passes on inputs that were not given. */
 const itemFields = {
-  item_id: identifier.optional(),
-  title: z.string().max(255).optional(),
-  datetime: moment.optional(),
-  start_datetime: moment.optional(),
-  end_datetime: moment.optional(),
-  properties: z.record(z.string(), z.json()).optional(),
+  item_id: identifier.nullish(),
+  title: text.nullish(),
+  /** Without a time the file's own counts; without that the item says that nobody knows. */
+  datetime: moment.nullish(),
+  start_datetime: moment.nullish(),
+  end_datetime: moment.nullish(),
+  properties: properties.nullish(),
+  /** The partner's own names: dataset_id, resource_id, version_id, request_id. */
+  platform: z.record(z.string().regex(/^[a-z][a-z0-9_]*$/), text).nullish(),
+  /** What it was made from. */
+  source_path: blobPath.nullish(),
+  lineage: z.string().max(2048).nullish(),
+  /** How it is shown; chosen by the kind of data unless given. */
+  render: properties.nullish(),
 };
+
+/** A file in storage, as the nodes that write them answer: what they know need not be read again. */
+const file = z.looseObject({
+  blob_path: blobPath,
+  container: container.nullish(),
+  facts: rasterFacts.nullish(),
+});
 
 const ensureCollection = defineContract({
   name: "raster.stac_ensure_collection",
   description: "Creates a STAC collection unless it is there.",
   params: z.strictObject({
     collection_id: identifier,
-    title: z.string().max(255).optional(),
-    description: z.string().min(1).max(4096).optional(),
+    title: text.nullish(),
+    description: z.string().min(1).max(4096).nullish(),
     /** SPDX expression, or `other`. */
     license: z.string().min(1).max(255).default("other"),
-    keywords: z.array(z.string()).optional(),
+    keywords: z.array(z.string()).nullish(),
   }),
   result: z.object({ collection_id: identifier, created: z.boolean() }),
   queue: queueFor.light,
@@ -40,35 +60,207 @@ const registerItem = defineContract({
       /** Null as well as absent: a workflow fills in the one that its branch has made. */
       blob_path: blobPath.nullish(),
       container: container.nullish(),
+      facts: rasterFacts.nullish(),
+      /** A copy for looking at, as raster.create_cog answers. */
+      visual: file.nullish(),
       /** Outputs of the nodes that wrote the tiles. */
-      tiles: z.array(z.looseObject({ blob_path: blobPath })).nullish(),
-      /** Of the whole, where the tiles alone do not say it. */
+      tiles: z.array(file).min(1).nullish(),
+      /** Of the source, for the reader of the job; the item's follow from its files. */
       bounds: bounds.nullish(),
-      geometry: geometry.optional(),
+      geometry: geometry.nullish(),
     })
     .refine(({ blob_path, tiles }) => (blob_path == null) !== (tiles == null), {
       message: "needs either blob_path or tiles",
     }),
   result: z.object({ collection_id: identifier, item_id: identifier, bbox: bounds }),
   queue: queueFor.light,
-  timeout_seconds: 300,
+  timeout_seconds: 600,
+});
+
+const registered = z.object({
+  collection_id: identifier,
+  /** Found in the catalogue after writing. */
+  item_ids: z.array(identifier),
+  count: z.number().int(),
 });
 
 const registerItems = defineContract({
   name: "raster.stac_register_items",
-  description: "Registers many rasters as STAC items of one collection.",
+  description: "Registers many rasters as STAC items of one collection, all or none.",
   params: z.strictObject({
     collection_id: identifier,
-    items: z.array(z.looseObject({ blob_path: blobPath, container: container.optional() })).min(1),
-    properties: z.record(z.string(), z.json()).optional(),
+    items: z.array(file.extend({ item_id: identifier.nullish(), title: text.nullish() })).min(1),
+    datetime: moment.nullish(),
+    properties: properties.nullish(),
+    platform: itemFields.platform,
+  }),
+  result: registered,
+  queue: queueFor.light,
+  timeout_seconds: 1800,
+});
+
+const listRasters = defineContract({
+  name: "stac.list_rasters",
+  description: "Lists the rasters of a container in batches, without those in the catalogue.",
+  params: z.strictObject({
+    container,
+    prefix: z.string().max(1024).default(""),
+    extensions: z.array(z.string().regex(/^\.[a-z0-9]+$/)).default([".tif", ".tiff"]),
+    batch_size: z.number().int().min(1).max(500).default(50),
+    limit: z.number().int().min(1).max(50_000).default(10_000),
+    /** Again, also what is catalogued. */
+    again: z.boolean().default(false),
+  }),
+  result: z.object({
+    batches: z.array(z.array(z.object({ blob_path: blobPath }))),
+    count: z.number().int(),
+    known: z.number().int(),
+    /** There are more than the limit. */
+    truncated: z.boolean(),
+  }),
+  queue: queueFor.light,
+  timeout_seconds: 600,
+});
+
+const itemRef = { collection_id: identifier, item_id: identifier };
+
+const findItem = defineContract({
+  name: "stac.find_item",
+  description: "Says what an item stands on, before it is taken away.",
+  params: z.strictObject(itemRef),
+  result: z.object({
+    ...itemRef,
+    /** Files and tables that no other item uses. */
+    paths: z.array(z.string()),
+    tables: z.array(tableName),
+    shared: z.array(z.string()),
+  }),
+  queue: queueFor.light,
+  timeout_seconds: 60,
+});
+
+const deleteItem = defineContract({
+  name: "stac.delete_item",
+  description: "Takes an item out of the catalogue; one that is not there is no error.",
+  params: z.strictObject(itemRef),
+  result: z.object({ ...itemRef, deleted: z.boolean() }),
+  queue: queueFor.light,
+  timeout_seconds: 120,
+});
+
+const deleteFiles = defineContract({
+  name: "stac.delete_files",
+  description: "Deletes files that no item uses any more; what came in stays where it is.",
+  params: z.strictObject({ paths: z.array(blobPath) }),
+  result: z.object({
+    deleted: z.array(z.string()),
+    /** Not there any more. */
+    missing: z.array(z.string()),
+    /** Used by an item, or not ours to delete. */
+    kept: z.array(z.string()),
+  }),
+  queue: queueFor.light,
+  timeout_seconds: 600,
+});
+
+const dropTables = defineContract({
+  name: "stac.drop_tables",
+  description: "Drops feature tables that no item uses any more.",
+  params: z.strictObject({ tables: z.array(tableName) }),
+  result: z.object({
+    dropped: z.array(z.string()),
+    missing: z.array(z.string()),
+    /** Used by an item. */
+    kept: z.array(z.string()),
+  }),
+  queue: queueFor.light,
+  timeout_seconds: 600,
+});
+
+const orphanList = z.array(z.string());
+
+const detectOrphans = defineContract({
+  name: "stac.detect_orphans",
+  description: "Compares catalogue, storage and tables in both directions. Deletes nothing.",
+  params: z.strictObject({
+    zones: z.array(z.enum(["silver", "gold"])).default(["silver"]),
+    /** Of each list; the counts are of all. */
+    limit: z.number().int().min(1).max(10_000).default(1000),
+  }),
+  result: z.object({
+    files_without_item: orphanList,
+    items_without_file: orphanList,
+    tables_without_item: orphanList,
+    items_without_table: orphanList,
+    counts: z.object({
+      files_without_item: z.number().int(),
+      items_without_file: z.number().int(),
+      tables_without_item: z.number().int(),
+      items_without_table: z.number().int(),
+    }),
+  }),
+  queue: queueFor.light,
+  timeout_seconds: 3600,
+});
+
+const listItems = defineContract({
+  name: "stac.list_items",
+  description: "Lists the items of a collection in batches.",
+  params: z.strictObject({
+    collection_id: identifier,
+    batch_size: z.number().int().min(1).max(500).default(50),
   }),
   result: z.object({
     collection_id: identifier,
-    item_ids: z.array(identifier),
+    batches: z.array(z.array(identifier)),
     count: z.number().int(),
   }),
   queue: queueFor.light,
   timeout_seconds: 600,
 });
 
-export const stacContracts = [ensureCollection, registerItem, registerItems] as const;
+const rebuildItems = defineContract({
+  name: "stac.rebuild_items",
+  description: "Reads the files of items again and writes what follows from them anew.",
+  params: z.strictObject({ collection_id: identifier, item_ids: z.array(identifier).min(1) }),
+  result: z.object({
+    collection_id: identifier,
+    rebuilt: z.array(identifier),
+    /** Their files are not in storage. */
+    missing: z.array(identifier),
+    /** Not made of rasters. */
+    skipped: z.array(identifier),
+  }),
+  queue: queueFor.light,
+  timeout_seconds: 3600,
+});
+
+const repairItems = defineContract({
+  name: "stac.repair_items",
+  description: "Checks every item of a collection, and mends what can be mended without its files.",
+  params: z.strictObject({ collection_id: identifier, dry_run: z.boolean().default(false) }),
+  result: z.object({
+    collection_id: identifier,
+    checked: z.number().int(),
+    repaired: z.array(z.object({ item_id: z.string(), changes: z.array(z.string()) })),
+    broken: z.array(z.object({ item_id: z.string(), problem: z.string() })),
+    dry_run: z.boolean(),
+  }),
+  queue: queueFor.light,
+  timeout_seconds: 3600,
+});
+
+export const stacContracts = [
+  ensureCollection,
+  registerItem,
+  registerItems,
+  listRasters,
+  findItem,
+  deleteItem,
+  deleteFiles,
+  dropTables,
+  detectOrphans,
+  listItems,
+  rebuildItems,
+  repairItems,
+] as const;

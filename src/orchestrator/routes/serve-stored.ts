@@ -1,7 +1,10 @@
+import { Readable } from "node:stream";
+import type { ApiRequest } from "../../adapters/http/handler.ts";
 import { Answer } from "../../adapters/http/handler.ts";
 import { parseRange } from "../../adapters/http/parse-range.ts";
 import { BadStoragePath, NotInStorage } from "../../adapters/storage/storage.ts";
 import type { Storage } from "../../adapters/storage/storage.ts";
+import type { Contract } from "../../core/api/contract.ts";
 import { Problem } from "../../core/errors.ts";
 
 const types: ReadonlyMap<string, string> = new Map([
@@ -22,9 +25,10 @@ const types: ReadonlyMap<string, string> = new Map([
 export async function serveStored(
   storage: Storage,
   path: string,
-  header: (name: string) => string | undefined,
-  options: { readonly cacheControl?: string } = {},
+  request: Pick<ApiRequest<Contract>, "header" | "method">,
+  options: { readonly cacheControl?: string; readonly contentType?: string | undefined } = {},
 ): Promise<Answer> {
+  const header = (name: string) => request.header(name);
   const found = await storage.head(path).catch(asProblem);
   if (found === undefined) return asProblem(new NotInStorage(path));
   const common = {
@@ -44,12 +48,16 @@ export async function serveStored(
   if (range === "unsatisfiable") {
     throw new Problem("RANGE_NOT_SATISFIABLE", `The object has ${found.bytes} bytes.`);
   }
-  const { object, body } = await storage.stream(path, range).catch(asProblem);
+  // The server would read the body of a HEAD to its end before it throws it away.
+  const isHead = request.method === "HEAD";
+  const { object, body } = isHead
+    ? { object: found, body: Readable.from([]) }
+    : await storage.stream(path, range).catch(asProblem);
   const length = range?.length ?? object.bytes;
   const name = path.slice(path.lastIndexOf("/") + 1);
   const headers = {
     ...common,
-    "content-type": types.get(name.slice(name.lastIndexOf(".") + 1)) ?? "application/octet-stream",
+    "content-type": options.contentType ?? typeOf(name),
     "content-disposition": `attachment; filename*=UTF-8''${encodeURIComponent(name)}`,
     "content-length": String(length),
     ...(range === undefined
@@ -59,6 +67,10 @@ export async function serveStored(
         }),
   };
   return new Answer(body, { status: range === undefined ? 200 : 206, headers });
+}
+
+function typeOf(name: string): string {
+  return types.get(name.slice(name.lastIndexOf(".") + 1)) ?? "application/octet-stream";
 }
 
 function asProblem(error: unknown): never {

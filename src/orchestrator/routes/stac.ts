@@ -18,6 +18,7 @@ import type { StacCollection } from "../../core/catalogue/stac.ts";
 import { Problem } from "../../core/errors.ts";
 import { z } from "zod";
 import type { RouteDeps } from "./deps.ts";
+import { serveStored } from "./serve-stored.ts";
 import { baseOf } from "./stac-base.ts";
 import { runSearch } from "./stac-search.ts";
 
@@ -29,9 +30,9 @@ const openapi = { "content-type": "application/vnd.oai.openapi+json;version=3.1"
 const sampled = 200;
 
 export function stacRoutes(
-  deps: Pick<RouteDeps, "db" | "version">,
+  deps: Pick<RouteDeps, "db" | "storage" | "version">,
 ): Handlers<typeof stacContracts> {
-  const { db } = deps;
+  const { db, storage } = deps;
   const document = makeOpenApi(
     contracts.filter(({ id }) => stacContracts.some((contract) => contract.id === id)),
     deps.version,
@@ -128,6 +129,17 @@ export function stacRoutes(
       const { collection_id, item_id } = request.params;
       const item = linkItem(await demandItem(collection_id, item_id), baseOf(request));
       return new Answer(item, { headers: geojson });
+    },
+
+    stacAsset: async (request) => {
+      const { collection_id, item_id, asset_key } = request.params;
+      const item = await demandItem(collection_id, item_id);
+      const asset = Object.hasOwn(item.assets, asset_key) ? item.assets[asset_key] : undefined;
+      const path = asset?.["rmhdag:path"];
+      if (asset === undefined || path === undefined) {
+        throw new Problem("ASSET_NOT_FOUND", `The item "${item_id}" has no file "${asset_key}".`);
+      }
+      return serveStored(storage, path, request, { contentType: asset.type });
     },
 
     stacSearch: async (request) => {

@@ -13,7 +13,7 @@ export function storageRoutes(deps: Pick<RouteDeps, "storage">): Handlers<typeof
       if (!(await storage.checkSignature(path, query))) {
         throw new Problem("LINK_NOT_VALID", "The link was changed, or its time is over.");
       }
-      return serveStored(storage, path, (name) => request.header(name));
+      return serveStored(storage, path, request);
     },
   };
 }

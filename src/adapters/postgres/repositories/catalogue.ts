@@ -10,19 +10,18 @@ import type { Coverage } from "../../../core/catalogue/extent.ts";
 import { sourcesOf, spanOf } from "../../../core/catalogue/stac.ts";
 import type { StacCollection, StacItem } from "../../../core/catalogue/stac.ts";
 import { extentOf } from "../../../core/catalogue/collection.ts";
+import { KnownError } from "../../runtime/known-error.ts";
 import type { Database } from "../database.ts";
 import type { Transaction } from "../queryable.ts";
 import { createPgstacMirror } from "./catalogue-pgstac.ts";
 import type { PgstacMirror } from "./catalogue-pgstac.ts";
 
-export class CatalogueError extends Error {
-  readonly code:
-    "COLLECTION_NOT_FOUND" | "DUPLICATE_ITEM" | "ITEMS_NOT_WRITTEN" | "COLLECTION_NOT_EMPTY";
+type CatalogueProblem =
+  "COLLECTION_NOT_FOUND" | "DUPLICATE_ITEM" | "ITEMS_NOT_WRITTEN" | "COLLECTION_NOT_EMPTY";
 
-  constructor(code: CatalogueError["code"], message: string) {
-    super(message);
-    this.name = "CatalogueError";
-    this.code = code;
+class CatalogueError extends KnownError {
+  constructor(code: CatalogueProblem, message: string) {
+    super(code, code === "ITEMS_NOT_WRITTEN" ? "transient" : "permanent", message);
   }
 }
 
@@ -86,7 +85,10 @@ export async function upsertItems(
          item = excluded.item, box = excluded.box, box_beyond = excluded.box_beyond,
          starts_at = excluded.starts_at, ends_at = excluded.ends_at, paths = excluded.paths,
          tables = excluded.tables, updated_at = now()
-       WHERE known.item <> excluded.item
+       WHERE known.item <> excluded.item OR NOT known.box ~= excluded.box
+         OR (known.starts_at, known.ends_at, known.paths, known.tables)
+           <> (excluded.starts_at, excluded.ends_at, excluded.paths, excluded.tables)
+         OR known.box_beyond::text IS DISTINCT FROM excluded.box_beyond::text
        RETURNING item_id, xmax = 0 AS inserted`,
       [
         collectionId,

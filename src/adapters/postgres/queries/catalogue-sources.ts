@@ -1,0 +1,96 @@
+/** The catalogue seen from below: which files and tables its items stand on. */
+import type { Json } from "../../../core/model/json.ts";
+import type { Queryable } from "../queryable.ts";
+
+/** Those of the paths that an item uses. */
+export async function knownPaths(db: Queryable, paths: readonly string[]): Promise<Set<string>> {
+  const { rows } = await db.query<{ path: string }>(
+    `SELECT path FROM unnest($1::text[]) AS path
+     WHERE EXISTS (SELECT FROM dagapp.stac_items WHERE paths @> ARRAY[path])`,
+    [paths],
+  );
+  return new Set(rows.map(({ path }) => path));
+}
+
+/** Those of the tables that an item uses. */
+export async function knownTables(db: Queryable, tables: readonly string[]): Promise<Set<string>> {
+  const { rows } = await db.query<{ name: string }>(
+    `SELECT name FROM unnest($1::text[]) AS name
+     WHERE EXISTS (SELECT FROM dagapp.stac_items WHERE tables @> ARRAY[name])`,
+    [tables],
+  );
+  return new Set(rows.map(({ name }) => name));
+}
+
+/** Those of the files and tables that another item uses too. */
+export async function usedByOthers(
+  db: Queryable,
+  item: { readonly collection_id: string; readonly item_id: string },
+  sources: { readonly paths: readonly string[]; readonly tables: readonly string[] },
+): Promise<Set<string>> {
+  const { rows } = await db.query<{ name: string }>(
+    `SELECT name FROM unnest($3::text[]) AS name WHERE EXISTS (
+       SELECT FROM dagapp.stac_items
+       WHERE paths @> ARRAY[name] AND (collection_id, item_id) <> ($1, $2))
+     UNION
+     SELECT name FROM unnest($4::text[]) AS name WHERE EXISTS (
+       SELECT FROM dagapp.stac_items
+       WHERE tables @> ARRAY[name] AND (collection_id, item_id) <> ($1, $2))`,
+    [item.collection_id, item.item_id, sources.paths, sources.tables],
+  );
+  return new Set(rows.map(({ name }) => name));
+}
+
+export interface ItemPaths {
+  readonly collection_id: string;
+  readonly item_id: string;
+  readonly paths: readonly string[];
+}
+
+export async function pageOfPaths(
+  db: Queryable,
+  limit: number,
+  after: Pick<ItemPaths, "collection_id" | "item_id"> | undefined,
+): Promise<{ items: ItemPaths[]; next: ItemPaths | undefined }> {
+  const { rows } = await db.query<ItemPaths>(
+    `SELECT collection_id, item_id, paths FROM dagapp.stac_items
+     WHERE (collection_id, item_id) > ($1, $2) ORDER BY collection_id, item_id LIMIT $3`,
+    [after?.collection_id ?? "", after?.item_id ?? "", limit],
+  );
+  return { items: rows, next: rows.length === limit ? rows.at(-1) : undefined };
+}
+
+/** Tables that no item uses and no load is filling, and items whose table is not there. */
+export async function compareTables(
+  db: Queryable,
+): Promise<{ withoutItem: string[]; missing: string[] }> {
+  const { rows } = await db.query<{ name: string; is_table: boolean }>(
+    `SELECT relname AS name, true AS is_table FROM pg_class
+     WHERE relnamespace = to_regnamespace('geo') AND relkind IN ('r', 'p')
+       AND NOT EXISTS (SELECT FROM dagapp.stac_items WHERE tables @> ARRAY[relname::text])
+       AND NOT EXISTS (SELECT FROM dagapp.geo_loads WHERE loading_table = relname)
+     UNION ALL
+     SELECT collection_id || '/' || item_id || ' ' || name, false
+     FROM dagapp.stac_items, unnest(tables) AS name
+     WHERE to_regclass('geo.' || quote_ident(name)) IS NULL
+     ORDER BY 1`,
+  );
+  const those = (isTable: boolean) =>
+    rows.filter(({ is_table }) => is_table === isTable).map(({ name }) => name);
+  return { withoutItem: those(true), missing: those(false) };
+}
+
+/** Items as they are stored, whatever is in them. */
+export async function itemRows(
+  db: Queryable,
+  collectionId: string,
+  limit: number,
+  after: string | undefined,
+): Promise<{ rows: { item_id: string; item: Json }[]; next: string | undefined }> {
+  const { rows } = await db.query<{ item_id: string; item: Json }>(
+    `SELECT item_id, item FROM dagapp.stac_items
+     WHERE collection_id = $1 AND item_id > $2 ORDER BY item_id LIMIT $3`,
+    [collectionId, after ?? "", limit],
+  );
+  return { rows, next: rows.length === limit ? rows.at(-1)?.item_id : undefined };
+}

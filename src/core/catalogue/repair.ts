@@ -1,0 +1,54 @@
+import { isJsonObject } from "../model/json.ts";
+import type { Json, JsonObject } from "../model/json.ts";
+import { bboxOf } from "./boxes.ts";
+import { simpleGeometry } from "./geometry.ts";
+import { assetHref } from "./raster-item.ts";
+import { stacItem, stacVersion } from "./stac.ts";
+import type { StacItem } from "./stac.ts";
+
+export type Repair =
+  | { readonly item: StacItem; readonly changes: string[] }
+  | { readonly item: undefined; readonly problem: string };
+
+/** What follows from the rest of an item is written anew; what does not follow is told. */
+export function repairItem(collectionId: string, itemId: string, given: Json): Repair {
+  if (!isJsonObject(given)) return { item: undefined, problem: "it is not an object" };
+  const mended: JsonObject = {
+    ...given,
+    type: "Feature",
+    stac_version: stacVersion,
+    stac_extensions: Array.isArray(given["stac_extensions"]) ? given["stac_extensions"] : [],
+    id: itemId,
+    collection: collectionId,
+    // Made anew for every answer; what is kept are links to elsewhere.
+    links: Array.isArray(given["links"]) ? given["links"] : [],
+    assets: mendAssets(collectionId, itemId, given["assets"]),
+    ...mendBbox(given),
+  };
+  const checked = stacItem.safeParse(mended);
+  if (!checked.success) {
+    const [issue] = checked.error.issues;
+    return { item: undefined, problem: `${issue?.path.join(".") ?? ""}: ${issue?.message ?? ""}` };
+  }
+  const changes = Object.keys(mended).filter((key) => !isSame(mended[key], given[key]));
+  return { item: checked.data, changes };
+}
+
+function mendBbox(given: JsonObject): JsonObject {
+  const geometry = simpleGeometry.safeParse(given["geometry"]);
+  return geometry.success ? { bbox: [...bboxOf(geometry.data)] } : {};
+}
+
+function mendAssets(collectionId: string, itemId: string, assets: Json | undefined): JsonObject {
+  if (assets === undefined || !isJsonObject(assets)) return {};
+  return Object.fromEntries(
+    Object.entries(assets).map(([key, asset]) => {
+      const isOurs = isJsonObject(asset) && typeof asset["rmhdag:path"] === "string";
+      return [key, isOurs ? { ...asset, href: assetHref(collectionId, itemId, key) } : asset];
+    }),
+  );
+}
+
+function isSame(a: Json | undefined, b: Json | undefined): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}

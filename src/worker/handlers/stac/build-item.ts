@@ -1,0 +1,74 @@
+import { version } from "../../../adapters/runtime/version.ts";
+import { bboxOf } from "../../../core/catalogue/boxes.ts";
+import type { Footprint } from "../../../core/catalogue/footprint.ts";
+import { simpleGeometry } from "../../../core/catalogue/geometry.ts";
+import { itemIdFor } from "../../../core/catalogue/item-id.ts";
+import type { GivenTime } from "../../../core/catalogue/moment.ts";
+import { chooseTime } from "../../../core/catalogue/moment.ts";
+import { buildRasterItem } from "../../../core/catalogue/raster-item.ts";
+import { chooseRender } from "../../../core/catalogue/render.ts";
+import type { StacItem } from "../../../core/catalogue/stac.ts";
+import { stacItem } from "../../../core/catalogue/stac.ts";
+import type { JsonObject } from "../../../core/model/json.ts";
+import type { HandlerContext } from "../../define-handler.ts";
+import { PermanentError } from "../../errors.ts";
+import type { StoredRaster } from "./describe-raster.ts";
+
+export interface ItemWishes extends GivenTime {
+  readonly collection_id: string;
+  readonly item_id?: string | null | undefined;
+  readonly title?: string | null | undefined;
+  readonly properties?: JsonObject | null | undefined;
+  readonly platform?: Readonly<Record<string, string>> | null | undefined;
+  readonly source_path?: string | null | undefined;
+  readonly lineage?: string | null | undefined;
+  readonly render?: JsonObject | null | undefined;
+}
+
+/** The item of one raster or of its tiles, checked as everything that is catalogued. */
+export function buildItem(
+  { gdal }: HandlerContext,
+  wishes: ItemWishes,
+  files: readonly StoredRaster[],
+  footprint: Footprint,
+  visual?: StoredRaster,
+): StacItem {
+  const [first] = files;
+  if (first === undefined) throw new Error("an item without a file");
+  const { source_path: source } = wishes;
+  const item = buildRasterItem({
+    ...wishes,
+    item_id: wishes.item_id ?? itemIdFor(first.path),
+    footprint,
+    time: chooseTime(wishes, first.facts.datetime, first.written_at),
+    files,
+    visual,
+    render: wishes.render ?? chooseRender((visual ?? first).facts),
+    processing: {
+      datetime: first.written_at,
+      software: { rmhdagmaster: version, GDAL: gdal.version },
+      lineage: wishes.lineage ?? (source == null ? undefined : `Made from ${source}.`),
+      derived_from: source,
+    },
+  });
+  return checkItem(item);
+}
+
+export function checkItem(item: unknown): StacItem {
+  const checked = stacItem.safeParse(item);
+  if (checked.success) return checked.data;
+  const [issue] = checked.error.issues;
+  throw new PermanentError(
+    `The item cannot be catalogued: ${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}`,
+    { code: "ITEM_INVALID" },
+  );
+}
+
+/** A footprint that the caller knows better, such as that of the valid pixels. */
+export function givenFootprint(geometry: unknown): Footprint {
+  const parsed = simpleGeometry.safeParse(geometry);
+  if (parsed.success) return { geometry: parsed.data, bbox: bboxOf(parsed.data) };
+  throw new PermanentError("The geometry is not a GeoJSON geometry in longitude and latitude.", {
+    code: "GEOMETRY_INVALID",
+  });
+}

@@ -1,0 +1,95 @@
+import { createHash } from "node:crypto";
+import { pipeline } from "node:stream/promises";
+import { TiffError, buffered, storageSource } from "../../../adapters/cog/byte-source.ts";
+import { readTiffStructure } from "../../../adapters/cog/read-tiff-structure.ts";
+import type { DescribedRaster, RasterFile } from "../../../core/catalogue/raster-item.ts";
+import { detectRasterType } from "../../../core/raster/detect-type.ts";
+import type { RasterFacts } from "../../../core/raster/facts.ts";
+import { parseGdalInfo } from "../../../core/raster/parse-info.ts";
+import { validateCog } from "../../../core/raster/validate-cog.ts";
+import type { HandlerContext } from "../../define-handler.ts";
+import { PermanentError } from "../../errors.ts";
+
+export interface GivenFile {
+  readonly blob_path: string;
+  readonly container?: string | null | undefined;
+  readonly facts?: RasterFacts | null | undefined;
+}
+
+export interface StoredRaster extends RasterFile {
+  readonly written_at: string;
+}
+
+/** The file in storage with what is known of it; what no node has told is read. */
+export async function describeRaster(
+  context: HandlerContext,
+  { blob_path, container, facts }: GivenFile,
+): Promise<StoredRaster> {
+  const source = await context.sources.resolve(blob_path, container ?? undefined);
+  const path = source.display;
+  if (source.kind !== "storage") {
+    throw new PermanentError(`Only files in storage can be catalogued, and "${path}" is not.`, {
+      code: "NOT_IN_STORAGE",
+    });
+  }
+  const stored = await context.storage.head(path);
+  if (stored === undefined) {
+    throw new PermanentError(`There is nothing at "${path}" in storage.`, {
+      code: "NOT_IN_STORAGE",
+    });
+  }
+  const common = { path, bytes: stored.bytes, written_at: stored.modified_at };
+  if (facts != null) {
+    if (facts.bytes !== stored.bytes) {
+      throw new PermanentError(
+        `"${path}" has ${stored.bytes} bytes, and the node that wrote it says ${facts.bytes}.`,
+        { code: "FILE_CHANGED" },
+      );
+    }
+    return { ...common, is_cog: true, facts };
+  }
+  const [read, checksum, isCog] = await Promise.all([
+    readInfo(context, path),
+    hashStored(context, path),
+    checkCog(context, path),
+  ]);
+  return { ...common, is_cog: isCog, facts: { ...read, checksum } };
+}
+
+async function readInfo(context: HandlerContext, path: string): Promise<DescribedRaster> {
+  const { gdal, storage, workDir, signal } = context;
+  const args = ["-json", "-norat", "-noct", await storage.gdalPath(path)];
+  // Nothing may appear beside a file in storage.
+  const env = { GDAL_PAM_ENABLED: "NO" };
+  const { stdout } = await gdal.run("gdalinfo", args, { workDir, signal, env });
+  const info = parseGdalInfo(stdout);
+  if (info === undefined || info.crs === null || info.transform === null) {
+    throw new PermanentError(
+      `"${path}" has no place on the map: it has no coordinate reference system or no transform. Process it with raster_ingest first, with source_crs.`,
+      { code: "CRS_MISSING" },
+    );
+  }
+  const { width, height, crs, transform, bands, sampling, datetime, hasPalette } = info;
+  const raster_type = detectRasterType(bands, hasPalette);
+  return { width, height, crs, transform, bands: [...bands], sampling, datetime, raster_type };
+}
+
+async function hashStored({ storage, signal }: HandlerContext, path: string): Promise<string> {
+  const hash = createHash("sha256");
+  const { body } = await storage.stream(path);
+  await pipeline(body, hash, { signal });
+  return `1220${hash.digest("hex")}`;
+}
+
+/** By its structure alone: every block was read when it was made. */
+async function checkCog({ storage }: HandlerContext, path: string): Promise<boolean> {
+  try {
+    const structure = await readTiffStructure(buffered(await storageSource(storage, path)));
+    const there = async (name: string) => (await storage.head(name)) !== undefined;
+    const sidecars = { overviews: await there(`${path}.ovr`), mask: await there(`${path}.msk`) };
+    return validateCog(structure, sidecars).valid;
+  } catch (error) {
+    if (error instanceof TiffError) return false;
+    throw error;
+  }
+}

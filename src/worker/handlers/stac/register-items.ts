@@ -1,0 +1,30 @@
+import { upsertItems } from "../../../adapters/postgres/repositories/catalogue.ts";
+import { defineHandler } from "../../define-handler.ts";
+import { buildItem } from "./build-item.ts";
+import { demandDatabase } from "./demand-database.ts";
+import { describeRaster } from "./describe-raster.ts";
+import { eachOf } from "./each-of.ts";
+import { findFootprints } from "./find-footprints.ts";
+import { placed } from "./whole-footprint.ts";
+
+export const registerItems = defineHandler(
+  "raster.stac_register_items",
+  async (params, context) => {
+    const database = demandDatabase(context);
+    const { collection_id, items: given, datetime, properties, platform } = params;
+    const files = await eachOf(given, async (file, index) => {
+      context.signal.throwIfAborted();
+      const described = await describeRaster(context, file);
+      context.progress((90 * (index + 1)) / given.length, file.blob_path);
+      return described;
+    });
+    const footprints = await findFootprints(context, files.map(placed));
+    const items = files.map((file, index) => {
+      const { item_id, title } = given[index]!;
+      const wishes = { collection_id, item_id, title, datetime, properties, platform };
+      return buildItem(context, wishes, [file], footprints[index]!);
+    });
+    const { item_ids } = await upsertItems(database, collection_id, items);
+    return { collection_id, item_ids, count: item_ids.length };
+  },
+);
