@@ -1,0 +1,48 @@
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { Ajv } from "ajv";
+import type { AnySchemaObject, ValidateFunction } from "ajv";
+import addFormats from "ajv-formats";
+
+/** STAC's own schemas refer to these by address; for us it matters that they are objects. */
+const standIns = [
+  "https://geojson.org/schema/Feature.json",
+  "https://geojson.org/schema/Geometry.json",
+  "https://proj.org/schemas/v0.7/projjson.schema.json",
+];
+
+/** Says what is wrong with an item or a collection, by STAC's schemas and those of its extensions. */
+export function stacSchemas(folder: string): (given: object) => string[] {
+  const ajv = new Ajv({ strict: false, allErrors: true });
+  addFormats.default(ajv);
+  for (const format of ["iri", "iri-reference"]) ajv.addFormat(format, true);
+  for (const $id of standIns) ajv.addSchema({ $id, type: "object" });
+  for (const name of readdirSync(folder).filter((each) => each.endsWith(".json"))) {
+    // The snapshot is a beta of the version that we write.
+    const text = readFileSync(path.join(folder, name), "utf8")
+      .replaceAll('"1.1.0-beta.1"', '"1.1.0"')
+      .replaceAll("commonjson", "common.json");
+    ajv.addSchema(JSON.parse(text) as AnySchemaObject);
+  }
+  const base = "https://schemas.stacspec.org/v1.1.0-beta.1";
+  return (given) => {
+    const { type, stac_extensions: extensions = [] } = given as {
+      type: string;
+      stac_extensions?: string[];
+    };
+    const core =
+      type === "Collection"
+        ? `${base}/collection-spec/json-schema/collection.json`
+        : `${base}/item-spec/json-schema/item.json`;
+    const known = extensions.filter((address) => !address.includes("/render/"));
+    return [core, ...known].flatMap((address) => check(ajv.getSchema(address), address, given));
+  };
+}
+
+function check(schema: ValidateFunction | undefined, address: string, given: object): string[] {
+  if (schema === undefined) return [`there is no schema ${address}`];
+  if (schema(given) === true) return [];
+  return (schema.errors ?? []).map(
+    ({ instancePath, message }) => `${address}: ${instancePath} ${message ?? ""}`,
+  );
+}
