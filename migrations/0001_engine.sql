@@ -209,7 +209,9 @@ CREATE TABLE dagapp.dag_workers (
   slots        integer NOT NULL CHECK (slots > 0),
   busy         integer NOT NULL DEFAULT 0,
   started_at   timestamptz NOT NULL DEFAULT now(),
-  heartbeat_at timestamptz NOT NULL DEFAULT now()
+  heartbeat_at timestamptz NOT NULL DEFAULT now(),
+  -- Which one it runs: engine, version, codecs.
+  gdal         jsonb
 ) WITH (fillfactor = 50);
 
 -- The transitions of core/model, as guards. They are written into WHEN so that a legal update costs

@@ -15,6 +15,7 @@ import { createHeartbeat } from "./heartbeat.ts";
 import { createHttpReporter } from "./http-reporter.ts";
 import { createPostgresReporter } from "./postgres-reporter.ts";
 import { handlers, notImplemented } from "./registry.ts";
+import { makeWorkFolder } from "./work-folder.ts";
 
 export interface RunningWorker {
   /** In the order in which a worker stops: nothing new, what runs, what is told, who tells it. */
@@ -42,9 +43,12 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
           workerId,
           log,
         });
-  const workFolder = path.join(config.dataFolder, "work");
+  const work = await makeWorkFolder(path.join(config.dataFolder, "work"), {
+    host: config.host,
+    pid: process.pid,
+  });
   const mountFolder = path.join(config.dataFolder, "mount");
-  for (const folder of [workFolder, mountFolder]) await mkdir(folder, { recursive: true });
+  await mkdir(mountFolder, { recursive: true });
   const storage = await openStorage(config.storage);
   const gdal = await createGdal(config.gdal);
   const { engine, version } = gdal;
@@ -63,7 +67,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
 
   const parts = {
     ...{ handlers, notImplemented, reporter, storage, sources, gdal, database },
-    ...{ workFolder, mountFolder, log },
+    ...{ workFolder: work.folder, mountFolder, log },
   };
   const consumption = consume({
     broker,
@@ -84,6 +88,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
       version: config.version,
       queues: config.queues,
       slots: config.concurrency,
+      gdal: { engine, version, codecs: gdal.capabilities.codecs },
     },
   });
   heartbeat.start();
@@ -93,6 +98,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
       { name: "tasks", stop: () => consumption.close({ graceMs: config.graceMs }) },
       { name: "reports", stop: () => reporter.close() },
       { name: "heartbeat", stop: () => heartbeat.stop() },
+      { name: "work folder", stop: () => work.remove() },
       { name: "broker", stop: () => broker.close() },
       {
         name: "database",

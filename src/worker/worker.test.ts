@@ -299,6 +299,7 @@ describe("a worker process", () => {
     );
     expect(row).toMatchObject({ queues: [queue], slots: 7, busy: 1, pid: worker.pid });
     expect(row).toHaveProperty("version", expect.stringMatching(/^\d+\.\d+\.\d+/));
+    expect(row).toHaveProperty("gdal.engine", expect.stringMatching(/^(?:native|wasm)$/));
   });
 
   it("keeps the lines of a task, and its progress while it runs", async () => {

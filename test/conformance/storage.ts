@@ -85,7 +85,8 @@ export function describeStorage(name: string, start: () => Promise<StorageUnderT
       "silver/./x",
       "silver/a\0b",
       "silver\\..\\x",
-      `silver/${"x".repeat(1100)}`,
+      `silver/${"x/".repeat(550)}x`,
+      `silver/${"ü".repeat(101)}`,
     ])("refuses the path %j in every way", async (bad) => {
       for (const ask of [
         () => storage.put(bad, bytes("x")),

@@ -1,4 +1,5 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { copyFile, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -44,6 +45,25 @@ describe.skipIf(native === undefined)("native GDAL (skipped where it is not inst
       GdalTimeout,
     );
     expect(await processesWith(fifo)).toEqual([]);
+  });
+});
+
+describe.skipIf(native === undefined || !existsSync("/usr/bin/setpriv"))("a killed worker", () => {
+  it("leaves no program running", async () => {
+    const fifo = path.join(workDir, "orphan.vrt");
+    await promisify(execFile)("mkfifo", [fifo]);
+    const file = new URL("../../../dist/adapters/gdal/create-gdal.js", import.meta.url).href;
+    const text = `import { createGdal } from ${JSON.stringify(file)};
+      const gdal = await createGdal();
+      await gdal.run("gdalinfo", [${JSON.stringify(fifo)}], { workDir: ${JSON.stringify(workDir)} });`;
+    const parent = spawn(process.execPath, ["--input-type=module", "-e", text], {
+      stdio: "ignore",
+    });
+    const running = async () =>
+      (await processesWith(fifo)).filter((line) => !line.includes("input-type"));
+    await waitFor(async () => (await running()).length > 0, { what: "the program" });
+    parent.kill("SIGKILL");
+    await waitFor(async () => (await running()).length === 0, { what: "its end" });
   });
 });
 

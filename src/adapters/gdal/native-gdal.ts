@@ -13,11 +13,18 @@ export async function findNativeGdal(folders: readonly string[]): Promise<Gdal |
   const needed = ["gdalinfo", "gdal_translate", "gdalwarp", "ogr2ogr", "ogrinfo"] as const;
   if (!needed.every((program) => found.has(program))) return undefined;
 
+  const tether = (await isProgram(setpriv)) ? [setpriv, "--pdeathsig", "KILL", "--"] : [];
+  /** Killed without a word, we could stop nothing: so the kernel ends the program with us. */
+  const endsWithUs = (program: string, args: readonly string[]) => {
+    const [file = program, ...rest] = [...tether, program, ...args];
+    return { file, args: rest };
+  };
+
   const run: Gdal["run"] = async (program, args, options) => {
     const file = found.get(program);
     if (file === undefined) throw new Error(`${program} is not installed beside the others.`);
     const env = gdalEnvironment(args, options);
-    return runProcess({ program, file, args, env }, options);
+    return runProcess({ program, ...endsWithUs(file, args), env }, options);
   };
   const ask = async (program: GdalProgram, ...args: string[]) =>
     (await run(program, args, { workDir: tmpdir(), timeoutMs: 30_000 })).stdout;
@@ -40,16 +47,21 @@ export async function findNativeGdal(folders: readonly string[]): Promise<Gdal |
   };
 }
 
+const setpriv = "/usr/bin/setpriv";
+
+function isProgram(file: string): Promise<boolean> {
+  return access(file, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
 async function findPrograms(folders: readonly string[]): Promise<Map<GdalProgram, string>> {
   const found = new Map<GdalProgram, string>();
   for (const program of gdalPrograms) {
     for (const folder of folders) {
       const file = path.join(folder, program);
-      const isThere = await access(file, constants.X_OK).then(
-        () => true,
-        () => false,
-      );
-      if (!isThere) continue;
+      if (!(await isProgram(file))) continue;
       found.set(program, file);
       break;
     }

@@ -122,6 +122,10 @@ function check(path: string): readonly [Zone, ...string[]] {
   if ([first, ...rest].some((part) => part === "" || part === "." || part === "..")) {
     refuse('its parts must not be empty, "." or ".."');
   }
+  // A file system allows 255, and a file on its way needs a longer name than its own.
+  if (rest.some((part) => Buffer.byteLength(part) > 200)) {
+    refuse("one of its parts is longer than 200 bytes");
+  }
   const zone = zones.find((each) => each === first) ?? refuse(zoneWanted);
   return [zone, ...rest];
 }

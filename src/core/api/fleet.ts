@@ -12,6 +12,14 @@ const member = {
   alive: z.boolean(),
 };
 
+/** Which GDAL a worker runs, and the compressions that it can read. */
+const workerGdal = z.object({
+  engine: z.enum(["native", "wasm"]),
+  version: z.string(),
+  codecs: z.array(z.string()).readonly(),
+});
+export type WorkerGdal = z.infer<typeof workerGdal>;
+
 const listWorkers = defineContract({
   id: "listWorkers",
   method: "GET",
@@ -26,6 +34,7 @@ const listWorkers = defineContract({
         queues: z.array(z.string()),
         slots: count,
         busy: count,
+        gdal: workerGdal.nullable(),
       })
       .meta({ id: "Worker" }),
   ),

@@ -1,3 +1,4 @@
+import type { WorkerRow } from "../../adapters/postgres/queries/fleet.ts";
 import { listOrchestrators, listWorkers } from "../../adapters/postgres/queries/fleet.ts";
 import { readSchemaStatus } from "../../adapters/postgres/queries/schema.ts";
 import type { JsonObject } from "../../core/model/json.ts";
@@ -73,7 +74,16 @@ const checks: Record<string, (deps: Deps) => Promise<Part>> = {
     return {
       status: alive.length > 0 ? "ok" : "degraded",
       detail: `${alive.length} of ${all.length} alive, ${busy} of ${slots} slots busy`,
-      facts: { alive: alive.length, known: all.length, slots, busy },
+      facts: { alive: alive.length, known: all.length, slots, busy, gdal: enginesOf(alive) },
     };
   },
 };
+
+/** Usually one; two while an upgrade rolls out, or where a machine lacks the programs. */
+function enginesOf(workers: readonly WorkerRow[]): { engine: string; version: string }[] {
+  const found = workers.flatMap(({ gdal }) =>
+    gdal === null ? [] : [{ ...gdal, codecs: [...gdal.codecs] }],
+  );
+  const known = new Map(found.map((each) => [`${each.engine} ${each.version}`, each]));
+  return [...known.values()];
+}

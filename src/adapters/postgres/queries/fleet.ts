@@ -1,3 +1,4 @@
+import type { WorkerGdal } from "../../../core/api/fleet.ts";
 import type { JobStatus } from "../../../core/model/job.ts";
 import type { Queryable } from "../queryable.ts";
 
@@ -20,11 +21,12 @@ export interface WorkerRow extends Member {
   readonly queues: string[];
   readonly slots: number;
   readonly busy: number;
+  readonly gdal: WorkerGdal | null;
 }
 
 export async function listWorkers(db: Queryable): Promise<WorkerRow[]> {
   const { rows } = await db.query<WorkerRow>(
-    `SELECT worker_id, host, pid, version, queues, slots, busy, started_at, heartbeat_at,
+    `SELECT worker_id, host, pid, version, queues, slots, busy, gdal, started_at, heartbeat_at,
             ${workerIsAlive} AS alive
      FROM dagapp.dag_workers ORDER BY worker_id`,
   );

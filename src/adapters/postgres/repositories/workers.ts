@@ -1,3 +1,4 @@
+import type { WorkerGdal } from "../../../core/api/fleet.ts";
 import type { Queryable } from "../queryable.ts";
 
 export interface WorkerRow {
@@ -8,16 +9,18 @@ export interface WorkerRow {
   readonly queues: readonly string[];
   readonly slots: number;
   readonly busy: number;
+  readonly gdal: WorkerGdal;
 }
 
 /** Registers at the first beat, and again should somebody have removed the row meanwhile. */
 export async function beatWorker(db: Queryable, worker: WorkerRow): Promise<void> {
   await db.query(
-    `INSERT INTO dagapp.dag_workers (worker_id, host, pid, version, queues, slots, busy)
-     VALUES ($1, $2, $3, $4, $5, $6, $7)
+    `INSERT INTO dagapp.dag_workers (worker_id, host, pid, version, queues, slots, busy, gdal)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
      ON CONFLICT (worker_id) DO UPDATE
      SET host = excluded.host, pid = excluded.pid, version = excluded.version,
          queues = excluded.queues, slots = excluded.slots, busy = excluded.busy,
+         gdal = excluded.gdal,
          heartbeat_at = now(),
          started_at = CASE WHEN dag_workers.pid = excluded.pid THEN dag_workers.started_at
                       ELSE now() END`,
@@ -29,6 +32,7 @@ export async function beatWorker(db: Queryable, worker: WorkerRow): Promise<void
       worker.queues,
       worker.slots,
       worker.busy,
+      JSON.stringify(worker.gdal),
     ],
     "dag_beat_worker",
   );

@@ -1,0 +1,37 @@
+import { randomBytes } from "node:crypto";
+import { mkdir, readdir, rm } from "node:fs/promises";
+import path from "node:path";
+
+const pattern = /^(.+)\.(\d+)\.[0-9a-f]{6}$/;
+
+/**
+ * A folder of this process's own for its tasks' folders. What processes of this machine left there
+ * when they were killed is removed: their tasks run elsewhere by now, from the beginning.
+ */
+export async function makeWorkFolder(
+  base: string,
+  self: { readonly host: string; readonly pid: number },
+): Promise<{ readonly folder: string; remove(): Promise<void> }> {
+  await mkdir(base, { recursive: true });
+  for (const name of await readdir(base)) {
+    const [, host, pid] = pattern.exec(name) ?? [];
+    // A number of our own is one that was given out again: we have only just started.
+    const isGone = Number(pid) === self.pid || !isAlive(Number(pid));
+    if (host === self.host && isGone) await remove(path.join(base, name));
+  }
+  const folder = path.join(base, `${self.host}.${self.pid}.${randomBytes(3).toString("hex")}`);
+  await mkdir(folder);
+  return { folder, remove: () => remove(folder) };
+}
+
+function remove(folder: string): Promise<void> {
+  return rm(folder, { recursive: true, force: true });
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as { code?: string }).code === "EPERM";
+  }
+}
