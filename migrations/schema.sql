@@ -387,7 +387,8 @@ CREATE TABLE dagapp.dag_workers (
   slots integer NOT NULL,
   busy integer NOT NULL DEFAULT 0,
   started_at timestamp with time zone NOT NULL DEFAULT now(),
-  heartbeat_at timestamp with time zone NOT NULL DEFAULT now()
+  heartbeat_at timestamp with time zone NOT NULL DEFAULT now(),
+  gdal jsonb
 )
 WITH (fillfactor=50);
 CREATE TABLE dagapp.dag_workflow_versions (
