@@ -5,7 +5,7 @@ import { jobQueue, taskQueues } from "./queues.ts";
 
 describe("the handler catalogue", () => {
   it("holds the handlers that existing workflows name", () => {
-    expect([...handlerCatalogue.keys()]).toEqual([
+    const named = [
       ...["echo", "hello_world", "sleep", "fail", "flaky_echo", "multi_phase", "size_check"],
       ...["chunk_processor", "probe"],
       ...["raster.validate", "raster.create_cog", "raster.blob_to_mount"],
@@ -17,7 +17,8 @@ describe("the handler catalogue", () => {
       ...["stac.list_items", "stac.rebuild_items", "stac.repair_items"],
       ...["vector_prepare", "vector_upload_chunk", "vector_publish", "vector_create_stac"],
       ...["vector_simplify", "vector_dissolve"],
-    ]);
+    ];
+    expect(named.filter((name) => !handlerCatalogue.has(name))).toEqual([]);
   });
 
   it.each([...handlerCatalogue.values()])("$name goes to a task queue and can be shown", (each) => {

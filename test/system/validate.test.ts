@@ -61,7 +61,7 @@ describe("rmhdag validate", () => {
   it("finds nothing in the workflows that ship", async () => {
     expect(await rmhdag(["validate", "workflows"])).toEqual({
       status: 0,
-      stdout: "9 files checked: 0 errors, 0 warnings\n",
+      stdout: expect.stringMatching(/^\d+ files checked: 0 errors, 0 warnings\n$/) as unknown,
       stderr: "",
     });
   });

@@ -56,6 +56,8 @@ const validate = defineContract({
     nodata: z.union([z.number(), z.string()]).nullable(),
     is_cog: z.boolean(),
     raster_type: rasterType,
+    /** Whether it can be cut along the tiles of web maps; across 180° it cannot. */
+    can_visualize: z.boolean(),
     /** Multihash of the file's content. */
     content_hash: z.string(),
   }),
@@ -213,14 +215,24 @@ const clip = defineContract({
 const mosaic = defineContract({
   name: "raster_mosaic",
   description: "Merges rasters of one kind into one.",
-  params: z.strictObject({
-    blob_paths: z.array(blobPath).min(1).max(10_000),
-    container: container.nullish(),
-    ...destination,
-    target_crs: crs.nullish(),
-    resampling: resampling.nullish(),
-    raster_type: rasterType.nullish(),
-  }),
+  params: z
+    .strictObject({
+      blob_paths: z.array(blobPath).min(1).max(10_000).nullish(),
+      container: container.nullish(),
+      /** Outputs of the nodes that wrote them. */
+      tiles: z
+        .array(z.looseObject({ blob_path: blobPath }))
+        .min(1)
+        .max(10_000)
+        .nullish(),
+      ...destination,
+      target_crs: crs.nullish(),
+      resampling: resampling.nullish(),
+      raster_type: rasterType.nullish(),
+    })
+    .refine(({ blob_paths, tiles }) => (blob_paths == null) !== (tiles == null), {
+      message: "needs either blob_paths or tiles",
+    }),
   result: cogResult,
   queue: queueFor.heavy,
   timeout_seconds: 7200,

@@ -111,7 +111,10 @@ export const rasterFindings = {
   NODATA_AND_ALPHA: ["warn", "Both say which pixels are empty; the nodata value counts."],
   PALETTE: ["info", "Nothing to do: classes are kept as they are, resampled by nearest neighbour."],
   RASTER_TYPE_MISMATCH: ["reject", "Leave raster_type out, or submit the file that you described."],
-  ALREADY_COG: ["info", "Nothing to do: it is copied and not encoded again."],
+  ALREADY_COG: [
+    "info",
+    "Nothing to do: unless another CRS or encoding is asked for, it is copied as it is.",
+  ],
 } as const satisfies Record<string, readonly [Severity, string]>;
 
 export type RasterFindingCode = keyof typeof rasterFindings;
@@ -123,6 +126,20 @@ export function makeFinding(
 ): RasterFinding {
   const [usual, remedy] = rasterFindings[code];
   return { code, severity: severity ?? usual, message, remedy };
+}
+
+/** Those whose remedy changes the file, besides those that refuse it. */
+const changing: ReadonlySet<string> = new Set<RasterFindingCode>([
+  "CRS_OVERRIDE",
+  "GCPS_ONLY",
+  "NOT_NORTH_UP",
+  "BIT_DEPTH_DOWNCAST",
+  "NODATA_NOT_REPRESENTABLE",
+  "NAN_WITHOUT_NODATA",
+]);
+
+export function changesFile({ code, severity }: RasterFinding): boolean {
+  return severity === "reject" || changing.has(code);
 }
 
 export function verdictOf(findings: readonly RasterFinding[]): Verdict {

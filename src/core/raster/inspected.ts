@@ -20,8 +20,9 @@ export interface InspectedRaster {
   readonly datetime: string | null;
   /** Corners in longitude and latitude, as GDAL transforms them. */
   readonly wgs84Ring: readonly (readonly [number, number])[] | null;
-  /** Undefined where the file is no TIFF. */
   readonly isCog: boolean;
+  /** A COG without even a warning: with the overviews that it needs, and tiled also where small. */
+  readonly isWholeCog: boolean;
   /** What GDAL said while every block was read. */
   readonly readErrors: readonly string[];
 }

@@ -1,6 +1,6 @@
 import { detectRasterType } from "./detect-type.ts";
 import type { RasterType } from "./facts.ts";
-import { makeFinding, sortFindings, verdictOf } from "./finding.ts";
+import { changesFile, makeFinding, sortFindings, verdictOf } from "./finding.ts";
 import type { RasterFinding, Verdict } from "./finding.ts";
 import type { InspectedRaster } from "./inspected.ts";
 import { judgePlace } from "./judge-place.ts";
@@ -16,13 +16,15 @@ export interface Judgement {
 
 export function judgeRaster(raster: InspectedRaster, policy: RasterPolicy): Judgement {
   const detected = detectRasterType(raster.bands, raster.hasPalette);
-  const findings = sortFindings([
+  const found = [
     ...judgeReading(raster),
     ...judgePlace(raster, policy.givenCrs),
     ...judgeBands(raster, detected, policy),
     ...judgeUnlessBroken(raster, policy),
-    ...(raster.isCog ? [makeFinding("ALREADY_COG", "It is a valid Cloud-Optimized GeoTIFF.")] : []),
-  ]);
+  ];
+  const isGood = raster.isWholeCog && !found.some(changesFile);
+  const cog = makeFinding("ALREADY_COG", "It is a valid Cloud-Optimized GeoTIFF.");
+  const findings = sortFindings(isGood ? [...found, cog] : found);
   const rasterType = policy.rasterType ?? detected;
   return { verdict: verdictOf(findings), findings, rasterType };
 }

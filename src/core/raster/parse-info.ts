@@ -46,7 +46,7 @@ const info = z.looseObject({
   bands: z.array(bandInfo).default([]),
 });
 
-type ParsedInfo = Omit<InspectedRaster, "bytes" | "isCog" | "readErrors">;
+type ParsedInfo = Omit<InspectedRaster, "bytes" | "isCog" | "isWholeCog" | "readErrors">;
 
 /** GDAL's JSON may contain bare NaN and Infinity. Undefined when it is not what was expected. */
 export function parseGdalInfo(json: string): ParsedInfo | undefined {

@@ -1,7 +1,8 @@
 /** From what a raster is and what is wanted to the steps of GDAL that make it so. */
-import { isSameCrs } from "./crs.ts";
+import { isSameCrs, meaningOf } from "./crs.ts";
 import { toGdalType } from "./data-type.ts";
 import type { NodataValue, RasterCrs } from "./facts.ts";
+import { changesFile } from "./finding.ts";
 import type { RasterFinding, RasterFindingCode } from "./finding.ts";
 import { dataBands } from "./inspected.ts";
 import type { InspectedRaster } from "./inspected.ts";
@@ -33,21 +34,13 @@ export interface CogPlan {
   readonly imageAlpha: ImageAlpha | undefined;
   /** Arguments of the translation, without format, creation options and files. */
   readonly translate: readonly string[];
+  /** What the output says that empty pixels are. */
+  readonly nodata: NodataValue | null;
   /** The CRS that the source's coordinates are in, as it says itself or as it was told. */
   readonly sourceWkt2: string | undefined;
   /** Whether the driver must add alpha where its own warp leaves nothing. */
   readonly addAlpha: boolean;
 }
-
-/** Findings whose remedy changes the file. */
-const changing: ReadonlySet<string> = new Set<RasterFindingCode>([
-  "CRS_OVERRIDE",
-  "GCPS_ONLY",
-  "NOT_NORTH_UP",
-  "BIT_DEPTH_DOWNCAST",
-  "NODATA_NOT_REPRESENTABLE",
-  "NAN_WITHOUT_NODATA",
-]);
 
 export function planCog(request: CogRequest): CogPlan {
   const { raster, findings, tier, profile, targetCrs, givenCrs } = request;
@@ -59,25 +52,38 @@ export function planCog(request: CogRequest): CogPlan {
     targetCrs !== null &&
     (source === null || !isSameCrs(source, targetCrs));
   const isCopy =
-    raster.isCog &&
+    raster.isWholeCog &&
     tier !== "visualization" &&
     !isReprojected &&
     !request.isEncodingGiven &&
     request.nodata === undefined &&
-    !findings.some(({ code }) => changing.has(code));
+    !findings.some(changesFile);
   const nodata = nodataOf(request);
   const warps = isMoved || isReprojected;
+  const isWrapped =
+    isReprojected && has("CROSSES_ANTIMERIDIAN") && meaningOf(targetCrs)?.kind === "geographic";
   const needsMask = warps && nodata === null && raster.transparency === "none" && !profile.asImage;
   return {
     isCopy,
-    warp: warps ? warpArguments(request, nodata, isReprojected, needsMask) : undefined,
+    warp: warps
+      ? [...warpArguments(request, nodata, isReprojected, needsMask), ...(isWrapped ? wrapped : [])]
+      : undefined,
     image: profile.asImage ? imageBands(raster) : undefined,
     imageAlpha: profile.asImage && nodata === null ? imageAlpha(raster) : undefined,
+    nodata,
     sourceWkt2: source?.wkt2,
-    translate: profile.asImage ? [] : translateArguments(request, nodata, needsMask, warps),
+    translate: profile.asImage
+      ? []
+      : [
+          ...translateArguments(request, nodata, needsMask, warps),
+          ...(isWrapped && targetCrs !== null ? ["-a_srs", targetCrs.wkt2] : []),
+        ],
     addAlpha: nodata === null && raster.transparency === "none" && !profile.asImage,
   };
 }
+
+/** Longitudes count on beyond 180, or the output would span the world and hold almost nothing. */
+const wrapped = ["--config", "CENTER_LONG", "180"];
 
 /** Null: none. What the type cannot hold is dropped; floating point without any gets NaN. */
 function nodataOf({ raster, findings, nodata }: CogRequest): NodataValue | null {

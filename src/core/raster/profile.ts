@@ -87,10 +87,17 @@ function predictorFor(compression: Compression, isClasses: boolean, type: DataTy
   return 2;
 }
 
+interface CreationSize {
+  readonly threads: number;
+  readonly addAlpha: boolean;
+  /** Of the output, in pixels. */
+  readonly size: readonly [number, number];
+}
+
 /** As options of GDAL's COG driver. */
 export function toCreationOptions(
   profile: CogProfile,
-  { threads, addAlpha }: { readonly threads: number; readonly addAlpha: boolean },
+  { threads, addAlpha, size }: CreationSize,
 ): string[] {
   const options = {
     COMPRESS: profile.compression.toUpperCase(),
@@ -99,8 +106,9 @@ export function toCreationOptions(
     QUALITY: profile.quality,
     OVERVIEW_RESAMPLING: profile.overviewResampling.toUpperCase(),
     WARP_RESAMPLING: profile.warpResampling.toUpperCase(),
-    // Overviews of the source were made in ways that nobody knows.
-    OVERVIEWS: "IGNORE_EXISTING",
+    // Overviews of the source were made in ways that nobody knows. Where none are needed GDAL 3.6
+    // takes them over all the same, in whatever order they were, unless told to have none.
+    OVERVIEWS: size.some((side) => side > profile.blockSize) ? "IGNORE_EXISTING" : "NONE",
     // IF_NEEDED has no effect under compression.
     BIGTIFF: "IF_SAFER",
     NUM_THREADS: threads,

@@ -9,8 +9,8 @@ import { place } from "./inspected.ts";
 
 export const rasterTile = z.looseObject({
   index: z.number().int().min(0),
-  row: z.number().int().min(0),
-  column: z.number().int().min(0),
+  row: z.number().int().min(0).optional(),
+  column: z.number().int().min(0).optional(),
   /** In pixels of the output: left, top, width, height. */
   window: z.tuple([
     z.number().int().min(0),

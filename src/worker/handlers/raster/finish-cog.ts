@@ -1,0 +1,153 @@
+/**
+ * The last steps of everything that writes a COG: nobody downstream looks again, so the file is
+ * checked by our own validator, read once from end to end, and compared after the upload.
+ */
+import { stat } from "node:fs/promises";
+import path from "node:path";
+import { inspectCog } from "../../../adapters/cog/inspect-cog.ts";
+import type { RasterFacts, RasterType } from "../../../core/raster/facts.ts";
+import { detectRasterType } from "../../../core/raster/detect-type.ts";
+import { boundsOf } from "../../../core/raster/inspected.ts";
+import type { InspectedRaster } from "../../../core/raster/inspected.ts";
+import type { HandlerContext } from "../../define-handler.ts";
+import { HandlerError, PermanentError, TransientError } from "../../errors.ts";
+import { hashFile } from "./hash-file.ts";
+import { inspectRaster } from "./inspect.ts";
+
+const cogMedia = "image/tiff; application=geotiff; profile=cloud-optimized";
+
+export async function finishCog(
+  context: HandlerContext,
+  file: string,
+  destination: string,
+  rasterType: RasterType | undefined,
+) {
+  const [facts] = await Promise.all([
+    readFacts(context, file, destination, rasterType),
+    checkCog(file, destination),
+  ]);
+  context.signal.throwIfAborted();
+  await context.storage.putFile(destination, file, {
+    contentType: cogMedia,
+    signal: context.signal,
+  });
+  await compareStored(context, destination, facts);
+  return toWritten(destination, facts);
+}
+
+/** What lies there already, if it is what it should be; a broken one is made again. */
+export async function readStored(
+  context: HandlerContext,
+  destination: string,
+  rasterType: RasterType | undefined,
+) {
+  const stored = await context.storage.head(destination);
+  if (stored === undefined) return undefined;
+  const file = await localCopy(context, destination);
+  try {
+    await checkCog(file, destination);
+    return toWritten(destination, await readFacts(context, file, destination, rasterType));
+  } catch (error) {
+    if (!(error instanceof HandlerError)) throw error;
+    context.logger.warn(error.message);
+    return undefined;
+  }
+}
+
+async function localCopy({ storage, workDir, signal }: HandlerContext, destination: string) {
+  const local = await storage.localPath(destination);
+  if (local !== undefined) return local;
+  const file = path.join(workDir, "stored.tif");
+  await storage.getFile(destination, file, { signal });
+  return file;
+}
+
+/** What a node says of a COG that it has put, or found, in storage. */
+function toWritten(destination: string, facts: RasterFacts) {
+  return {
+    blob_path: destination,
+    container: destination.split("/")[0] ?? "",
+    file_size_mb: facts.bytes / 1024 / 1024,
+    crs: facts.crs.code ?? facts.crs.wkt2,
+    bounds: facts.bounds,
+    band_count: facts.bands.length,
+    checksum: facts.checksum,
+    facts,
+  };
+}
+
+async function checkCog(file: string, display: string): Promise<void> {
+  const errors = (await inspectCog(file)).errors.map(({ message }) => message);
+  if (errors.length === 0) return;
+  const text = `"${display}" is not a valid Cloud-Optimized GeoTIFF: ${errors.join(" ")}`;
+  throw new PermanentError(text, { code: "OUTPUT_NOT_COG", details: { errors } });
+}
+
+async function readFacts(
+  context: HandlerContext,
+  file: string,
+  display: string,
+  rasterType: RasterType | undefined,
+): Promise<RasterFacts> {
+  const [inspection, checksum, { size: bytes }] = await Promise.all([
+    inspectRaster(context, file, { display, reads: true }),
+    hashFile(file, context.signal),
+    stat(file),
+  ]);
+  const failed = (why: readonly string[]) =>
+    new TransientError(`"${display}" was written and cannot be read back: ${why.join("; ")}`, {
+      code: "OUTPUT_CORRUPTED",
+    });
+  if (inspection.raster === undefined) {
+    throw failed(inspection.findings.map(({ message }) => message));
+  }
+  const { readErrors } = inspection.raster;
+  if (readErrors.length > 0) throw failed(readErrors);
+  const { gdal } = context;
+  return toFacts(inspection.raster, { rasterType, checksum, bytes, gdalVersion: gdal.version });
+}
+
+function toFacts(
+  raster: InspectedRaster,
+  known: {
+    readonly rasterType: RasterType | undefined;
+    readonly checksum: string;
+    readonly bytes: number;
+    readonly gdalVersion: string;
+  },
+): RasterFacts {
+  const { crs, transform, width, height } = raster;
+  if (crs === null || transform === null) {
+    throw new PermanentError("The output has lost its place.", { code: "OUTPUT_NOT_COG" });
+  }
+  return {
+    ...{ width, height, crs, transform },
+    bounds: boundsOf({ width, height, transform }),
+    bands: [...raster.bands],
+    overviews: [...raster.overviews],
+    block_size: [...raster.blockSize],
+    compression: raster.compression,
+    transparency: raster.transparency,
+    sampling: raster.sampling,
+    raster_type: known.rasterType ?? detectRasterType(raster.bands, raster.hasPalette),
+    datetime: raster.datetime,
+    bytes: known.bytes,
+    checksum: known.checksum,
+    software: { gdal: known.gdalVersion },
+  };
+}
+
+async function compareStored(
+  context: HandlerContext,
+  destination: string,
+  { checksum, bytes }: RasterFacts,
+): Promise<void> {
+  const stored = await context.storage.head(destination);
+  const found = await hashFile(await localCopy(context, destination), context.signal);
+  if (stored?.bytes === bytes && found === checksum) return;
+  await context.storage.delete(destination);
+  throw new TransientError(`What is stored at "${destination}" is not what was written.`, {
+    code: "CHECKSUM_MISMATCH",
+    details: { expected: checksum, found },
+  });
+}

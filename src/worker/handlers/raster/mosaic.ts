@@ -1,0 +1,71 @@
+import { availableParallelism } from "node:os";
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import { toGdalType } from "../../../core/raster/data-type.ts";
+import type { InspectedRaster } from "../../../core/raster/inspected.ts";
+import { layOut } from "../../../core/raster/lay-out.ts";
+import { mosaicVrt } from "../../../core/raster/vrt.ts";
+import { defineHandler } from "../../define-handler.ts";
+import type { HandlerContext } from "../../define-handler.ts";
+import { PermanentError } from "../../errors.ts";
+import { destinationOf } from "./destination.ts";
+import { encode, prepare, sizeOf } from "./encode.ts";
+import { finishCog } from "./finish-cog.ts";
+import { inspectRaster } from "./inspect.ts";
+import { RasterRejected } from "./judge-source.ts";
+import { openLocalSource } from "./open-source.ts";
+import { planSource } from "./plan-source.ts";
+
+export const mosaic = defineHandler("raster_mosaic", async (params, context) => {
+  const members: { file: string; raster: InspectedRaster }[] = [];
+  const paths = params.blob_paths ?? params.tiles?.map(({ blob_path }) => blob_path) ?? [];
+  for (const blob_path of paths) {
+    const { file, display } = await openLocalSource(context, {
+      blob_path,
+      container: params.container,
+    });
+    const inspection = await inspectRaster(context, file, { display, reads: false });
+    if (inspection.raster === undefined) throw new RasterRejected(display, inspection.findings);
+    members.push({ file, raster: inspection.raster });
+  }
+  const merged = await merge(context, members);
+  const planned = await planSource(context, merged, "the mosaic", params);
+  const { raster, plan, profile, rasterType } = planned;
+  const prepared = await prepare(context, merged, raster, plan);
+  const output = path.join(context.workDir, "output.tif");
+  await encode(context, prepared, output, {
+    ...{ plan, profile, threads: availableParallelism(), progress: [10, 90] },
+    size: await sizeOf(context, prepared, raster, plan),
+    bands: raster.bands,
+  });
+  return finishCog(context, output, destinationOf(context, params, "mosaic.tif"), rasterType);
+});
+
+async function merge(
+  context: HandlerContext,
+  members: readonly { readonly file: string; readonly raster: InspectedRaster }[],
+): Promise<string> {
+  const layout = layOut(members.map(({ raster }) => raster));
+  if (typeof layout === "string") {
+    throw new PermanentError(`These rasters cannot be one: ${layout}`, {
+      code: "MOSAIC_NOT_POSSIBLE",
+    });
+  }
+  const [first] = members;
+  const file = path.join(context.workDir, "mosaic.vrt");
+  const text = mosaicVrt({
+    ...layout.frame,
+    members: layout.places.map((place, index) => ({
+      ...place,
+      file: members[index]?.file ?? "",
+    })),
+    bands: (first?.raster.bands ?? []).map(({ data_type, color, nodata }) => ({
+      type: toGdalType(data_type),
+      color,
+      nodata,
+    })),
+    hasMask: first?.raster.transparency === "mask",
+  });
+  await writeFile(file, text);
+  return file;
+}

@@ -1,0 +1,49 @@
+import { readFile, rm } from "node:fs/promises";
+import path from "node:path";
+import { GdalError } from "../../../adapters/gdal/gdal-error.ts";
+import { bytesOf } from "../../../core/raster/data-type.ts";
+import type { RasterBand } from "../../../core/raster/facts.ts";
+import type { InspectedRaster } from "../../../core/raster/inspected.ts";
+import { readSamples, summariseSample } from "../../../core/raster/sample.ts";
+import type { HandlerContext } from "../../define-handler.ts";
+import { runGdal } from "./run-gdal.ts";
+
+const longestSide = 512;
+/** Beyond this the sample would cost more than it tells. */
+const mostBands = 32;
+/** ENVI, which is plain numbers in a file, has no other types. */
+const plain = new Set(["uint8", "int16", "uint16", "int32", "uint32", "float32", "float64"]);
+
+/** The bands, each with what a reduced copy of it tells; without, where there can be none. */
+export async function takeSample(
+  context: HandlerContext,
+  file: string,
+  { bands, width, height }: InspectedRaster,
+): Promise<readonly RasterBand[]> {
+  const [first] = bands;
+  if (first === undefined || bands.length > mostBands || !plain.has(first.data_type)) return bands;
+  if (bands.some(({ data_type }) => data_type !== first.data_type)) return bands;
+  const shrink = Math.min(1, longestSide / Math.max(width, height));
+  const columns = Math.max(1, Math.round(width * shrink));
+  const rows = Math.max(1, Math.round(height * shrink));
+  const raw = path.join(context.workDir, "sample.img");
+  const args = ["-q", "-of", "ENVI", "-r", "nearest", "-outsize", String(columns), String(rows)];
+  try {
+    await runGdal(context, "gdal_translate", [...args, file, raw]);
+  } catch (error) {
+    // Whatever is wrong with the file is found by the reading of all of it.
+    if (error instanceof GdalError && error.category === "permanent") return bands;
+    throw error;
+  }
+  const bytes = await readFile(raw);
+  await rm(raw, { force: true });
+  const pixels = columns * rows;
+  if (bytes.length < pixels * bands.length * bytesOf(first.data_type)) return bands;
+  const values = readSamples(bytes, first.data_type, pixels, bands.length);
+  const alpha = values[bands.findIndex(({ color }) => color === "alpha")];
+  const isValid = alpha === undefined ? undefined : (index: number) => (alpha[index] ?? 0) > 0;
+  return bands.map((band, index) => ({
+    ...band,
+    sample: summariseSample(values[index] ?? [], band.nodata, isValid) ?? null,
+  }));
+}
