@@ -44,9 +44,20 @@ describe("loading files", () => {
     await write("set/notes.txt", "no workflow");
     const { workflows, findings: found } = await load(join(folder, "set"));
     expect(found).toEqual([]);
-    // Each file is a workflow of its own name.
-    const files = (await readdir("workflows")).map((file) => basename(file, ".yaml"));
-    expect(workflows.map((each) => each.definition.workflow_id)).toEqual(files.toSorted());
+    expect(workflows.map((each) => each.definition.workflow_id)).toEqual(["a", "b"]);
+  });
+
+  it("reads a file once that is named twice", async () => {
+    const file = await write("twice/a.yaml", task);
+    expect((await load(file, join(folder, "twice"))).files).toEqual([file]);
+  });
+
+  it("refuses two files that define the same workflow", async () => {
+    const first = await write("one.yaml", `workflow_id: same\n${task}`);
+    const second = await write("two.yaml", `name: Two\nworkflow_id: same\n${task}`);
+    expect(await findings(first, second)).toEqual([
+      `two.yaml:2:14 DUPLICATE_WORKFLOW workflow "same" is already defined in ${first}`,
+    ]);
   });
 
   it("says which file cannot be read and why, and goes on", async () => {
@@ -98,16 +109,8 @@ describe("the workflows that ship", () => {
   it("have no finding at all", async () => {
     const { findings: found, workflows } = await load("workflows");
     expect(found).toEqual([]);
-    expect(workflows.map((each) => each.definition.workflow_id)).toEqual([
-      "checkpoint_test",
-      "conditional_test",
-      "data_pipeline_test",
-      "echo_test",
-      "fan_out_test",
-      "hello_world",
-      "raster_tiled_processing",
-      "retry_fan_out_test",
-      "retry_test",
-    ]);
+    // Each file is a workflow of its own name.
+    const files = (await readdir("workflows")).map((file) => basename(file, ".yaml"));
+    expect(workflows.map((each) => each.definition.workflow_id)).toEqual(files.toSorted());
   });
 });
