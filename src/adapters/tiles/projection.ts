@@ -1,5 +1,6 @@
 import type { Converter } from "proj4";
 import proj4 from "proj4";
+import { findKnownSystem } from "./known-systems.ts";
 import { Problem } from "../../core/errors.ts";
 import type { Project } from "../../core/serving/pixel-map.ts";
 import { mostLatitude, toDegrees, toMercator } from "../../core/serving/web-mercator.ts";
@@ -28,7 +29,7 @@ export function makeProjection(code: number | undefined, wkt2: string | undefine
     return { isWebMercator: true, isStraight: true, toDegrees, fromDegrees };
   }
   const name = `EPSG:${code ?? ""}`;
-  const definition = code !== undefined && isKnown(name) ? name : wkt2;
+  const definition = isKnown(name) ? name : (findKnownSystem(code ?? 0) ?? wkt2);
   if (definition === undefined) {
     throw new Problem(
       "LAYER_UNREADABLE",

@@ -93,7 +93,7 @@ export async function readWindow(
   });
   // A nodata value counts before alpha and mask, and only where the file or the request has one.
   const nodata = request.nodata ?? raster.nodata;
-  for (const band of bands) maskNodata(band, mask, nodata);
+  maskNodata(bands, mask, nodata);
   return { width, height, bands, mask };
 }
 
@@ -244,14 +244,20 @@ function alphaScale({ sampleType }: RasterFile): number | undefined {
   return sampleType === "uint16" ? 255 / 65_535 : undefined;
 }
 
-function maskNodata(band: Samples, mask: Uint8Array, nodata: number | undefined): void {
-  const isFloat = band instanceof Float32Array || band instanceof Float64Array;
+/** A pixel is nothing when all its bands say so: black alone in red is a colour. */
+function maskNodata(bands: readonly Samples[], mask: Uint8Array, nodata: number | undefined): void {
+  const [first] = bands;
+  if (first === undefined) return;
+  const isFloat = first instanceof Float32Array || first instanceof Float64Array;
   if (!isFloat && (nodata === undefined || Number.isNaN(nodata))) return;
   // -3.4028234663852886e38 as text is not the same number once it is 32 bits wide.
-  const hole =
-    nodata === undefined ? NaN : band instanceof Float32Array ? Math.fround(nodata) : nodata;
-  for (let index = 0; index < band.length; index++) {
-    const value = band[index] ?? 0;
-    if (value === hole || (isFloat && Number.isNaN(value))) mask[index] = 0;
+  const hole = first instanceof Float32Array ? Math.fround(nodata ?? NaN) : (nodata ?? NaN);
+  for (let index = 0; index < mask.length; index++) {
+    let isNothing = true;
+    for (const band of bands) {
+      const value = band[index] ?? 0;
+      if (value !== hole && !(isFloat && Number.isNaN(value))) isNothing = false;
+    }
+    if (isNothing) mask[index] = 0;
   }
 }

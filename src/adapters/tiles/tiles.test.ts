@@ -8,14 +8,19 @@ import { writeTiff } from "../../../test/support/tiff.ts";
 import type { RasterLayer } from "../../core/serving/layer.ts";
 import type { RenderOptions } from "../../core/serving/render-options.ts";
 import { halfWorld, resolutionAt } from "../../core/serving/web-mercator.ts";
+import type { DiskCache } from "./disk-cache.ts";
 import { createDiskCache } from "./disk-cache.ts";
 import { createRasterServer } from "./raster-server.ts";
 
 let folder: string;
+const disks: DiskCache[] = [];
 beforeEach(async () => {
   folder = await mkdtemp(path.join(tmpdir(), "rmhdag-tiles-"));
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
+afterEach(async () => {
+  await Promise.all(disks.splice(0).map((disk) => disk.settled()));
+  await rm(folder, { recursive: true, force: true });
+});
 
 const nearest: RenderOptions = { resampling: "nearest" };
 
@@ -29,6 +34,7 @@ function serve(files: Record<string, TiffSpec | Uint8Array>) {
     ]),
   );
   const disk = createDiskCache(path.join(folder, "cache"), 10_000_000);
+  disks.push(disk);
   const server = createRasterServer({
     disk,
     storage: {
@@ -183,6 +189,15 @@ describe("what counts as nothing", () => {
     expect((await at({ ...slope("byte"), nodata: "10" }))(20, 20)).toEqual([0, 0, 0, 0]);
     expect((await at(slope("byte")))(20, 20)).toEqual([10, 10, 10, 255]);
     expect((await at(slope("byte"), { nodata: 10 }))(20, 20)).toEqual([0, 0, 0, 0]);
+  });
+
+  it("is not a colour of which one part is the nodata value", async () => {
+    const spec = slope("byte");
+    const [value] = spec.images[0]!.bands;
+    const zero = new Uint8Array(512 * 512);
+    const image = { ...spec.images[0]!, bands: [value!, zero, zero] };
+    const look = await at({ ...spec, images: [image], nodata: "0" });
+    expect([look(0, 0)[3], look(20, 20)]).toEqual([0, [10, 0, 0, 255]]);
   });
 
   it("is NaN, and a value that only 32 bits make equal", async () => {
@@ -403,11 +418,33 @@ describe("other coordinate reference systems", () => {
     expect(picture.at(21, 128)[0]).toBeLessThan(60);
   });
 
+  it.each([
+    [2056, 2_718_744, 1_206_619, 9, 47],
+    [3035, 4_244_881, 2_654_566, 9, 47],
+    [27700, 400_096, 233_506, -2, 52],
+    [28992, 155_029, 463_109, 5.38763888888889, 52.1561605555556],
+    [2154, 1_155_480, 6_672_844, 9, 47],
+    [3413, 0, -1_085_920, -45, 80],
+    [5070, 0, 1_886_977, -96, 40],
+    [25832, 500_000, 5_205_164, 9, 47],
+    [6933, 868_376, 5_358_567, 9, 47],
+  ])("are known by number: EPSG:%i, as PROJ computes it", async (epsg, x, y, lon, lat) => {
+    const band = Uint8Array.from({ length: 64 * 64 }, (_, index) =>
+      index === 32 * 64 + 32 ? 9 : 1,
+    );
+    const image = { width: 64, height: 64, block: 64, bands: [band] };
+    const origin = [x - 32.5 * 100, y + 32.5 * 100] as const;
+    const { server } = serve({ a: { images: [image], epsg, origin, pixel: [100, 100] } });
+    const nothing = { bands: undefined, nodata: undefined, signal: request().signal };
+    const { values } = await server.point(layer("a"), { lon, lat }, nothing);
+    expect(values).toEqual([9]);
+  });
+
   it("that nobody can explain are refused with what to do", async () => {
-    const spec = { ...slope("byte"), epsg: 2056 };
+    const spec = { ...slope("byte"), epsg: 31287 };
     const { server } = serve({ a: spec });
     await expect(server.info(layer("a"))).rejects.toMatchObject({ code: "LAYER_UNREADABLE" });
-    await expect(server.info(layer("a"))).rejects.toThrow(/EPSG:2056 is not known here/);
+    await expect(server.info(layer("a"))).rejects.toThrow(/EPSG:31287 is not known here/);
   });
 });
 
