@@ -132,7 +132,7 @@ export function createRasterServer(options: RasterServerOptions): RasterServer {
       if (!isTile(tile)) {
         throw new Problem("NOT_FOUND", `There is no tile ${tile.z}/${tile.x}/${tile.y}.`);
       }
-      const raster = await open(layer, layer.path);
+      const raster = await open(layer, shownPath(layer, wanted));
       if (format !== "png" && format !== "webp" && isPlain(wanted)) {
         const block = await passBlock(raster, tile, tileSize, blocks);
         if (block !== undefined) return block;
@@ -149,7 +149,7 @@ export function createRasterServer(options: RasterServerOptions): RasterServer {
     },
 
     async preview(layer, { mostSide, format, options: wanted, signal }) {
-      const raster = await open(layer, layer.path);
+      const raster = await open(layer, shownPath(layer, wanted));
       const key = `${raster.key}|preview/${mostSide}|${format}|${optionsKey(wanted)}`;
       return keep(key, signal, async (shared) => {
         const context = { blocks, spreads, signal: shared };
@@ -214,10 +214,14 @@ function chooseEncoding(format: ImageFormat | "auto", isOpaque: boolean): ImageF
   return format === "auto" ? (isOpaque ? "jpeg" : "png") : format;
 }
 
-/** Nothing asked for that would change a block's own colours. */
+/** Nothing asked for that would change the file's own colours. */
 function isPlain({ bands, rescale, colormap, colormap_name, nodata }: RenderOptions): boolean {
-  const isRgb = bands === undefined || String(bands) === "1,2,3";
-  return isRgb && [rescale, colormap, colormap_name, nodata].every((each) => each === undefined);
+  return [bands, rescale, colormap, colormap_name, nodata].every((each) => each === undefined);
+}
+
+/** A copy for looking at has other bands and values: what names those means the data. */
+function shownPath(layer: RasterLayer, wanted: RenderOptions): string {
+  return isPlain(wanted) ? layer.path : layer.data_path;
 }
 
 function empty(tileSize: number): { rgba: Uint8Array; isOpaque: boolean } {

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -24,8 +25,8 @@ afterEach(async () => {
 
 const nearest: RenderOptions = { resampling: "nearest" };
 
-/** Files in memory, and how often they were read. */
-function serve(files: Record<string, TiffSpec | Uint8Array>) {
+/** Files in memory, and how often they were read. A cache with a name is shared. */
+function serve(files: Record<string, TiffSpec | Uint8Array>, cache: string = randomUUID()) {
   const reads: string[] = [];
   const stored = new Map(
     Object.entries(files).map(([name, file]) => [
@@ -33,7 +34,7 @@ function serve(files: Record<string, TiffSpec | Uint8Array>) {
       file instanceof Uint8Array ? file : writeTiff(file),
     ]),
   );
-  const disk = createDiskCache(path.join(folder, "cache"), 10_000_000);
+  const disk = createDiskCache(path.join(folder, cache), 10_000_000);
   disks.push(disk);
   const server = createRasterServer({
     disk,
@@ -239,6 +240,26 @@ describe("what counts as nothing", () => {
     const spec = slope("byte");
     const look = await at({ ...spec, images: [{ ...spec.images[0]!, sparse: [0] }] });
     expect(look(100, 100)).toEqual([0, 0, 0, 0]);
+  });
+});
+
+describe("a layer with a copy for looking at", () => {
+  it("shows the copy, and the data themselves to whoever asks for bands, ranges or colours", async () => {
+    const spec = slope("byte");
+    const flat = (value: number): TiffSpec => ({
+      ...spec,
+      images: [{ ...spec.images[0]!, bands: [new Uint8Array(512 * 512).fill(value)] }],
+    });
+    const { server } = serve({ data: flat(10), copy: flat(200) });
+    const both = { ...layer("copy"), data_path: "data" };
+    const shown = async (options: Partial<RenderOptions>) => {
+      const bytes = await server.tile(both, { z: 1, x: 0, y: 0 }, request(options));
+      return (await look(bytes)).at(0, 0)[0];
+    };
+    expect(await shown({})).toBe(200);
+    expect(await shown({ bands: [1] })).toBe(10);
+    expect(await shown({ rescale: [[0, 20]] })).toBe(128);
+    expect(await shown({ colormap_name: "gray_r" })).toBe(245);
   });
 });
 
@@ -461,12 +482,12 @@ describe("what is kept", () => {
 
   it("survives a restart on disk, and belongs to a version", async () => {
     const tile = { z: 1, x: 0, y: 0 };
-    const first = serve({ a: slope("byte") });
+    const first = serve({ a: slope("byte") }, "kept");
     const bytes = await first.server.tile(layer("a"), tile, request());
     await first.disk.settled();
-    const second = serve({ a: slope("byte", { compression: "none" }) });
+    const second = serve({ a: slope("byte", { compression: "none" }) }, "kept");
     expect(Buffer.compare(await second.server.tile(layer("a"), tile, request()), bytes)).toBe(0);
-    const other = serve({ a: { ...slope("byte"), nodata: "10" } });
+    const other = serve({ a: { ...slope("byte"), nodata: "10" } }, "kept");
     const changed = await look(await other.server.tile(layer("a", "2"), tile, request()));
     expect(changed.at(20, 20)[3]).toBe(0);
   });
