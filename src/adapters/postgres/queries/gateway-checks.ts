@@ -1,0 +1,33 @@
+import type { Queryable } from "../queryable.ts";
+
+export interface GatewaySchema {
+  /** Null: the views are not there. */
+  readonly version: number | null;
+}
+
+export async function readGatewaySchema(db: Queryable): Promise<GatewaySchema> {
+  const { rows } = await db.query<{ is_there: boolean }>(
+    `SELECT to_regclass('gateway.schema_version') IS NOT NULL AS is_there`,
+  );
+  if (rows[0]?.is_there !== true) return { version: null };
+  const found = await db.query<{ version: number | null }>(
+    "SELECT version FROM gateway.schema_version",
+  );
+  return { version: found.rows[0]?.version ?? null };
+}
+
+/** What this user could change, in words; empty for a user that can only read. */
+export async function readWriteRights(db: Queryable): Promise<string[]> {
+  const { rows } = await db.query<{ right: string }>(
+    `SELECT 'is a superuser' AS "right" FROM pg_roles WHERE rolname = current_user AND rolsuper
+     UNION ALL
+     SELECT 'may create schemas' WHERE has_database_privilege(current_database(), 'CREATE')
+     UNION ALL
+     SELECT format('may change %I.%I', nspname, relname)
+     FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
+     WHERE nspname IN ('dagapp', 'gateway', 'geo') AND relkind IN ('r', 'p', 'v', 'm')
+       AND has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE')
+     LIMIT 5`,
+  );
+  return rows.map(({ right }) => right);
+}

@@ -1,0 +1,28 @@
+import { cut } from "./conditions.ts";
+
+/** A row as it travels: times as text. */
+export type Sent<Row> = {
+  readonly [Key in keyof Row]: Row[Key] extends Date
+    ? string
+    : Row[Key] extends Date | null
+      ? string | null
+      : Row[Key];
+};
+
+export function toSent<Row extends object>(row: Row): Sent<Row> {
+  const entries = Object.entries(row).map(([key, value]) => [
+    key,
+    value instanceof Date ? value.toISOString() : (value as unknown),
+  ]);
+  return Object.fromEntries(entries) as Sent<Row>;
+}
+
+/** A page, and the place of its last row when there is another one. */
+export function toPage<Row extends { place: string }>(
+  rows: readonly Row[],
+  limit: number,
+): { items: Sent<Omit<Row, "place">>[]; last: Row | null } {
+  const page = cut(rows, limit);
+  const items = page.rows.map(({ place: _, ...row }) => toSent(row));
+  return { items, last: page.last };
+}

@@ -1,0 +1,31 @@
+import type { InputDeclaration } from "../../../core/model/workflow.ts";
+import type { Queryable } from "../queryable.ts";
+
+export interface OfferedWorkflow {
+  readonly workflow_id: string;
+  readonly version: string;
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly inputs: Readonly<Record<string, InputDeclaration>> | null;
+  readonly outputs: Readonly<Record<string, unknown>> | null;
+}
+
+const columns = "workflow_id, version, name, description, inputs, outputs";
+
+export async function listOffered(db: Queryable): Promise<OfferedWorkflow[]> {
+  const { rows } = await db.query<OfferedWorkflow>(
+    `SELECT ${columns} FROM gateway.workflows ORDER BY workflow_id`,
+  );
+  return rows;
+}
+
+export async function findOffered(
+  db: Queryable,
+  workflowId: string,
+): Promise<OfferedWorkflow | undefined> {
+  const { rows } = await db.query<OfferedWorkflow>(
+    `SELECT ${columns} FROM gateway.workflows WHERE workflow_id = $1`,
+    [workflowId],
+  );
+  return rows[0];
+}
