@@ -101,4 +101,16 @@ const listRequests = defineContract({
   errors: ["BAD_REQUEST"],
 });
 
-export const requestContracts = [submitAsset, getRequest, listRequests] as const;
+const cancelRequest = defineContract({
+  id: "cancelRequest",
+  method: "POST",
+  path: "/api/v1/requests/{request_id}/cancel",
+  access: "operate",
+  summary: "Stop working on a request: nothing new starts, and running tasks are told to stop.",
+  params: z.object({ request_id: requestId }),
+  body: z.strictObject({ reason: z.string().min(1).max(1024).optional(), actor }).default({}),
+  response: platformRequest,
+  errors: ["BAD_REQUEST", "REQUEST_NOT_FOUND", "JOB_FINISHED"],
+});
+
+export const requestContracts = [submitAsset, getRequest, listRequests, cancelRequest] as const;

@@ -3,6 +3,7 @@ import { decodeCursor, encodeCursor } from "../../adapters/http/cursor.ts";
 import type { Handlers } from "../../adapters/http/handler.ts";
 import { Answer } from "../../adapters/http/handler.ts";
 import { findRequest, listRequests } from "../../adapters/postgres/queries/requests.ts";
+import type { PlatformRequest } from "../../core/api/asset-schemas.ts";
 import type { Accepted, requestContracts } from "../../core/api/requests.ts";
 import { Problem } from "../../core/errors.ts";
 import { submitAsset } from "../domain/submit-asset.ts";
@@ -12,19 +13,35 @@ import type { RouteDeps } from "./deps.ts";
 export const place = z.tuple([z.string().regex(/^\d{4}-[\d:. +-]+$/), z.string().max(80)]);
 
 export function requestRoutes(
-  deps: Pick<RouteDeps, "db" | "domain">,
+  deps: Pick<RouteDeps, "db" | "domain" | "verbs">,
 ): Handlers<typeof requestContracts> {
-  const { db, domain } = deps;
+  const { db, domain, verbs } = deps;
+
+  async function demandRequest(requestId: string): Promise<PlatformRequest> {
+    const found = await findRequest(db, requestId);
+    if (found !== undefined) return found;
+    throw new Problem("REQUEST_NOT_FOUND", `There is no request "${requestId}".`);
+  }
+
   return {
     submitAsset: async (request) => {
       const { actor = request.body.submitted_by, ...submission } = request.body;
       return accepted(await submitAsset(domain, submission, actOf(request, actor)));
     },
 
-    getRequest: async ({ params: { request_id } }) => {
-      const found = await findRequest(db, request_id);
-      if (found !== undefined) return found;
-      throw new Problem("REQUEST_NOT_FOUND", `There is no request "${request_id}".`);
+    getRequest: async ({ params: { request_id } }) => demandRequest(request_id),
+
+    cancelRequest: async (request) => {
+      const { request_id } = request.params;
+      const { job_id, status } = await demandRequest(request_id);
+      const { actor } = actOf(request, request.body.actor);
+      const reason = request.body.reason ?? "no longer wanted";
+      await verbs.cancel(job_id, `${reason} (${actor})`).catch((error: unknown) => {
+        if (!(error instanceof Problem) || error.code !== "JOB_FINISHED") throw error;
+        // In the words of whoever knows only the request.
+        throw new Problem("JOB_FINISHED", `The request "${request_id}" is already ${status}.`);
+      });
+      return demandRequest(request_id);
     },
 
     listRequests: async ({ query: { limit, cursor, ...filter } }) => {
