@@ -6,6 +6,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { gatewayContracts } from "../dist/core/api/gateway/index.js";
 import { contracts } from "../dist/core/api/index.js";
 import { makeOpenApi } from "../dist/core/api/openapi.js";
 import { drawMachines } from "../dist/core/model/draw-machines.js";
@@ -20,12 +21,17 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 /** Every generated file, and what makes its text. */
 const generated = [
   { path: "docs/openapi.json", make: openApiDocument },
+  { path: "docs/gateway-openapi.json", make: gatewayDocument },
   { path: "docs/state-machines.md", make: drawMachines },
   { path: "migrations/schema.sql", make: schemaOfMigrations },
 ];
 
 async function openApiDocument() {
   return `${JSON.stringify(makeOpenApi(contracts, version), null, 2)}\n`;
+}
+
+async function gatewayDocument() {
+  return `${JSON.stringify(makeOpenApi(gatewayContracts, version, "gateway"), null, 2)}\n`;
 }
 
 async function schemaOfMigrations() {

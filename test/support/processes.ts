@@ -153,11 +153,11 @@ export async function siteOf(up: Running, dataFolder: string): Promise<Site> {
     pids: () =>
       waitFor(
         () => {
-          const named = up.stdout().matchAll(/ (?:orchestrator|worker)\[(\d+)\] /g);
+          const named = up.stdout().matchAll(/ (?:gateway|orchestrator|worker)\[(\d+)\] /g);
           const all = new Set([...named].map(([, pid]) => Number(pid)).filter(isRunning));
-          return all.size >= 3 && [...all, ...databasePids(dataFolder)];
+          return all.size >= 4 && [...all, ...databasePids(dataFolder)];
         },
-        { what: "an orchestrator and two workers", timeoutMs: 30_000 },
+        { what: "an orchestrator, two workers and a gateway", timeoutMs: 30_000 },
       ),
   };
   sites.push(site);

@@ -9,6 +9,7 @@ import type { Client } from "../../src/core/api/client.ts";
 import { createClient } from "../../src/core/api/client.ts";
 import { isFinished } from "../../src/core/model/job.ts";
 import type { JsonObject } from "../../src/core/model/json.ts";
+import { makeGatewayUser } from "./gateway-user.ts";
 import { waitFor } from "./wait.ts";
 
 const root = path.resolve(import.meta.dirname, "../..");
@@ -36,6 +37,7 @@ export interface Orchestrator extends Program {
  */
 export class Fleet {
   private readonly programs: Program[] = [];
+  private readonly users: Awaited<ReturnType<typeof makeGatewayUser>>[] = [];
   private readonly databaseUrl: string;
   private readonly workflows: string;
   private folder: string | undefined;
@@ -79,9 +81,28 @@ export class Fleet {
     return program;
   }
 
+  /** Before an orchestrator, on a user of the database of its own. */
+  async gateway(
+    { url }: Pick<Orchestrator, "url">,
+    env: Record<string, string> = {},
+  ): Promise<Program & { readonly url: string }> {
+    const port = await freePort();
+    const user = await makeGatewayUser(this.databaseUrl);
+    this.users.push(user);
+    const program = await this.start("gateway", {
+      GATEWAY_DATABASE_URL: user.url,
+      GATEWAY_PORT: String(port),
+      ORCHESTRATOR_URL: url,
+      ...env,
+    });
+    await started(program);
+    return { ...program, url: `http://127.0.0.1:${port}` };
+  }
+
   async stop(): Promise<void> {
     for (const program of this.programs) program.signal("SIGKILL");
     await Promise.all(this.programs.map((program) => program.gone));
+    for (const user of this.users) await user.remove();
     if (this.folder !== undefined) await rm(this.folder, { recursive: true, force: true });
   }
 

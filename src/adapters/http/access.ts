@@ -18,6 +18,8 @@ export interface AccessPolicy {
   readonly hasTokens: boolean;
   /** Requests from this machine need no token. */
   readonly openOnLoopback: boolean;
+  /** Public routes do not ask who calls: probes answer while the place where callers are known is away. */
+  readonly anonymousOnPublic?: boolean;
 }
 
 /** What the decision depends on. */

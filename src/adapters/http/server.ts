@@ -147,6 +147,7 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   }
 
   async function authorise(contract: Contract, request: FastifyRequest): Promise<void> {
+    if (contract.access === "public" && options.access.anonymousOnPublic === true) return;
     const caller = await identify(options.access, {
       authorization: request.headers.authorization,
       cookie: request.headers.cookie,

@@ -72,8 +72,8 @@ export function describeProcess(offered: Offered, base: string) {
   const outputs = names.map((name) => [name, { title: name, schema: {} }]);
   return {
     ...summariseProcess(offered, base),
-    inputs: { ...(Object.fromEntries(inputs) as object), ...ofSubmission },
-    outputs: Object.fromEntries(outputs) as Record<string, object>,
+    inputs: { ...(Object.fromEntries(inputs) as JsonObject), ...ofSubmission },
+    outputs: Object.fromEntries(outputs) as JsonObject,
   };
 }
 

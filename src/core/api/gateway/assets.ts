@@ -1,0 +1,254 @@
+import { z } from "zod";
+import { assetId, clearanceState, exposure } from "../../model/asset.ts";
+import { approvalState, versionLabel } from "../../model/version.ts";
+import { serviceUrls } from "../asset-schemas.ts";
+import { defineContract } from "../contract.ts";
+import { integer, object, page, paging } from "../schemas.ts";
+import {
+  partnerAccepted,
+  partnerAsset,
+  partnerAssetDetail,
+  partnerEvent,
+  partnerRevision,
+  partnerVersion,
+} from "./partner-schemas.ts";
+import { partnerOptions } from "./platform.ts";
+
+const one = z.object({ asset_id: assetId });
+const oneVersion = z.object({
+  asset_id: assetId,
+  version_ordinal: integer(0, 2_147_483_647),
+});
+const reason = z.string().min(1).max(2000);
+const actor = z.string().min(1).max(48).optional().describe("who of yours decides");
+
+const assetsList = defineContract({
+  id: "assetsList",
+  method: "GET",
+  path: "/api/assets",
+  access: "read",
+  summary: "Your assets, the last changed first.",
+  query: z.strictObject({
+    refs: z
+      .string()
+      .max(2048)
+      .optional()
+      .describe('references that the asset must have, as JSON: {"dataset_id":"a"}'),
+    clearance_state: clearanceState.optional(),
+    approval_state: approvalState.optional().describe("of any version"),
+    deleted: z.enum(["true", "false"]).default("false"),
+    ...paging,
+  }),
+  response: page(partnerAsset),
+  errors: ["BAD_REQUEST"],
+});
+
+const assetsGet = defineContract({
+  id: "assetsGet",
+  method: "GET",
+  path: "/api/assets/{asset_id}",
+  access: "read",
+  summary: "One of your assets with its versions.",
+  params: one,
+  response: partnerAssetDetail,
+  errors: ["ASSET_NOT_FOUND"],
+});
+
+const services = z.array(serviceUrls);
+
+const assetsServices = defineContract({
+  id: "assetsServices",
+  method: "GET",
+  path: "/api/assets/{asset_id}/services",
+  access: "read",
+  summary: "Where an asset is served now: what is approved, cleared and exposed at this moment.",
+  params: one,
+  response: z.object({ services, previews: services }).meta({ id: "PartnerServices" }),
+  errors: ["ASSET_NOT_FOUND", "UNAVAILABLE"],
+});
+
+const assetsEvents = defineContract({
+  id: "assetsEvents",
+  method: "GET",
+  path: "/api/assets/{asset_id}/events",
+  access: "read",
+  summary: "Who did what to an asset, the oldest first.",
+  params: one,
+  query: z.strictObject({ ...paging }),
+  response: page(partnerEvent),
+  errors: ["BAD_REQUEST", "ASSET_NOT_FOUND"],
+});
+
+const assetsVersion = defineContract({
+  id: "assetsVersion",
+  method: "GET",
+  path: "/api/assets/{asset_id}/versions/{version_ordinal}",
+  access: "read",
+  summary: "One version with every revision.",
+  params: oneVersion,
+  response: z
+    .object({ ...partnerVersion.shape, revisions: z.array(partnerRevision) })
+    .meta({ id: "PartnerVersionDetail" }),
+  errors: ["BAD_REQUEST", "ASSET_NOT_FOUND", "VERSION_NOT_FOUND"],
+});
+
+/** Beside their own refusals. */
+const changeErrors = [
+  "BAD_REQUEST",
+  "ASSET_NOT_FOUND",
+  "VERSION_NOT_FOUND",
+  "TRANSITION_REFUSED",
+  "EDIT_CONFLICT",
+  "UNAVAILABLE",
+] as const;
+
+const changed = { response: partnerAssetDetail, errors: changeErrors } as const;
+
+const assetsApprove = defineContract({
+  id: "assetsApprove",
+  method: "POST",
+  path: "/api/assets/{asset_id}/versions/{version_ordinal}/approve",
+  access: "curate",
+  summary: "Approve a version and clear its asset; public clearance starts the export.",
+  params: oneVersion,
+  body: z.strictObject({ clearance: z.enum(["ouo", "public"]), note: reason.optional(), actor }),
+  response: partnerAssetDetail,
+  errors: [...changeErrors, "VERSION_NOT_PROCESSED", "VERSION_BUSY"],
+});
+
+const assetsReject = defineContract({
+  id: "assetsReject",
+  method: "POST",
+  path: "/api/assets/{asset_id}/versions/{version_ordinal}/reject",
+  access: "curate",
+  summary: "Reject a version, with the reason.",
+  params: oneVersion,
+  body: z.strictObject({ reason, actor }),
+  ...changed,
+});
+
+const assetsWithdraw = defineContract({
+  id: "assetsWithdraw",
+  method: "POST",
+  path: "/api/assets/{asset_id}/versions/{version_ordinal}/withdraw",
+  access: "curate",
+  summary: "Take an approval back: the version is no longer served from this moment.",
+  params: oneVersion,
+  body: z.strictObject({ reason, actor }),
+  ...changed,
+});
+
+const assetsUnpublishVersion = defineContract({
+  id: "assetsUnpublishVersion",
+  method: "POST",
+  path: "/api/assets/{asset_id}/versions/{version_ordinal}/unpublish",
+  access: "curate",
+  summary: "Delete a version; what was made is removed.",
+  params: oneVersion,
+  body: z.strictObject({ reason: reason.optional(), actor }).default({}),
+  ...changed,
+});
+
+const assetsUnpublish = defineContract({
+  id: "assetsUnpublish",
+  method: "POST",
+  path: "/api/assets/{asset_id}/unpublish",
+  access: "curate",
+  summary: "Delete an asset with all its versions.",
+  params: one,
+  body: z.strictObject({ reason: reason.optional(), actor }).default({}),
+  ...changed,
+});
+
+const assetsRollback = defineContract({
+  id: "assetsRollback",
+  method: "POST",
+  path: "/api/assets/{asset_id}/versions/{version_ordinal}/rollback",
+  access: "curate",
+  summary: "Serve the outputs of an earlier revision again, as a new revision.",
+  params: oneVersion,
+  body: z.strictObject({ to_revision: z.number().int().min(1), actor }),
+  response: partnerAssetDetail,
+  errors: [...changeErrors, "REVISION_NOT_FOUND", "VERSION_BUSY"],
+});
+
+const assetsClearance = defineContract({
+  id: "assetsClearance",
+  method: "PUT",
+  path: "/api/assets/{asset_id}/clearance",
+  access: "curate",
+  summary: "Change who may see an asset; effective at once for every version.",
+  params: one,
+  body: z.strictObject({ clearance: clearanceState, reason: reason.optional(), actor }),
+  ...changed,
+});
+
+const assetsExposure = defineContract({
+  id: "assetsExposure",
+  method: "PUT",
+  path: "/api/assets/{asset_id}/exposure",
+  access: "curate",
+  summary: "Serve only the latest approved version, or each approved one as well.",
+  params: one,
+  body: z.strictObject({ exposure, actor }),
+  ...changed,
+});
+
+const again = {
+  response: partnerAccepted,
+  status: 202,
+  also: { 200: "the idempotency key came before, and this is its request" },
+  errors: [...changeErrors, "INVALID_SUBMISSION", "VERSION_BUSY", "IDEMPOTENCY_CONFLICT"],
+} as const;
+
+const assetsResubmit = defineContract({
+  id: "assetsResubmit",
+  method: "POST",
+  path: "/api/assets/{asset_id}/versions/{version_ordinal}/resubmit",
+  access: "submit",
+  summary: "Hand in an unresolved version again, with other data if need be.",
+  params: oneVersion,
+  body: z
+    .strictObject({
+      version_label: versionLabel.optional(),
+      workflow_id: z.string().min(1).max(64).optional(),
+      inputs: object.optional().describe("those of the last time unless given"),
+      ...partnerOptions,
+    })
+    .prefault({}),
+  ...again,
+});
+
+const assetsReprocess = defineContract({
+  id: "assetsReprocess",
+  method: "POST",
+  path: "/api/assets/{asset_id}/versions/{version_ordinal}/reprocess",
+  access: "submit",
+  summary: "Process the same data again: one more revision, and no new review.",
+  params: oneVersion,
+  body: z
+    .strictObject({
+      inputs: object.optional().describe("replace some of those of the last time"),
+      ...partnerOptions,
+    })
+    .prefault({}),
+  ...again,
+});
+
+export const partnerAssetContracts = [
+  assetsList,
+  assetsGet,
+  assetsServices,
+  assetsEvents,
+  assetsVersion,
+  assetsApprove,
+  assetsReject,
+  assetsWithdraw,
+  assetsUnpublishVersion,
+  assetsUnpublish,
+  assetsRollback,
+  assetsClearance,
+  assetsExposure,
+  assetsResubmit,
+  assetsReprocess,
+] as const;

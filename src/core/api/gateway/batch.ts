@@ -1,0 +1,31 @@
+import { z } from "zod";
+import { defineContract } from "../contract.ts";
+import { count, problem } from "../schemas.ts";
+import { partnerAccepted } from "./partner-schemas.ts";
+
+export const largestBatch = 100;
+
+/** Items are checked one by one, so that a mistake in one does not cost the others their answer. */
+const submitBatch = defineContract({
+  id: "submitBatch",
+  method: "POST",
+  path: "/api/gateway/submit/batch",
+  access: "submit",
+  summary: "Submit up to 100 datasets. Each has an outcome of its own, in the order given.",
+  body: z.strictObject({ items: z.array(z.unknown()).min(1).max(largestBatch) }),
+  response: z
+    .object({
+      accepted: count,
+      refused: count,
+      items: z.array(
+        z.discriminatedUnion("outcome", [
+          z.object({ index: count, outcome: z.literal("accepted"), request: partnerAccepted }),
+          z.object({ index: count, outcome: z.literal("refused"), problem }),
+        ]),
+      ),
+    })
+    .meta({ id: "BatchOutcome" }),
+  errors: ["BAD_REQUEST", "PAYLOAD_TOO_LARGE", "TOO_MANY_REQUESTS", "UNAVAILABLE"],
+});
+
+export const batchContracts = [submitBatch] as const;

@@ -1,0 +1,21 @@
+import { partnerAssetContracts } from "./assets.ts";
+import { batchContracts } from "./batch.ts";
+import { partnerKeyContracts } from "./keys.ts";
+import { ogcContracts } from "./ogc.ts";
+import { operationContracts } from "./operations.ts";
+import { partnerPlatformContracts } from "./platform.ts";
+import { probeContracts } from "./probes.ts";
+import { proxyContracts } from "./proxy.ts";
+
+/** The gateway's API, whole. */
+export const gatewayContracts = [
+  ...partnerPlatformContracts,
+  ...batchContracts,
+  ...partnerKeyContracts,
+  ...partnerAssetContracts,
+  ...ogcContracts,
+  ...operationContracts,
+  ...proxyContracts,
+  ...probeContracts,
+] as const;
+export type GatewayContracts = typeof gatewayContracts;

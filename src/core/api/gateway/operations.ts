@@ -1,0 +1,235 @@
+/** For the platform's own operators: jobs by their ids, the configuration, the other programs. */
+import { z } from "zod";
+import { jobStatus } from "../../model/job.ts";
+import { nodeStatus, nodeType } from "../../model/node.ts";
+import { defineContract } from "../contract.ts";
+import { count, integer, jobId, object, page, paging, timestamp } from "../schemas.ts";
+
+const operatorJob = z
+  .object({
+    job_id: z.string(),
+    workflow_id: z.string(),
+    workflow_version: z.string(),
+    status: jobStatus,
+    priority: z.number().int(),
+    correlation_id: z.string().nullable(),
+    idempotency_key: z.string().nullable(),
+    submitted_by: z.string().nullable(),
+    owner_id: z.string().nullable(),
+    error_code: z.string().nullable(),
+    error_message: z.string().nullable(),
+    failed_node_id: z.string().nullable(),
+    nodes_total: count,
+    nodes_settled: count,
+    created_at: timestamp,
+    started_at: timestamp.nullable(),
+    updated_at: timestamp,
+    completed_at: timestamp.nullable(),
+  })
+  .meta({ id: "OperatorJob" });
+
+const operatorEvent = z
+  .object({
+    job_id: z.string(),
+    seq: z.number().int(),
+    event_type: z.string(),
+    event_status: z.string(),
+    node_id: z.string().nullable(),
+    task_id: z.string().nullable(),
+    event_data: object.nullable(),
+    created_at: timestamp,
+  })
+  .meta({ id: "OperatorEvent" });
+
+const one = z.object({ job_id: jobId });
+const limit = integer(1, 500).default(50);
+
+const statusJob = defineContract({
+  id: "statusJob",
+  method: "GET",
+  path: "/api/status/job/{job_id}",
+  access: "operate",
+  summary: "A job by its own id.",
+  params: one,
+  response: operatorJob,
+  errors: ["JOB_NOT_FOUND"],
+});
+
+const statusJobs = defineContract({
+  id: "statusJobs",
+  method: "GET",
+  path: "/api/status/jobs",
+  access: "operate",
+  summary: "Jobs, the newest first.",
+  query: z.strictObject({
+    status: jobStatus.optional(),
+    workflow_id: z.string().max(64).optional(),
+    ...paging,
+  }),
+  response: page(operatorJob),
+  errors: ["BAD_REQUEST"],
+});
+
+const statusNodes = defineContract({
+  id: "statusNodes",
+  method: "GET",
+  path: "/api/status/job/{job_id}/nodes",
+  access: "operate",
+  summary: "The nodes of a job; at most 1,000, children of fan-outs last.",
+  params: one,
+  response: page(
+    z
+      .object({
+        node_id: z.string(),
+        node_type: nodeType,
+        status: nodeStatus,
+        parent_node_id: z.string().nullable(),
+        fan_out_index: z.number().int().nullable(),
+        attempt: count,
+        retry_count: count,
+        handler: z.string().nullable(),
+        queue: z.string().nullable(),
+        worker_id: z.string().nullable(),
+        error: object.nullable(),
+        started_at: timestamp.nullable(),
+        completed_at: timestamp.nullable(),
+      })
+      .meta({ id: "OperatorNode" }),
+  ),
+  errors: ["JOB_NOT_FOUND"],
+});
+
+const statusEvents = defineContract({
+  id: "statusEvents",
+  method: "GET",
+  path: "/api/status/job/{job_id}/events",
+  access: "operate",
+  summary: "Everything that happened to a job, the oldest first.",
+  params: one,
+  query: z.strictObject({ after: integer(0, 2_147_483_647).default(0), limit }),
+  response: page(operatorEvent),
+  errors: ["BAD_REQUEST", "JOB_NOT_FOUND"],
+});
+
+const statusStats = defineContract({
+  id: "statusStats",
+  method: "GET",
+  path: "/api/status/stats",
+  access: "operate",
+  summary: "How many jobs are in each state.",
+  response: z
+    .object({
+      total: count,
+      pending: count,
+      running: count,
+      completed: count,
+      failed: count,
+      cancelled: count,
+    })
+    .meta({ id: "JobStats" }),
+  errors: ["UNAVAILABLE"],
+});
+
+const statusLookup = defineContract({
+  id: "statusLookup",
+  method: "GET",
+  path: "/api/status/lookup",
+  access: "operate",
+  summary: "The jobs of a request (its correlation id), or the one of an idempotency key.",
+  query: z
+    .strictObject({
+      correlation_id: z.string().min(1).max(64).optional(),
+      idempotency_key: z.string().min(1).max(128).optional(),
+    })
+    .refine((query) => Object.keys(query).length === 1, {
+      path: ["correlation_id"],
+      message: "say either correlation_id or idempotency_key",
+    }),
+  response: page(operatorJob),
+  errors: ["BAD_REQUEST"],
+});
+
+const adminHealth = defineContract({
+  id: "adminHealth",
+  method: "GET",
+  path: "/api/admin/health",
+  access: "operate",
+  summary: "Every part that the gateway depends on, and who is alive.",
+  response: z
+    .object({
+      status: z.enum(["ok", "degraded", "down"]),
+      version: z.string(),
+      checks: z.record(z.string(), z.string()),
+      targets: z.record(z.string(), z.enum(["ok", "down"])),
+      orchestrators: count.nullable(),
+      workers: count.nullable(),
+    })
+    .meta({ id: "AdminHealth" }),
+  errors: ["INTERNAL"],
+});
+
+const adminConfig = defineContract({
+  id: "adminConfig",
+  method: "GET",
+  path: "/api/admin/config",
+  access: "operate",
+  summary: "The configuration, without anything secret.",
+  response: object,
+  errors: ["INTERNAL"],
+});
+
+const adminActiveJobs = defineContract({
+  id: "adminActiveJobs",
+  method: "GET",
+  path: "/api/admin/active-jobs",
+  access: "operate",
+  summary: "Jobs that wait or run, the newest first.",
+  query: z.strictObject({ limit }),
+  response: page(operatorJob),
+  errors: ["BAD_REQUEST"],
+});
+
+const adminRecentEvents = defineContract({
+  id: "adminRecentEvents",
+  method: "GET",
+  path: "/api/admin/recent-events",
+  access: "operate",
+  summary: "What happened to any job within the last hour, the newest first.",
+  query: z.strictObject({ limit }),
+  response: page(operatorEvent),
+  errors: ["BAD_REQUEST"],
+});
+
+const adminWorkflows = defineContract({
+  id: "adminWorkflows",
+  method: "GET",
+  path: "/api/admin/workflows",
+  access: "operate",
+  summary: "The workflows that can be submitted.",
+  response: page(
+    z
+      .object({
+        workflow_id: z.string(),
+        version: z.string(),
+        name: z.string().nullable(),
+        description: z.string().nullable(),
+        inputs: z.record(z.string(), z.unknown()).nullable(),
+      })
+      .meta({ id: "OfferedWorkflow" }),
+  ),
+  errors: ["UNAVAILABLE"],
+});
+
+export const operationContracts = [
+  statusJob,
+  statusJobs,
+  statusNodes,
+  statusEvents,
+  statusStats,
+  statusLookup,
+  adminHealth,
+  adminConfig,
+  adminActiveJobs,
+  adminRecentEvents,
+  adminWorkflows,
+] as const;

@@ -1,0 +1,97 @@
+import { z } from "zod";
+import { serviceToken } from "../adapters/http/tokens.ts";
+import { parseProxyRule } from "../core/gateway/proxy-rules.ts";
+
+const list = z.string().transform((text) =>
+  text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== ""),
+);
+const seconds = z.coerce.number().positive().max(3600);
+const httpUrl = z.url({ protocol: /^https?$/ });
+
+const proxyRule = z.string().transform((text, context) => {
+  const rule = parseProxyRule(text);
+  if (rule !== undefined) return rule;
+  context.addIssue(`"${text}" is not a rule: write METHOD /path, with * for one segment`);
+  return z.NEVER;
+});
+
+/** To look at everything, and to run the direct commands; nothing that changes jobs or the schema. */
+const defaultProxyRules = [
+  ...["GET /livez", "GET /readyz", "GET /health", "GET /metrics"],
+  ...["jobs", "nodes", "tasks", "workflows", "queues", "workers", "orchestrators", "metrics"].map(
+    (name) => `GET /api/v1/${name}/**`,
+  ),
+  ...["jobs", "workflows", "queues", "workers", "orchestrators", "commands"].map(
+    (name) => `GET /api/v1/${name}`,
+  ),
+  "POST /api/v1/commands/*",
+].join(",");
+
+const schema = z.object({
+  GATEWAY_DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
+  GATEWAY_HOST: z.string().default("127.0.0.1"),
+  GATEWAY_PORT: z.coerce.number().int().min(0).max(65_535).default(7071),
+  GATEWAY_PUBLIC_URL: httpUrl.optional(),
+  SERVICES_PUBLIC_URL: httpUrl.optional(),
+  GATEWAY_OPERATOR_TOKENS: list.pipe(z.array(serviceToken)).default([]),
+  GATEWAY_RATE_PER_SECOND: z.coerce.number().positive().default(100),
+  GATEWAY_RATE_BURST: z.coerce.number().int().min(1).default(200),
+  GATEWAY_BODY_LIMIT_BYTES: z.coerce.number().int().min(1024).default(1_048_576),
+  GATEWAY_HEADERS_TIMEOUT_SEC: seconds.default(10),
+  GATEWAY_REQUEST_TIMEOUT_SEC: seconds.default(30),
+  GATEWAY_MAX_CONNECTIONS: z.coerce.number().int().min(1).default(2000),
+  GATEWAY_KEY_CACHE_SEC: z.coerce.number().min(0).max(60).default(1),
+  GATEWAY_FORWARD_TIMEOUT_SEC: seconds.default(30),
+  GATEWAY_PROXY_RULES: list.prefault(defaultProxyRules).pipe(z.array(proxyRule)),
+  ORCHESTRATOR_URL: httpUrl.default("http://127.0.0.1:8000"),
+  WORKER_URL: httpUrl.optional(),
+  DAG_SERVICE_TOKEN: z.string().min(1).optional(),
+  LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
+  LOG_FORMAT: z.enum(["json", "text"]).default("json"),
+});
+
+export class ConfigError extends Error {}
+
+export type GatewayConfig = ReturnType<typeof readConfig>;
+
+/** All that is wrong at once, by the name of the variable. */
+export function readConfig(env: NodeJS.ProcessEnv = process.env) {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ""));
+  const parsed = schema.safeParse(given);
+  if (!parsed.success) {
+    const lines = parsed.error.issues.map(
+      ({ path: at, message }) => `  ${at.join(".")}: ${message}`,
+    );
+    throw new ConfigError(`The configuration is not valid:\n${lines.join("\n")}`);
+  }
+  const value = parsed.data;
+  return {
+    databaseUrl: value.GATEWAY_DATABASE_URL,
+    host: value.GATEWAY_HOST,
+    port: value.GATEWAY_PORT,
+    /** Without it links are paths, which stay true behind any name. */
+    publicUrl: (value.GATEWAY_PUBLIC_URL ?? "").replace(/\/+$/, ""),
+    servicesUrl: (value.SERVICES_PUBLIC_URL ?? "").replace(/\/+$/, ""),
+    operatorTokens: value.GATEWAY_OPERATOR_TOKENS,
+    rate: { perSecond: value.GATEWAY_RATE_PER_SECOND, burst: value.GATEWAY_RATE_BURST },
+    bodyLimitBytes: value.GATEWAY_BODY_LIMIT_BYTES,
+    patience: {
+      headersMs: value.GATEWAY_HEADERS_TIMEOUT_SEC * 1000,
+      requestMs: value.GATEWAY_REQUEST_TIMEOUT_SEC * 1000,
+      mostConnections: value.GATEWAY_MAX_CONNECTIONS,
+    },
+    keyCacheMs: value.GATEWAY_KEY_CACHE_SEC * 1000,
+    forwardTimeoutMs: value.GATEWAY_FORWARD_TIMEOUT_SEC * 1000,
+    proxyRules: value.GATEWAY_PROXY_RULES,
+    targets: {
+      orchestrator: value.ORCHESTRATOR_URL,
+      ...(value.WORKER_URL === undefined ? {} : { worker: value.WORKER_URL }),
+    } as Readonly<Record<string, string>>,
+    serviceToken: value.DAG_SERVICE_TOKEN,
+    logLevel: value.LOG_LEVEL,
+    logFormat: value.LOG_FORMAT,
+  };
+}

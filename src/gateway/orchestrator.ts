@@ -1,0 +1,88 @@
+/**
+ * The orchestrator as the gateway sees it: it is asked in the name of a partner, and what it refuses
+ * is refused to the partner in the same words. What goes wrong between the two is no fault of the
+ * partner's and is told as "not now".
+ */
+import type { Logger } from "../adapters/runtime/logger.ts";
+import { ApiError } from "../core/api/api-error.ts";
+import type { Client } from "../core/api/client.ts";
+import { createClient } from "../core/api/client.ts";
+import type { Fetch } from "../core/api/fetch.ts";
+import { Problem } from "../core/errors.ts";
+import type { Target } from "./call-target.ts";
+import { callTarget, TargetError } from "./call-target.ts";
+
+/** What goes along with a call: the request's id, so that one id finds it in both logs. */
+export interface Along {
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The part of a request that is passed on. */
+export interface Passed {
+  readonly requestId: string;
+  header(name: string): string | undefined;
+}
+
+export interface Orchestrator {
+  ask<Result>(
+    request: Passed,
+    work: (client: Client, along: Along) => Promise<Result>,
+  ): Promise<Result>;
+}
+
+export function createOrchestrator(
+  target: Target,
+  options: { readonly timeoutMs: number; readonly log: Pick<Logger, "error" | "warn"> },
+): Orchestrator {
+  const { timeoutMs, log } = options;
+  const fetch: Fetch = async (url, { method, headers, body }) => {
+    const path = url.slice(target.url.length);
+    const answer = await callTarget(target, { method, path, headers, body, timeoutMs });
+    const text = Buffer.from(answer.bytes).toString("utf8");
+    return { status: answer.status, headers: answer.headers, body: null, text: async () => text };
+  };
+  const client = createClient({ baseUrl: target.url, fetch });
+
+  return {
+    async ask(request, work) {
+      const ifMatch = request.header("if-match");
+      const headers = {
+        "x-request-id": request.requestId,
+        ...(ifMatch === undefined ? {} : { "if-match": ifMatch }),
+      };
+      try {
+        return await work(client, { headers });
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        const refusal = toProblem(error);
+        if (refusal.status >= 500) {
+          const fields = { err: error, request_id: request.requestId };
+          log.warn(fields, "the orchestrator could not be asked");
+        }
+        throw refusal;
+      }
+    },
+  };
+}
+
+/** These are between the gateway and the orchestrator. */
+const ours: ReadonlySet<string> = new Set(["UNAUTHENTICATED", "FORBIDDEN", "INTERNAL"]);
+
+function toProblem(error: ApiError): Problem {
+  const { code, status, detail, items, cause } = error;
+  if (code !== "UNREACHABLE" && status < 500 && !ours.has(code)) {
+    return new Problem(code, detail, items);
+  }
+  if (cause instanceof TargetError) return notNow(cause);
+  return new Problem("UNAVAILABLE", "The platform cannot do this now. Try again in a moment.");
+}
+
+function notNow({ kind, message }: TargetError): Problem {
+  const reason = `${message.charAt(0).toUpperCase()}${message.slice(1)}.`;
+  const advice =
+    kind === "refused"
+      ? "Nothing was changed: try again in a moment."
+      : "It may have been done all the same: look before you send it again, or send it with the " +
+        "same idempotency key.";
+  return new Problem("UNAVAILABLE", `${reason} ${advice}`);
+}

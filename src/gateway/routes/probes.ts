@@ -1,0 +1,49 @@
+import { docsPage } from "../../adapters/http/docs-page.ts";
+import type { Handlers } from "../../adapters/http/handler.ts";
+import { ping } from "../../adapters/postgres/queries/schema.ts";
+import { gatewayContracts } from "../../core/api/gateway/index.ts";
+import type { probeContracts } from "../../core/api/gateway/probes.ts";
+import { makeOpenApi } from "../../core/api/openapi.ts";
+import { Problem } from "../../core/errors.ts";
+import type { RouteDeps } from "./deps.ts";
+import { askTargets } from "./targets.ts";
+
+export function probeRoutes(
+  deps: Pick<RouteDeps, "db" | "checks" | "targets" | "version">,
+): Handlers<typeof probeContracts> {
+  const { db, checks, version } = deps;
+  const document = makeOpenApi(gatewayContracts, version, "gateway");
+  const page = docsPage(gatewayContracts, document, "/api/openapi.json");
+
+  const livez = async () => ({ status: "ok" as const });
+  const readyz = async () => {
+    checks.demand();
+    await ping(db).catch(() => {
+      throw new Problem("UNAVAILABLE", "The check `database` failed: it does not answer.");
+    });
+    return { status: "ready" as const, checks: { ...checks.results() } };
+  };
+
+  return {
+    livez,
+    apiLivez: livez,
+    readyz,
+    apiReadyz: readyz,
+
+    gatewayHealth: async () => {
+      const orchestrators = [...deps.targets].filter(([name]) => name === "orchestrator");
+      const [database, { orchestrator = "down" }] = await Promise.all([
+        ping(db).then(
+          () => "ok" as const,
+          () => "down" as const,
+        ),
+        askTargets(new Map(orchestrators)),
+      ]);
+      const status = database === "down" ? "down" : orchestrator === "down" ? "degraded" : "ok";
+      return { status, version, database, orchestrator };
+    },
+
+    gatewayOpenapi: async () => document,
+    gatewayDocs: async () => page,
+  };
+}

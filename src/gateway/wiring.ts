@@ -1,0 +1,152 @@
+import type { AccessPolicy } from "../adapters/http/access.ts";
+import { buildServer } from "../adapters/http/server.ts";
+import { createAccessPolicy } from "../adapters/http/tokens.ts";
+import { openDatabase } from "../adapters/postgres/database.ts";
+import type { Asked, PartnerRequest } from "../adapters/postgres/queries/gateway-requests.ts";
+import { findRequests } from "../adapters/postgres/queries/gateway-requests.ts";
+import { createBatcher } from "../adapters/runtime/batcher.ts";
+import { systemClock } from "../adapters/runtime/clock.ts";
+import type { Logger } from "../adapters/runtime/logger.ts";
+import { createService } from "../adapters/runtime/service.ts";
+import { version } from "../adapters/runtime/version.ts";
+import { gatewayContracts } from "../core/api/gateway/index.ts";
+import type { Target } from "./call-target.ts";
+import type { GatewayConfig } from "./config.ts";
+import { createRateLimiter } from "./limit-rate.ts";
+import { createOrchestrator } from "./orchestrator.ts";
+import { makeRoutes } from "./routes/routes.ts";
+import type { StartChecks } from "./start-checks.ts";
+import { createStartChecks } from "./start-checks.ts";
+import { createKeyVerifier } from "./verify-key.ts";
+
+export interface RunningGateway {
+  readonly url: string;
+  readonly stopSteps: readonly { readonly name: string; readonly stop: () => Promise<unknown> }[];
+}
+
+export interface GatewayOptions {
+  /** For tests: an answer that its contract does not allow is a failure. */
+  readonly checkAnswers?: boolean;
+}
+
+const checkEveryMs = 5000;
+const pollsAtOnce = 500;
+
+export async function startGateway(
+  config: GatewayConfig,
+  log: Logger,
+  options: GatewayOptions = {},
+): Promise<RunningGateway> {
+  const db = openDatabase({
+    url: config.databaseUrl,
+    applicationName: "rmhdag gateway",
+    max: 8,
+    onConnectionLost: (err) => {
+      log.warn({ err }, "a connection to the database was lost");
+    },
+  });
+  const checks = createStartChecks(db);
+  const targets = new Map(
+    Object.entries(config.targets).map(([name, url]): [string, Target] => [
+      name,
+      { name, url: url.replace(/\/+$/, ""), token: config.serviceToken },
+    ]),
+  );
+  const orchestrator = targets.get("orchestrator");
+  if (orchestrator === undefined) throw new Error("The gateway has no orchestrator.");
+  const limiter = createRateLimiter(config.rate, systemClock);
+  const polls = createBatcher<Asked, PartnerRequest | undefined>({
+    maxItems: pollsAtOnce,
+    flush: (asked) => findRequests(db, asked),
+  });
+  const server = await buildServer({
+    contracts: gatewayContracts,
+    handlers: makeRoutes({
+      db,
+      orchestrator: createOrchestrator(orchestrator, { timeoutMs: config.forwardTimeoutMs, log }),
+      polls,
+      limiter,
+      checks,
+      targets,
+      proxyRules: config.proxyRules,
+      forwardTimeoutMs: config.forwardTimeoutMs,
+      publicUrl: config.publicUrl,
+      servicesUrl: config.servicesUrl,
+      version,
+      shownConfig: shown(config),
+    }),
+    access: accessPolicy(
+      config,
+      checks,
+      createKeyVerifier({ db, clock: systemClock, cacheMs: config.keyCacheMs }),
+    ),
+    log,
+    bodyLimitBytes: config.bodyLimitBytes,
+    patience: config.patience,
+    admit: (caller) => {
+      limiter.take(caller);
+    },
+    ...(options.checkAnswers === undefined ? {} : { checkAnswers: options.checkAnswers }),
+  });
+  await checks.runOnce();
+  const service = createService({
+    name: "start checks",
+    runOnce: () => checks.runOnce(),
+    intervalMs: checkEveryMs,
+    log,
+  });
+  service.start();
+  const { url } = await server.listen({ host: config.host, port: config.port });
+  return {
+    url,
+    stopSteps: [
+      { name: "server", stop: () => server.close() },
+      { name: "checks", stop: () => service.stop() },
+      { name: "polls", stop: () => polls.idle() },
+      { name: "database", stop: () => db.close() },
+    ],
+  };
+}
+
+/** Operators are known from the configuration, partners from the database. */
+function accessPolicy(
+  config: GatewayConfig,
+  checks: StartChecks,
+  verifyKey: ReturnType<typeof createKeyVerifier>,
+): AccessPolicy {
+  const operators = createAccessPolicy(config.operatorTokens);
+  return {
+    // Keys are in the database, so there are always some who may call.
+    hasTokens: true,
+    openOnLoopback: false,
+    anonymousOnPublic: true,
+    authenticate: async (token) => {
+      const operator = await operators.authenticate(token);
+      if (operator !== undefined) return operator;
+      checks.demand();
+      return verifyKey(token);
+    },
+  };
+}
+
+function shown(config: GatewayConfig) {
+  const { host, port, publicUrl, rate, bodyLimitBytes, patience, keyCacheMs } = config;
+  return {
+    version,
+    host,
+    port,
+    public_url: publicUrl,
+    rate: { per_second: rate.perSecond, burst: rate.burst },
+    body_limit_bytes: bodyLimitBytes,
+    patience: { headers_ms: patience.headersMs, request_ms: patience.requestMs },
+    key_cache_ms: keyCacheMs,
+    forward_timeout_ms: config.forwardTimeoutMs,
+    targets: Object.keys(config.targets),
+    proxy_rules: config.proxyRules.map(
+      ({ method, segments, takesRest }) =>
+        `${method} /${segments.join("/")}${takesRest ? "/**" : ""}`,
+    ),
+    operators: config.operatorTokens.map(({ name }) => name),
+    has_service_token: config.serviceToken !== undefined,
+  };
+}
