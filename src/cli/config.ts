@@ -32,6 +32,8 @@ export interface CliConfig {
   /** Where `up` lets the orchestrator listen, unless an option says otherwise. */
   readonly host: string;
   readonly port: string;
+  /** Where it lets the gateway listen. */
+  readonly gatewayPort: string | undefined;
   /** NO_COLOR is set, or the terminal cannot. */
   readonly isPlain: boolean;
   /** What programs that are started here inherit. */
@@ -50,6 +52,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): CliConfig {
     databaseUrl: text(env["DATABASE_URL"]),
     host: text(env["ORCHESTRATOR_HOST"]) ?? "127.0.0.1",
     port: text(env["ORCHESTRATOR_PORT"]) ?? "8000",
+    gatewayPort: text(env["GATEWAY_PORT"]),
     isPlain: text(env["NO_COLOR"]) !== undefined || env["TERM"] === "dumb",
     environment: env,
   };

@@ -5,7 +5,7 @@ import { addLogs } from "./commands/logs.ts";
 import { addMigrate } from "./commands/migrate.ts";
 import { addNodes } from "./commands/nodes.ts";
 import { addOrchestrators } from "./commands/orchestrators.ts";
-import { addPrograms } from "./commands/programs.ts";
+import { addGateway, addPrograms } from "./commands/programs.ts";
 import { addQueues } from "./commands/queues.ts";
 import { addStatus } from "./commands/status.ts";
 import { addSubmit } from "./commands/submit.ts";
@@ -34,6 +34,7 @@ const commands = [
   addNodes,
   addTasks,
   addPrograms,
+  addGateway,
   addMigrate,
 ];
 

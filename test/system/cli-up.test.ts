@@ -66,7 +66,7 @@ describe("rmhdag up", () => {
   });
 
   it("keeps its tokens from other users, and out of its log", async () => {
-    for (const name of ["cli-token", "service-token"]) {
+    for (const name of ["cli-token", "service-token", "gateway-token", "gateway-password"]) {
       expect((await stat(path.join(site.dataFolder, name))).mode & 0o777).toBe(0o600);
     }
     const lines = site.up.stdout().split("\n");
@@ -138,7 +138,7 @@ describe("rmhdag up", () => {
 
   it("leaves no process behind after Ctrl-C", async () => {
     const pids = await site.pids();
-    expect(pids.length).toBe(4);
+    expect(pids.length).toBe(5);
     site.up.signal("SIGINT");
     const { status, stdout } = await site.up.ended;
     expect(stdout).toContain("stopped");
@@ -149,7 +149,7 @@ describe("rmhdag up", () => {
   it("leaves no process behind when it is killed", async () => {
     const again = await startSite({ env: quick(), dataFolder: site.dataFolder });
     const pids = await again.pids();
-    expect(pids.length).toBe(4);
+    expect(pids.length).toBe(5);
     again.up.signal("SIGKILL");
     await again.up.ended;
     await areGone(pids, 20_000);

@@ -23,6 +23,13 @@ Examples:
 Any number of them may share one database. The README lists what can be set.
 `;
 
+const gatewayExamples = `
+Examples:
+  GATEWAY_DATABASE_URL=postgres://gateway_login:…@… ORCHESTRATOR_URL=http://… rmhdag gateway
+
+Its database user can only read: see deploy/gateway-role.sql. The README lists what can be set.
+`;
+
 /** The programs alone, as on a machine of their own; all is set by the environment. */
 export function addPrograms(program: Command, config: CliConfig): void {
   program
@@ -39,6 +46,17 @@ export function addPrograms(program: Command, config: CliConfig): void {
     .addHelpText("after", workerExamples)
     .action(async (_, command: Command) => {
       await run("worker", environment(command, config));
+    });
+}
+
+/** It keeps no files, so it needs no folder. */
+export function addGateway(program: Command, config: CliConfig): void {
+  program
+    .command("gateway")
+    .description("run one gateway for partners, on the database that GATEWAY_DATABASE_URL names")
+    .addHelpText("after", gatewayExamples)
+    .action(async () => {
+      await run("gateway", config.environment);
     });
 }
 

@@ -16,11 +16,12 @@ import { wholeNumber } from "./arguments.ts";
 
 interface Options {
   readonly port: number | string;
+  readonly gatewayPort?: number;
   readonly host: string;
   readonly workers: readonly WorkerKind[];
 }
 
-type Settings = Options & { readonly port: number };
+type Settings = Options & { readonly port: number; readonly gatewayPort: number };
 
 const examples = `
 Examples:
@@ -35,18 +36,26 @@ Ctrl-C stops everything in order; a second one at once.
 export function addUp(program: Command, config: CliConfig): void {
   program
     .command("up")
-    .description("run everything on this machine: database, orchestrator and workers")
+    .description("run everything on this machine: database, orchestrator, workers and gateway")
     .addOption(
       new Option("--port <port>", "where the orchestrator listens; 0 takes any free port")
         .default(config.port)
         .argParser(wholeNumber(0, 65_535)),
+    )
+    .addOption(
+      new Option(
+        "--gateway-port <port>",
+        "where the gateway listens (7071; any when --port is 0)",
+      ).argParser(wholeNumber(0, 65_535)),
     )
     .option("--host <address>", "on which address it listens", config.host)
     .option("--workers <kinds>", "one worker process each", workerKinds, ["light", "heavy"])
     .addHelpText("after", examples)
     .action(async (options: Options, command: Command) => {
       // A default is not parsed, and this one comes from the environment.
-      const settings = { ...options, port: defaultPort(options.port) };
+      const port = defaultPort(options.port, "ORCHESTRATOR_PORT");
+      const fallback = port === 0 ? 0 : defaultPort(config.gatewayPort ?? "7071", "GATEWAY_PORT");
+      const settings = { ...options, port, gatewayPort: options.gatewayPort ?? fallback };
       await runUp(settings, dataFolder(command, config), config);
     });
 }
@@ -96,13 +105,15 @@ async function runUp(options: Settings, folder: string, config: CliConfig): Prom
   onLine("up", "stopped");
 }
 
-function welcome({ url, cliToken, database }: RunningSite, paint: Paint, where: string): void {
+function welcome(site: RunningSite, paint: Paint, where: string): void {
+  const { url, gatewayUrl, cliToken, database } = site;
+  const gateway = gatewayUrl === undefined ? "" : `\n  partners ${gatewayUrl}/api/docs`;
   print(
     `
 ${paint("green", "✓ rmhdag is running")} at ${paint("bold", url)}
 
   look    ${url}/ui/login?token=${cliToken}
-  API     ${url}/api/v1/docs
+  API     ${url}/api/v1/docs${gateway}
   data    ${database}
 
 Try, in another shell:
@@ -127,10 +138,10 @@ function linePrinter(paint: Paint, workers: readonly WorkerKind[]) {
   };
 }
 
-function defaultPort(given: number | string): number {
+function defaultPort(given: number | string, name: string): number {
   if (typeof given === "number") return given;
   if (/^\d{1,5}$/.test(given) && Number(given) <= 65_535) return Number(given);
-  throw new UsageError(`ORCHESTRATOR_PORT is "${given}": it must be a number from 0 to 65535.`);
+  throw new UsageError(`${name} is "${given}": it must be a number from 0 to 65535.`);
 }
 
 function workerKinds(text: string): WorkerKind[] {

@@ -21,6 +21,13 @@ export interface Site {
   readonly port: number;
   readonly cliToken: string;
   readonly serviceToken: string;
+  readonly gatewayToken: string;
+}
+
+export interface GatewayPlace {
+  readonly databaseUrl: string;
+  readonly orchestratorUrl: string;
+  readonly port: number;
 }
 
 /** What all programs of one site have in common; a variable that the user set stands. */
@@ -52,6 +59,7 @@ export function orchestratorEnvironment(config: CliConfig, site: Site): NodeJS.P
     ...(given === "" ? [] : [given]),
     `cli:read+operate+curate+service:${sha256(site.cliToken)}`,
     `workers:service:${sha256(site.serviceToken)}`,
+    `gateway:read+operate+curate:${sha256(site.gatewayToken)}`,
   ];
   return {
     ORCHESTRATOR_ID: site.ownerId,
@@ -77,6 +85,27 @@ export function workerEnvironment(
     WORKER_TYPE: worker.kind,
     WORKER_QUEUE: workerQueues[worker.kind].join(","),
     DAG_SERVICE_TOKEN: site.serviceToken,
+  };
+}
+
+/** Of the database it is told its own read-only user alone. */
+export function gatewayEnvironment(
+  config: CliConfig,
+  site: Site,
+  place: GatewayPlace,
+): NodeJS.ProcessEnv {
+  const given = config.environment["GATEWAY_OPERATOR_TOKENS"] ?? "";
+  // Who looks after the site looks after its gateway too.
+  const operators = [...(given === "" ? [] : [given]), `cli:operate:${sha256(site.cliToken)}`];
+  return {
+    ...common(config, site),
+    DATABASE_URL: undefined,
+    GATEWAY_DATABASE_URL: place.databaseUrl,
+    GATEWAY_HOST: site.host,
+    GATEWAY_PORT: String(place.port),
+    ORCHESTRATOR_URL: place.orchestratorUrl,
+    DAG_SERVICE_TOKEN: site.gatewayToken,
+    GATEWAY_OPERATOR_TOKENS: operators.join(","),
   };
 }
 

@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { Failure } from "../failure.ts";
 
 /** Makes sure that the port is free before anything is started; 0 asks for any free one. */
-export async function findPort(host: string, port: number): Promise<number> {
+export async function findPort(host: string, port: number, option = "--port"): Promise<number> {
   const server = createServer();
   try {
     server.listen({ host, port, exclusive: true });
@@ -11,22 +11,22 @@ export async function findPort(host: string, port: number): Promise<number> {
     const address = server.address();
     return typeof address === "object" && address !== null ? address.port : port;
   } catch (error) {
-    throw refuse(host, port, error);
+    throw refuse(host, port, option, error);
   } finally {
     server.close();
   }
 }
 
-function refuse(host: string, port: number, error: unknown): unknown {
+function refuse(host: string, port: number, option: string, error: unknown): unknown {
   switch ((error as NodeJS.ErrnoException).code) {
     case "EADDRINUSE":
       return new Failure(
         `Port ${port} is in use, perhaps by another \`rmhdag up\`: ` +
-          "stop it, or choose another port with --port (0 takes any that is free).",
+          `stop it, or choose another port with ${option} (0 takes any that is free).`,
       );
     case "EACCES":
       return new Failure(
-        `This user may not listen on port ${port}: choose one above 1023 with --port.`,
+        `This user may not listen on port ${port}: choose one above 1023 with ${option}.`,
       );
     case "EADDRNOTAVAIL":
     case "ENOTFOUND":

@@ -10,6 +10,9 @@ import { Failure } from "../failure.ts";
 export interface LocalFiles {
   readonly cliToken: string;
   readonly serviceToken: string;
+  /** What the gateway shows to the orchestrator, and what it shows to the database. */
+  readonly gatewayToken: string;
+  readonly gatewayPassword: string;
   readonly url: string;
 }
 
@@ -18,6 +21,8 @@ export function localFiles(dataFolder: string): LocalFiles {
   return {
     cliToken: file("cli-token"),
     serviceToken: file("service-token"),
+    gatewayToken: file("gateway-token"),
+    gatewayPassword: file("gateway-password"),
     url: file("url"),
   };
 }

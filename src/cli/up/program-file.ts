@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Failure } from "../failure.ts";
 
-export type ProgramName = "orchestrator" | "worker";
+export type ProgramName = "gateway" | "orchestrator" | "worker";
 
 /** Programs never import each other, so the command line starts them as processes of their own. */
 export function programFile(name: ProgramName): string {

@@ -1,5 +1,6 @@
 /**
- * Everything on one machine: the database, an orchestrator, and workers, each a process of its own.
+ * Everything on one machine: the database, an orchestrator, workers and the gateway, each a process
+ * of its own.
  * Stopping goes the other way: workers hand back what they do while there is somebody to take it,
  * the orchestrator hands back its jobs while there is a database.
  */
@@ -8,9 +9,10 @@ import { mkdir } from "node:fs/promises";
 import type { CliConfig } from "../config.ts";
 import { Failure } from "../failure.ts";
 import type { Site, WorkerKind } from "./environment.ts";
-import { orchestratorEnvironment, workerEnvironment } from "./environment.ts";
+import { gatewayEnvironment, orchestratorEnvironment, workerEnvironment } from "./environment.ts";
 import { findPort } from "./find-port.ts";
 import { announceUrl, localFiles, readOrMakeToken, withdrawUrl } from "./local-files.ts";
+import { makeGatewayUser } from "./make-gateway-user.ts";
 import { openDatabase } from "./open-database.ts";
 import { spawnProgram } from "./spawn-program.ts";
 import type { Supervised } from "./supervise.ts";
@@ -22,6 +24,7 @@ export interface SiteOptions {
   readonly dataFolder: string;
   readonly host: string;
   readonly port: number;
+  readonly gatewayPort: number;
   readonly workers: readonly WorkerKind[];
   /** A line of a program, or of "up" itself. */
   readonly onLine: (program: string, line: string) => void;
@@ -33,6 +36,8 @@ export interface SiteOptions {
 
 export interface RunningSite {
   readonly url: string;
+  /** Undefined where the database lets nobody make a user for it. */
+  readonly gatewayUrl: string | undefined;
   readonly cliToken: string;
   readonly database: string;
 }
@@ -54,9 +59,12 @@ export class SiteRunner {
     };
     await makeFolder(dataFolder);
     const port = await findPort(host, this.options.port);
+    const gatewayPort = await findPort(host, this.options.gatewayPort, "--gateway-port");
     const files = localFiles(dataFolder);
     const cliToken = await readOrMakeToken(files.cliToken);
     const serviceToken = await readOrMakeToken(files.serviceToken);
+    const gatewayToken = await readOrMakeToken(files.gatewayToken);
+    const gatewayPassword = await readOrMakeToken(files.gatewayPassword);
     const database = await openDatabase(config.databaseUrl, dataFolder, say);
     this.closeDatabase = database.close;
     signal.throwIfAborted();
@@ -69,6 +77,7 @@ export class SiteRunner {
       port,
       cliToken,
       serviceToken,
+      gatewayToken,
     };
     this.run("orchestrator", () =>
       spawnProgram("orchestrator", orchestratorEnvironment(config, site), "pipe"),
@@ -81,9 +90,18 @@ export class SiteRunner {
         spawnProgram("worker", workerEnvironment(config, site, { name, kind }), "pipe"),
       );
     }
+    const gatewayUser = await makeGatewayUser(database.url, gatewayPassword, say);
+    const gatewayUrl = gatewayUser && urlOf(host, gatewayPort);
+    if (gatewayUser !== undefined && gatewayUrl !== undefined) {
+      const place = { databaseUrl: gatewayUser, orchestratorUrl: url, port: gatewayPort };
+      this.run("gateway", () =>
+        spawnProgram("gateway", gatewayEnvironment(config, site, place), "pipe"),
+      );
+      await waitUntilReady(gatewayUrl, signal);
+    }
     await announceUrl(files.url, url);
     this.withdraw = () => withdrawUrl(files.url, url);
-    return { url, cliToken, database: database.description };
+    return { url, gatewayUrl, cliToken, database: database.description };
   }
 
   private run(name: string, spawn: Parameters<typeof supervise>[0]["spawn"]): void {
@@ -105,8 +123,8 @@ export class SiteRunner {
 
   async stop(): Promise<void> {
     await this.withdraw();
-    const [orchestrator, ...workers] = this.programs;
-    await Promise.all(workers.map((worker) => worker.stop()));
+    const [orchestrator, ...others] = this.programs;
+    await Promise.all(others.map((program) => program.stop()));
     await orchestrator?.stop();
     await this.closeDatabase();
   }

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 
 const roundMs = 50;
 
-/** Until the orchestrator says that it can serve; who waits in vain sees its log meanwhile. */
+/** Until a program says that it can serve; who waits in vain sees its log meanwhile. */
 export async function waitUntilReady(url: string, signal: AbortSignal): Promise<void> {
   for (;;) {
     signal.throwIfAborted();
