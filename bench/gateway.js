@@ -1,0 +1,216 @@
+/**
+ * `npm run bench:gateway`: what the gateway adds to a submission, and how many polls a second it
+ * serves. Real programs on the embedded database; the load comes from this process.
+ *
+ * Submissions go by turns to the orchestrator and through the gateway, each of a dataset of its own,
+ * so that both meet the same machine. Polls are of one finished request over many connections.
+ */
+import { Buffer } from "node:buffer";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { connect, createServer } from "node:net";
+import path from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { startEmbeddedPostgres } from "../dist/adapters/runtime/embedded-postgres/start-embedded-postgres.js";
+import { grantGatewayUser } from "../dist/adapters/postgres/gateway-user.js";
+import { migrate } from "../dist/adapters/postgres/migrate.js";
+import { makeWorkFolder } from "./harness/work-folder.js";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const quick = process.argv.includes("--quick");
+const submissions = quick ? 50 : 500;
+const pollSeconds = quick ? 2 : 10;
+const connections = 32;
+const targets = { addedMs: 2, pollsPerSecond: 2000 };
+
+const children = [];
+for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(130));
+process.once("exit", () => {
+  for (const child of children) child.kill("SIGKILL");
+});
+
+const folder = makeWorkFolder();
+const server = await startEmbeddedPostgres({
+  dataDirectory: path.join(folder, "postgres"),
+  prefer: "npm",
+});
+try {
+  await bench();
+} finally {
+  for (const child of children.splice(0)) {
+    child.kill("SIGTERM");
+    await once(child, "exit");
+  }
+  await server.stop();
+}
+
+async function bench() {
+  await migrate(server.url);
+  const gatewayUser = { user: "bench_gateway", password: "bench_gateway" };
+  await grantGatewayUser(server.url, gatewayUser);
+  const readOnly = new URL(server.url);
+  readOnly.username = gatewayUser.user;
+  readOnly.password = gatewayUser.password;
+
+  const orchestrator = await start("orchestrator", {
+    DATABASE_URL: server.url,
+    RMHDAG_OPEN_ON_LOOPBACK: "true",
+    RMHDAG_WORKFLOWS: path.join(root, "workflows"),
+    RMHDAG_DATA_DIR: folder,
+  });
+  await start("worker", {
+    DATABASE_URL: server.url,
+    RMHDAG_DATA_DIR: folder,
+    WORKER_QUEUE: "functionapp-tasks,dag-worker-tasks,container-tasks",
+  });
+  const gateway = await start("gateway", {
+    GATEWAY_DATABASE_URL: readOnly.href,
+    ORCHESTRATOR_URL: `http://127.0.0.1:${orchestrator}`,
+    GATEWAY_RATE_PER_SECOND: "1000000",
+    GATEWAY_RATE_BURST: "1000000",
+  });
+  const direct = await open(orchestrator);
+  const through = await open(gateway);
+  const key = await makeKey(direct);
+
+  const { requestId, figures } = await measureSubmissions(direct, through, key);
+  report("submission to the orchestrator, p50", `${figures.direct.toFixed(2)} ms`);
+  report("submission through the gateway, p50", `${figures.through.toFixed(2)} ms`);
+  const added = figures.through - figures.direct;
+  report("added by the gateway", `${added.toFixed(2)} ms`, added <= targets.addedMs);
+
+  await finished(through, key, requestId);
+  const rate = await measurePolls(gateway, key, requestId);
+  report("status polls", `${Math.round(rate)} a second`, rate >= targets.pollsPerSecond);
+}
+
+async function measureSubmissions(direct, through, key) {
+  const times = { direct: [], through: [] };
+  let requestId = "";
+  for (let i = 0; i < submissions + 20; i++) {
+    const body = {
+      workflow_id: "hello_world",
+      platform_refs: { dataset_id: `bench-${i}`, resource_id: "direct" },
+      version_label: "V1",
+    };
+    const first = await timed(direct, "POST", "/api/v1/submit", { ...body, platform_id: "ddh" });
+    body.platform_refs.resource_id = "through";
+    const second = await timed(through, "POST", "/api/platform/submit", body, key);
+    requestId = JSON.parse(second.text).request_id;
+    // The first ones warm everything up.
+    if (i < 20) continue;
+    times.direct.push(first.ms);
+    times.through.push(second.ms);
+  }
+  return { requestId, figures: { direct: median(times.direct), through: median(times.through) } };
+}
+
+async function measurePolls(port, key, requestId) {
+  const clients = await Promise.all(Array.from({ length: connections }, () => open(port)));
+  const url = `/api/platform/status/${requestId}`;
+  let polls = 0;
+  const warmUntil = performance.now() + 1000;
+  const until = warmUntil + pollSeconds * 1000;
+  await Promise.all(
+    clients.map(async (client) => {
+      while (performance.now() < until) {
+        const { status } = await client("GET", url, undefined, key);
+        if (status !== 200) throw new Error(`a poll was answered with ${status}`);
+        if (performance.now() > warmUntil) polls++;
+      }
+    }),
+  );
+  return polls / pollSeconds;
+}
+
+async function finished(client, key, requestId) {
+  for (;;) {
+    const { text } = await client("GET", `/api/platform/status/${requestId}`, undefined, key);
+    if (JSON.parse(text).status === "completed") return;
+    await pause(20);
+  }
+}
+
+async function makeKey(client) {
+  const body = { platform_id: "ddh", name: "bench", scopes: ["submit", "read"] };
+  const { status, text } = await client("POST", "/api/v1/keys", body);
+  if (status !== 201) throw new Error(text);
+  return JSON.parse(text).key;
+}
+
+async function timed(client, ...call) {
+  const began = performance.now();
+  const answer = await client(...call);
+  const ms = performance.now() - began;
+  if (answer.status >= 300) throw new Error(answer.text);
+  return { ms, text: answer.text };
+}
+
+/** One kept connection and one request at a time: less work than any client library, so less noise. */
+async function open(port) {
+  const socket = connect({ port, host: "127.0.0.1", noDelay: true });
+  await once(socket, "connect");
+  let waiting;
+  let got = Buffer.alloc(0);
+  socket.on("data", (chunk) => {
+    got = got.length === 0 ? chunk : Buffer.concat([got, chunk]);
+    const end = got.indexOf("\r\n\r\n");
+    if (end < 0) return;
+    const head = got.toString("latin1", 0, end);
+    const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0);
+    if (got.length < end + 4 + length) return;
+    const text = got.toString("utf8", end + 4, end + 4 + length);
+    got = got.subarray(end + 4 + length);
+    waiting({ status: Number(head.slice(9, 12)), text });
+  });
+  return (method, url, body, key) => {
+    const text = body === undefined ? "" : JSON.stringify(body);
+    const headers = [
+      `${method} ${url} HTTP/1.1`,
+      "host: 127.0.0.1",
+      ...(key === undefined ? [] : [`authorization: Bearer ${key}`]),
+      ...(text === "" ? [] : ["content-type: application/json"]),
+      `content-length: ${Buffer.byteLength(text)}`,
+    ];
+    socket.write(`${headers.join("\r\n")}\r\n\r\n${text}`);
+    return new Promise((resolve) => (waiting = resolve));
+  };
+}
+
+/** Answers the port, which a worker does not have. */
+async function start(name, env) {
+  const port = await freePort();
+  const portName = `${name.toUpperCase()}_PORT`;
+  const child = spawn(process.execPath, [path.join(root, `dist/${name}/main.js`)], {
+    env: { PATH: process.env.PATH, LOG_FORMAT: "text", [portName]: String(port), ...env },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  children.push(child);
+  let output = "";
+  for await (const chunk of child.stdout) {
+    output += chunk;
+    if (output.includes(`${name} started`)) break;
+  }
+  child.stdout.resume();
+  if (!output.includes(`${name} started`)) throw new Error(`${name} did not start:\n${output}`);
+  return port;
+}
+
+async function freePort() {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const { port } = probe.address();
+  probe.close();
+  return port;
+}
+
+function median(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? NaN;
+}
+
+function report(what, figure, isGood) {
+  const verdict = isGood === undefined ? "" : isGood ? "  ✓" : "  ✗ misses its target";
+  process.stdout.write(`${what.padEnd(38)}${figure.padStart(16)}${verdict}\n`);
+}
