@@ -4,8 +4,7 @@
  * Read from the catalogues, because pg_dump does not come with the embedded server, and its text
  * differs from version to version. Everything is sorted by name and nothing depends on oids, so the
  * same migrations give the same text; where versions of PostgreSQL describe a thing differently
- * (from 18 on NOT NULL is a named constraint) it is left to the one place that says it in all. One
- * difference remains: a view of a single table reads `table.column` before 16 and `column` since.
+ * (from 18 on NOT NULL is a named constraint) it is left to the one place that says it in all.
  */
 import type { Database } from "./database.ts";
 import { catalogue } from "./schema-catalogue.ts";

@@ -92,10 +92,18 @@ const indexes = `
     AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid AND contype IN ('p', 'u', 'x'))
   ORDER BY nspname COLLATE "C", c.relname COLLATE "C", i.relname COLLATE "C"`;
 
+/** In a view of a single table, columns are named with it before 16 and without since. */
 const views = `
   SELECT format(E'CREATE %s %I.%I AS\\n%s',
            CASE relkind WHEN 'm' THEN 'MATERIALIZED VIEW' ELSE 'VIEW' END, nspname, relname,
-           pg_get_viewdef(c.oid, true)) AS text
+           coalesce(
+             (SELECT regexp_replace(pg_get_viewdef(c.oid, true), format('\\m%s\\.', min(t.relname)), '', 'g')
+              FROM pg_class t WHERE t.oid IN (
+                SELECT refobjid FROM pg_rewrite r JOIN pg_depend d ON d.objid = r.oid
+                WHERE ev_class = c.oid AND classid = 'pg_rewrite'::regclass
+                  AND refclassid = 'pg_class'::regclass AND refobjid <> c.oid)
+              HAVING count(*) = 1),
+             pg_get_viewdef(c.oid, true))) AS text
   FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
   WHERE relkind IN ('v', 'm') AND nspname = ANY ($1)
   ORDER BY nspname COLLATE "C", relname COLLATE "C"`;
