@@ -2,6 +2,7 @@
  * The life of a dataset, through the gateway alone, with the real programs: what a partner does from
  * the first submission to the public copy, and what it may not do on the way.
  */
+import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -131,7 +132,7 @@ const shownAt = async (assetId: string) => {
 };
 
 describe("the life of a dataset", () => {
-  it("goes from the first submission to the public copy", async () => {
+  it("goes from the first submission over review and rejection to the last withdrawal", async () => {
     // The first version is processed, and waits.
     const first = await submitted("V1", "v1.tif");
     const { asset_id } = first;
@@ -185,20 +186,6 @@ describe("the life of a dataset", () => {
     expect(zero).toMatchObject({ revision: revised.revision, approval_state: "approved" });
     expect(revised.revision).toBeGreaterThan(again.revision);
 
-    // Public: copied to the zone that is open to all.
-    await call("PUT", `${asset}/clearance`, { clearance: "public", actor: "carol" });
-    const exported = await waitFor(
-      async () => {
-        const { versions } = await get();
-        const { export_state, external_blob_path } = versions.find(
-          ({ version_ordinal }) => version_ordinal === 2,
-        )!;
-        return export_state === "completed" && external_blob_path;
-      },
-      { what: "the export", timeoutMs: 30_000 },
-    );
-    expect(exported).toMatch(/^external\//);
-
     // Withdrawn, and gone from this moment.
     await act(2, "withdraw", { reason: "a mistake in the legend" });
     expect(await get()).toMatchObject({ latest_approved_version_ordinal: 0 });
@@ -226,6 +213,36 @@ describe("the life of a dataset", () => {
     for (const { actor } of done("version_submitted")) expect(actor).toMatch(/^ddh\/.+:alice$/);
     expect(done("clearance_changed").length).toBeGreaterThan(0);
   }, 120_000);
+
+  // It is a workflow of its own, which a site may leave out.
+  const hasExport = existsSync(
+    path.resolve(import.meta.dirname, "../../workflows/adf_export.yaml"),
+  );
+  it.skipIf(!hasExport)(
+    "ends in a copy for the public, when it is cleared for it",
+    async () => {
+      const { items } = await call<{ items: { asset_id: string }[] }>("GET", "/api/assets");
+      const asset = `/api/assets/${items[0]!.asset_id}`;
+      const get = () => call<Asset>("GET", asset);
+      await call("POST", `${asset}/versions/2/approve`, { clearance: "public", actor: "carol" });
+      const exported = await waitFor(
+        async () => {
+          const { versions } = await get();
+          const { export_state, external_blob_path } = versions.find(
+            ({ version_ordinal }) => version_ordinal === 2,
+          )!;
+          return export_state === "completed" && external_blob_path;
+        },
+        { what: "the export", timeoutMs: 30_000 },
+      );
+      expect(exported).toMatch(/^external\//);
+
+      expect(await get()).toMatchObject({ clearance_state: "public" });
+      await call("PUT", `${asset}/clearance`, { clearance: "ouo", actor: "carol" });
+      expect(await get()).toMatchObject({ clearance_state: "ouo" });
+    },
+    60_000,
+  );
 
   it("shows the partner no job, from beginning to end", async () => {
     const { rows } = await database.db.query<{ job_id: string }>(

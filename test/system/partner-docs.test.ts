@@ -104,7 +104,7 @@ describe("the examples with curl", () => {
     const [, id = ""] = /"request_id":"([^"]+)"/.exec(stdout) ?? [];
     const { job_id } = await test.api.reader.getRequest({ params: { request_id: id } });
     for (const task of await test.api.engine.take(job_id)) {
-      await test.api.engine.complete(task, { message: "hello" });
+      await test.api.engine.complete(task, { greeting: "Hello!" });
     }
     await test.api.engine.tick();
     expect(await waitFor(test.url, env.KEY, id)).toMatchObject({ status: "completed" });

@@ -110,6 +110,15 @@ describe("the README", () => {
     expect(listed.toSorted()).toEqual([...declared].toSorted());
   });
 
+  it("leaves those of the gateway to its own page, which lists them all", async () => {
+    const text = await readFile(path.join(root, "src/gateway/config.ts"), "utf8");
+    const page = await readFile(path.join(root, "docs/gateway.md"), "utf8");
+    const read = [...text.matchAll(/^ {2}([A-Z][A-Z_]+):/gm)].map(([, name = ""]) => name);
+    const listed = [...page.matchAll(/^\| `([A-Z][A-Z_]+)` /gm)].map(([, name = ""]) => name);
+    expect(read.length).toBeGreaterThan(10);
+    expect(listed.toSorted()).toEqual(read.toSorted());
+  });
+
   it("stops with Ctrl-C", async () => {
     up.signal("SIGINT");
     expect((await up.ended).stdout).toContain("stopped");
