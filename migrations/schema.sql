@@ -1,6 +1,9 @@
 -- What the migrations amount to. Generated from them: npm run generate
 
+CREATE ROLE rmhdag_gateway NOLOGIN;
+
 CREATE SCHEMA dagapp;
+CREATE SCHEMA gateway;
 CREATE SCHEMA geo;
 
 CREATE TYPE dagapp.approval_state AS ENUM (
@@ -743,6 +746,222 @@ CREATE INDEX stac_items_by_table ON dagapp.stac_items USING gin (tables);
 CREATE INDEX stac_items_newest ON dagapp.stac_items USING btree (starts_at DESC, collection_id, item_id);
 CREATE INDEX stac_items_newest_of_collection ON dagapp.stac_items USING btree (collection_id, starts_at DESC, item_id);
 
+CREATE VIEW gateway.api_keys AS
+ SELECT k.key_id,
+    k.platform_id,
+    k.name,
+    k.key_hash,
+    k.scopes,
+    k.created_at,
+    k.created_by,
+    k.expires_at,
+    k.revoked_at,
+    k.rotated_from,
+    p.is_active AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now()) AS is_usable
+   FROM dagapp.api_keys k
+     JOIN dagapp.platforms p USING (platform_id);
+CREATE VIEW gateway.asset_events AS
+ SELECT a.platform_id,
+    e.asset_id,
+    e.event_id,
+    e.version_ordinal,
+    e.event_type,
+    e.actor,
+    e.via,
+    e.created_at
+   FROM dagapp.asset_events e
+     JOIN dagapp.geospatial_assets a USING (asset_id);
+CREATE VIEW gateway.asset_revisions AS
+ SELECT a.platform_id,
+    r.asset_id,
+    r.version_ordinal,
+    r.revision,
+    r.request_id,
+    r.workflow_id,
+    r.restored_from,
+    r.processing_state,
+    replace(r.processing_error, COALESCE(r.job_id, r.request_id), r.request_id) AS processing_error,
+    r.content_hash,
+    r.created_by,
+    r.created_at,
+    r.completed_at
+   FROM dagapp.asset_revisions r
+     JOIN dagapp.geospatial_assets a USING (asset_id);
+CREATE VIEW gateway.asset_versions AS
+ SELECT a.platform_id,
+    v.asset_id,
+    v.version_ordinal,
+    v.version_label,
+    v.approval_state,
+    v.reviewer,
+    v.reviewed_at,
+    v.rejection_reason,
+    v.withdrawn_at,
+    v.processing_state,
+    replace(v.processing_error, COALESCE(v.current_job_id, v.request_id), v.request_id) AS processing_error,
+    v.request_id,
+    v.workflow_id,
+    v.revision,
+    v.served_revision,
+    v.content_hash,
+    v.stac_collection_id,
+    v.stac_item_id,
+    v.export_state,
+    v.exported_revision,
+    v.external_blob_path,
+    v.deleted_at,
+    v.deleted_by,
+    v.created_at,
+    v.updated_at
+   FROM dagapp.asset_versions v
+     JOIN dagapp.geospatial_assets a USING (asset_id);
+CREATE VIEW gateway.assets AS
+ SELECT asset_id,
+    platform_id,
+    platform_refs,
+    clearance_state,
+    cleared_at,
+    cleared_by,
+    made_public_at,
+    made_public_by,
+    exposure,
+    latest_approved_version_ordinal,
+    row_version,
+    deleted_at,
+    deleted_by,
+    created_at,
+    updated_at
+   FROM dagapp.geospatial_assets;
+CREATE VIEW gateway.deliveries AS
+ SELECT event_id,
+    platform_id,
+    request_id,
+    event_type,
+    url,
+    state,
+    attempts,
+    next_attempt_at,
+    delivered_at,
+    last_error,
+    created_at
+   FROM dagapp.callback_deliveries;
+CREATE VIEW gateway.fleet AS
+ SELECT 'orchestrator'::text AS kind,
+    dag_orchestrators.owner_id AS name,
+    dag_orchestrators.version,
+    dag_orchestrators.heartbeat_at > (now() - '00:02:00'::interval) AS alive
+   FROM dagapp.dag_orchestrators
+UNION ALL
+ SELECT 'worker'::text AS kind,
+    dag_workers.worker_id AS name,
+    dag_workers.version,
+    dag_workers.heartbeat_at > (now() - '00:02:00'::interval) AS alive
+   FROM dagapp.dag_workers;
+CREATE VIEW gateway.job_events AS
+ SELECT job_id,
+    seq,
+    event_type,
+    event_status,
+    node_id,
+    task_id,
+    checkpoint_name,
+    event_data,
+    created_at
+   FROM dagapp.dag_job_events;
+CREATE VIEW gateway.jobs AS
+ SELECT job_id,
+    workflow_id,
+    workflow_version,
+    status,
+    priority,
+    correlation_id,
+    idempotency_key,
+    submitted_by,
+    owner_id,
+    error_code,
+    error_message,
+    failed_node_id,
+    nodes_total,
+    nodes_total - nodes_unsettled AS nodes_settled,
+    created_at,
+    started_at,
+    updated_at,
+    completed_at
+   FROM dagapp.dag_jobs;
+CREATE VIEW gateway.nodes AS
+ SELECT job_id,
+    node_id,
+    node_type,
+    status,
+    parent_node_id,
+    fan_out_index,
+    attempt,
+    retry_count,
+    max_retries,
+    handler,
+    queue,
+    worker_id,
+    error,
+    created_at,
+    dispatched_at,
+    started_at,
+    completed_at
+   FROM dagapp.dag_node_states;
+CREATE VIEW gateway.platforms AS
+ SELECT platform_id,
+    display_name,
+    required_refs,
+    optional_refs,
+    version_ref,
+    is_active,
+    callback_url,
+    callback_hosts,
+    row_version,
+    created_at,
+    updated_at
+   FROM dagapp.platforms;
+CREATE VIEW gateway.requests AS
+ SELECT r.request_id,
+    r.platform_id,
+    r.kind,
+    r.workflow_id,
+    r.asset_id,
+    r.version_ordinal,
+    v.version_label,
+    r.revision,
+    r.submitted_by,
+    r.priority,
+        CASE
+            WHEN r.status = 'pending'::dagapp.request_status AND j.status = 'running'::dagapp.job_status THEN 'running'::text
+            ELSE r.status::text
+        END AS status,
+        CASE
+            WHEN r.status = 'completed'::dagapp.request_status THEN 100
+            WHEN j.nodes_total > 0 THEN round(100.0 * (j.nodes_total - j.nodes_unsettled)::numeric / j.nodes_total::numeric)::integer
+            ELSE 0
+        END AS percent,
+    r.result,
+    r.error,
+    r.submitted_at,
+    r.completed_at
+   FROM dagapp.requests r
+     JOIN dagapp.asset_versions v USING (asset_id, version_ordinal)
+     LEFT JOIN dagapp.dag_jobs j ON j.job_id = r.job_id;
+CREATE VIEW gateway.schema_version AS
+ SELECT max(version) AS version
+   FROM dagapp.schema_migrations;
+CREATE VIEW gateway.workflows AS
+ SELECT w.workflow_id,
+    v.version,
+    v.definition ->> 'name'::text AS name,
+    v.definition ->> 'description'::text AS description,
+    v.definition -> 'inputs'::text AS inputs,
+    v.definition -> 'outputs'::text AS outputs,
+    w.updated_at
+   FROM dagapp.dag_workflows w
+     JOIN dagapp.dag_workflow_versions v USING (workflow_hash)
+  WHERE w.is_active;
+
 CREATE TRIGGER asset_events_stay BEFORE DELETE OR UPDATE ON dagapp.asset_events FOR EACH ROW EXECUTE FUNCTION dagapp.refuse_change('asset_events_stay', 'history never changes');
 CREATE TRIGGER approval_of_something BEFORE UPDATE OF approval_state ON dagapp.asset_versions FOR EACH ROW WHEN (((new.approval_state = 'approved'::dagapp.approval_state) AND (old.approval_state <> 'approved'::dagapp.approval_state) AND (new.processing_state <> 'completed'::dagapp.processing_state))) EXECUTE FUNCTION dagapp.refuse_change('approval_of_something', 'only a version that was processed can be approved');
 CREATE TRIGGER approval_transition BEFORE UPDATE OF approval_state ON dagapp.asset_versions FOR EACH ROW WHEN (((old.approval_state <> new.approval_state) AND (NOT
@@ -777,3 +996,19 @@ CREATE TRIGGER node_transition BEFORE UPDATE OF status ON dagapp.dag_node_states
             ELSE false
         END))) EXECUTE FUNCTION dagapp.refuse_transition('node');
 CREATE TRIGGER asset_identity BEFORE UPDATE OF asset_id, platform_id, platform_refs ON dagapp.geospatial_assets FOR EACH ROW WHEN (((old.asset_id <> new.asset_id) OR (old.platform_id <> new.platform_id) OR (old.platform_refs <> new.platform_refs))) EXECUTE FUNCTION dagapp.refuse_change('asset_identity', 'what an asset is never changes');
+
+GRANT USAGE ON SCHEMA gateway TO rmhdag_gateway;
+GRANT SELECT ON TABLE gateway.api_keys TO rmhdag_gateway;
+GRANT SELECT ON TABLE gateway.asset_events TO rmhdag_gateway;
+GRANT SELECT ON TABLE gateway.asset_revisions TO rmhdag_gateway;
+GRANT SELECT ON TABLE gateway.asset_versions TO rmhdag_gateway;
+GRANT SELECT ON TABLE gateway.assets TO rmhdag_gateway;
+GRANT SELECT ON TABLE gateway.deliveries TO rmhdag_gateway;
+GRANT SELECT ON TABLE gateway.fleet TO rmhdag_gateway;
+GRANT SELECT ON TABLE gateway.job_events TO rmhdag_gateway;
+GRANT SELECT ON TABLE gateway.jobs TO rmhdag_gateway;
+GRANT SELECT ON TABLE gateway.nodes TO rmhdag_gateway;
+GRANT SELECT ON TABLE gateway.platforms TO rmhdag_gateway;
+GRANT SELECT ON TABLE gateway.requests TO rmhdag_gateway;
+GRANT SELECT ON TABLE gateway.schema_version TO rmhdag_gateway;
+GRANT SELECT ON TABLE gateway.workflows TO rmhdag_gateway;
