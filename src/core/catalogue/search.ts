@@ -80,9 +80,19 @@ function readFilters(request: SearchRequest): Filter | undefined {
   if (filter !== undefined) {
     const text = language === "cql2-text" || (language === undefined && typeof filter === "string");
     if (text && typeof filter !== "string") throw invalidFilter("A filter in cql2-text is a text.");
-    parts.push(text ? filterFromText(filter as string) : filterFromJson(filter));
+    const given = !text && typeof filter === "string" ? parseJson(filter) : filter;
+    parts.push(text ? filterFromText(filter as string) : filterFromJson(given));
   }
   return parts.length === 0 ? undefined : { kind: "all", parts };
+}
+
+/** In an address JSON is a text. */
+function parseJson(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    throw invalidFilter("A filter in cql2-json is JSON.");
+  }
 }
 
 function readBbox(bbox: readonly number[]): z.infer<typeof bboxSchema> {
