@@ -151,6 +151,10 @@ describe("collections", () => {
     const page = (await answer.json()) as Page;
     expect(ids(page)).toEqual(["scene-24", "scene-23"]);
     expect(page).toMatchObject({ numberMatched: 25, numberReturned: 2 });
+    // As pystac-client asks.
+    expect(ids(await json("/stac/collections/alps/items?collections=alps&limit=1"))).toHaveLength(
+      1,
+    );
     const item = await json("/stac/collections/alps/items/scene-07");
     expect(linkTo(item, "self")?.href).toBe(`${test.baseUrl}/stac/collections/alps/items/scene-07`);
   });

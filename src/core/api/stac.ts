@@ -48,7 +48,7 @@ const parsed = z.string().transform((text, context): Json => {
 const language = z.enum(["cql2-text", "cql2-json"]);
 const crs84 = z.literal("http://www.opengis.net/def/crs/OGC/1.3/CRS84");
 
-const featureQuery = {
+const searchQuery = {
   limit,
   bbox: numbers.optional().describe("west,south,east,north; west > east crosses the antimeridian"),
   datetime: z.string().max(128).optional().describe("a time, or a span start/end; .. is open"),
@@ -59,10 +59,6 @@ const featureQuery = {
   sortby: z.string().max(1024).optional().describe("-properties.datetime,+id"),
   fields: z.string().max(2048).optional().describe("id,properties.datetime,-geometry"),
   token: token.optional(),
-};
-
-const searchQuery = {
-  ...featureQuery,
   collections: list.optional(),
   ids: list.optional(),
   intersects: parsed.optional().describe("a GeoJSON geometry"),
@@ -174,7 +170,8 @@ export const stacContracts = [
     access: "read",
     summary: "Items of a collection, the newest first unless asked otherwise.",
     params: collectionParams,
-    query: z.strictObject(featureQuery),
+    // The whole search: clients send the collection's name here as well.
+    query: z.strictObject(searchQuery),
     response: itemCollection,
     errors: ["COLLECTION_NOT_FOUND", ...searchErrors],
   }),

@@ -6,6 +6,7 @@ import {
   sampleProperties,
 } from "../../adapters/postgres/queries/catalogue-collections.ts";
 import { findItem } from "../../adapters/postgres/queries/catalogue-items.ts";
+import { baseOf } from "./stac-base.ts";
 import { decodeCursor, encodeCursor } from "../../adapters/http/cursor.ts";
 import type { Contract } from "../../core/api/contract.ts";
 import { contracts } from "../../core/api/index.ts";
@@ -19,7 +20,6 @@ import { Problem } from "../../core/errors.ts";
 import { z } from "zod";
 import type { RouteDeps } from "./deps.ts";
 import { serveStored } from "./serve-stored.ts";
-import { baseOf } from "./stac-base.ts";
 import { runSearch } from "./stac-search.ts";
 
 const geojson = { "content-type": "application/geo+json; charset=utf-8" };
