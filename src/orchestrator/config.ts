@@ -1,6 +1,10 @@
 import path from "node:path";
 import { z } from "zod";
-import { storageEnvironment, toStorageSettings } from "../adapters/storage/settings.ts";
+import {
+  namesItsAccount,
+  storageEnvironment,
+  toStorageSettings,
+} from "../adapters/storage/settings.ts";
 import { serviceToken } from "../adapters/http/tokens.ts";
 import { failPointSpec } from "../adapters/runtime/fail-points.ts";
 import { jobQueue, taskQueues } from "../core/queues.ts";
@@ -45,6 +49,7 @@ const schema = z
     LOG_FORMAT: z.enum(["json", "text"]).default("json"),
     ...storageEnvironment,
   })
+  .refine(...namesItsAccount)
   .refine((env) => env.ORPHAN_THRESHOLD_SEC >= 3 * env.HEARTBEAT_INTERVAL_SEC, {
     path: ["ORPHAN_THRESHOLD_SEC"],
     message:

@@ -6,7 +6,11 @@ import type { GdalSettings } from "../adapters/gdal/create-gdal.ts";
 import { gdalOptions, toGdalSettings } from "../adapters/gdal/settings.ts";
 import { failPointSpec } from "../adapters/runtime/fail-points.ts";
 import { version } from "../adapters/runtime/version.ts";
-import { storageEnvironment, toStorageSettings } from "../adapters/storage/settings.ts";
+import {
+  namesItsAccount,
+  storageEnvironment,
+  toStorageSettings,
+} from "../adapters/storage/settings.ts";
 import type { StorageSettings } from "../adapters/storage/settings.ts";
 import { queueFor } from "../core/queues.ts";
 import { describeIssues } from "./describe-issues.ts";
@@ -35,32 +39,36 @@ export interface WorkerConfig {
 const seconds = (fallback: number) => z.coerce.number().positive().max(86_400).default(fallback);
 
 /** All that can be set, with its default. */
-const environment = z.object({
-  DATABASE_URL: z.url({
-    protocol: /^postgres(ql)?$/,
-    error: "must name the database, such as postgres://user:password@host:5432/name",
-  }),
-  WORKER_ID: z
-    .string()
-    .regex(/^[\w.:-]{1,128}$/, "must be 1 to 128 letters, digits or . _ : -")
-    .optional(),
-  WORKER_TYPE: z.enum(Object.keys(queueFor) as (keyof typeof queueFor)[]).default("general"),
-  WORKER_QUEUE: z.string().optional(),
-  WORKER_CONCURRENCY: z.coerce.number().int().min(1).max(1000).default(4),
-  WORKER_HEARTBEAT_SECONDS: seconds(10),
-  WORKER_SHUTDOWN_SECONDS: seconds(30),
-  DAG_CALLBACK_URL: z.url({ protocol: /^https?$/ }).optional(),
-  DAG_SERVICE_TOKEN: z.string().min(1).optional(),
-  RMHDAG_FAIL_POINT: failPointSpec.optional(),
-  LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
-  LOG_FORMAT: z.enum(["json", "text"]).default("json"),
-  RMHDAG_DATA_DIR: z.string().min(1).default(".rmhdag"),
-  RMHDAG_SOURCE_HOSTS: z.string().optional(),
-  RMHDAG_SOURCE_MOUNTS: z.string().optional(),
-  PATH: z.string().optional(),
-  ...gdalOptions,
-  ...storageEnvironment,
-});
+const environment = z
+  .object({
+    DATABASE_URL: z.url({
+      protocol: /^postgres(ql)?$/,
+      error: "must name the database, such as postgres://user:password@host:5432/name",
+    }),
+    WORKER_ID: z
+      .string()
+      .regex(/^[\w.:-]{1,128}$/, "must be 1 to 128 letters, digits or . _ : -")
+      .optional(),
+    WORKER_TYPE: z.enum(Object.keys(queueFor) as (keyof typeof queueFor)[]).default("general"),
+    WORKER_QUEUE: z.string().optional(),
+    WORKER_CONCURRENCY: z.coerce.number().int().min(1).max(1000).default(4),
+    WORKER_HEARTBEAT_SECONDS: seconds(10),
+    WORKER_SHUTDOWN_SECONDS: seconds(30),
+    DAG_CALLBACK_URL: z.url({ protocol: /^https?$/ }).optional(),
+    DAG_SERVICE_TOKEN: z.string().min(1).optional(),
+    RMHDAG_FAIL_POINT: failPointSpec.optional(),
+    LOG_LEVEL: z
+      .enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"])
+      .default("info"),
+    LOG_FORMAT: z.enum(["json", "text"]).default("json"),
+    RMHDAG_DATA_DIR: z.string().min(1).default(".rmhdag"),
+    RMHDAG_SOURCE_HOSTS: z.string().optional(),
+    RMHDAG_SOURCE_MOUNTS: z.string().optional(),
+    PATH: z.string().optional(),
+    ...gdalOptions,
+    ...storageEnvironment,
+  })
+  .refine(...namesItsAccount);
 
 export class ConfigError extends Error {
   constructor(problems: string) {

@@ -43,5 +43,6 @@ export interface GdalRunOptions {
 
 export interface GdalOutput {
   readonly stdout: string;
+  /** May tell of errors although the program ended well: GDAL leaves out a block that it cannot read. */
   readonly stderr: string;
 }

@@ -5,6 +5,7 @@ import path from "node:path";
 import { gdalEnvironment } from "./environment.ts";
 import { gdalPrograms } from "./gdal.ts";
 import type { Gdal, GdalProgram } from "./gdal.ts";
+import { hideSecrets } from "../runtime/logger.ts";
 import { runProcess } from "./run-process.ts";
 
 /** The programs of an installed GDAL, or undefined when the four that we need are not all there. */
@@ -24,7 +25,11 @@ export async function findNativeGdal(folders: readonly string[]): Promise<Gdal |
     const file = found.get(program);
     if (file === undefined) throw new Error(`${program} is not installed beside the others.`);
     const env = gdalEnvironment(args, options);
-    return runProcess({ program, ...endsWithUs(file, args), env }, options);
+    const output = await runProcess({ program, ...endsWithUs(file, args), env }, options);
+    // It repeats the names of its files, and who reads its output may keep it.
+    const isSigned = args.some((arg) => arg.includes("/vsicurl/"));
+    const stdout = isSigned ? hideSecrets(output.stdout) : output.stdout;
+    return { stdout, stderr: hideSecrets(output.stderr) };
   };
   const ask = async (program: GdalProgram, ...args: string[]) =>
     (await run(program, args, { workDir: tmpdir(), timeoutMs: 30_000 })).stdout;

@@ -21,6 +21,17 @@ export const storageEnvironment = {
   RMHDAG_PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
 };
 
+/** For `refine`: with Azure it must be said which account. */
+export const namesItsAccount = [
+  (given: Given) =>
+    given.STORAGE_BACKEND === "local" ||
+    (given.AZURE_STORAGE_ACCOUNT ?? given.AZURE_STORAGE_CONNECTION_STRING) !== undefined,
+  {
+    path: ["AZURE_STORAGE_ACCOUNT"] as string[],
+    message: "must be set with STORAGE_BACKEND=azure, or AZURE_STORAGE_CONNECTION_STRING",
+  },
+] as const;
+
 type Given = z.output<z.ZodObject<typeof storageEnvironment>>;
 
 export interface StorageSettings {

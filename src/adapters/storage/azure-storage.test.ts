@@ -1,0 +1,175 @@
+import { execFile, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import type { IncomingMessage } from "node:http";
+import { request } from "node:https";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { buffer } from "node:stream/consumers";
+import { promisify } from "node:util";
+import { afterAll, describe, expect, it } from "vitest";
+import { describeStorage } from "../../../test/conformance/storage.ts";
+import { waitFor } from "../../../test/support/wait.ts";
+import type { Gdal } from "../gdal/gdal.ts";
+import { findNativeGdal } from "../gdal/native-gdal.ts";
+import { createAzureStorage } from "./azure-storage.ts";
+
+const run = promisify(execFile);
+const hasOpenssl = await run("openssl", ["version"]).then(
+  () => true,
+  () => false,
+);
+const containers = {
+  ...{ bronze: "mybronze", silver: "mysilver", gold: "mygold" },
+  ...{ external: "myexternal", results: "myresults" },
+};
+/** The emulator's well-known account. */
+const account = "devstoreaccount1";
+const key =
+  "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
+
+const connectTo = (port: number) =>
+  `DefaultEndpointsProtocol=http;AccountName=${account};AccountKey=${key};` +
+  `BlobEndpoint=http://127.0.0.1:${port}/${account};`;
+const native = await findNativeGdal(["/usr/bin"]);
+
+describeStorage("Azure Blob Storage with an account's key", async () => {
+  const emulator = await startEmulator([]);
+  return {
+    storage: await createAzureStorage({
+      connectionString: connectTo(emulator.port),
+      containers,
+    }),
+    fetchSigned: async (url) => {
+      const response = await fetch(url);
+      const bytes = Buffer.from(await response.arrayBuffer());
+      return { status: response.status, bytes: response.ok ? bytes : Buffer.alloc(0) };
+    },
+    close: () => emulator.stop(),
+  };
+});
+
+describe.skipIf(!hasOpenssl)("with an identity and no key (skipped without openssl)", () => {
+  let emulator: Awaited<ReturnType<typeof startEmulator>> | undefined;
+  let folder: string | undefined;
+  afterAll(async () => {
+    await emulator?.stop();
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+  });
+
+  it("signs with a key that is lent for a while", async () => {
+    folder = await mkdtemp(path.join(tmpdir(), "rmhdag-certificate-"));
+    const [cert, certKey] = [path.join(folder, "cert.pem"), path.join(folder, "key.pem")];
+    await run("openssl", [
+      ...["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=127.0.0.1"],
+      ...["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", certKey, "-out", cert],
+    ]);
+    emulator = await startEmulator(["--oauth", "basic", "--cert", cert, "--key", certKey]);
+    // Only of this process, and only for this certificate, which nobody has signed.
+    process.env["NODE_TLS_REJECT_UNAUTHORIZED"] = "0";
+    try {
+      const url = `https://127.0.0.1:${emulator.port}/${account}`;
+      const credential = {
+        getToken: async () => ({ token: token(), expiresOnTimestamp: inAnHour() }),
+      };
+      const storage = await createAzureStorage({ containers, endpoint: { url, credential } });
+      await storage.put("silver/a.tif", Buffer.from("content"));
+      const signed = await storage.signedUrl("silver/a.tif");
+      expect(signed).toContain("skoid=");
+      expect(new URL(signed).searchParams.get("sp")).toBe("r");
+      expect(await get(signed)).toEqual({ status: 200, text: "content" });
+      expect((await get(signed.replace("a.tif", "b.tif"))).status).toBe(403);
+      expect(await storage.gdalPath("silver/a.tif")).toMatch(/^\/vsicurl\/https:.*skoid=/);
+      expect(await storage.localPath("silver/a.tif")).toBeUndefined();
+    } finally {
+      delete process.env["NODE_TLS_REJECT_UNAUTHORIZED"];
+    }
+  });
+});
+
+describe.skipIf(native === undefined)("GDAL (skipped where it is not installed)", () => {
+  it("reads a blob by its signed address, and nothing else over the network", async () => {
+    const emulator = await startEmulator([]);
+    const workDir = await mkdtemp(path.join(tmpdir(), "rmhdag-azure-gdal-"));
+    try {
+      const connectionString = connectTo(emulator.port);
+      const storage = await createAzureStorage({ connectionString, containers });
+      const grid = "ncols 2\nnrows 1\nxllcorner 0\nyllcorner 0\ncellsize 1\n1 2\n";
+      await storage.put("silver/grid.asc", Buffer.from(grid));
+      const gdal = native as Gdal;
+      const name = await storage.gdalPath("silver/grid.asc");
+      await gdal.run("gdal_translate", [name, "grid.tif"], { workDir });
+      const { stdout } = await gdal.run("gdalinfo", ["-json", "grid.tif"], { workDir });
+      expect(JSON.parse(stdout)).toMatchObject({ size: [2, 1] });
+
+      // A file from outside that names an address of its own.
+      const inner = name.replaceAll("&", "&amp;");
+      const vrt = `<VRTDataset rasterXSize="2" rasterYSize="1"><VRTRasterBand dataType="Float32" band="1">
+        <SimpleSource><SourceFilename>${inner}</SourceFilename><SourceBand>1</SourceBand></SimpleSource>
+        </VRTRasterBand></VRTDataset>`;
+      await writeFile(path.join(workDir, "evil.vrt"), vrt);
+      const stolen = await gdal.run("gdal_translate", ["evil.vrt", "stolen.tif"], { workDir });
+      expect(stolen.stderr).toContain("does not exist");
+      expect(stolen.stderr).not.toMatch(/sig=(?!\[hidden)/);
+      const empty = await gdal.run("gdalinfo", ["-json", "-stats", "stolen.tif"], { workDir });
+      expect(JSON.parse(empty.stdout)).toMatchObject({ bands: [{ maximum: 0 }] });
+      const told = await gdal.run("gdalinfo", ["-json", name], { workDir });
+      expect(told.stdout).toContain("grid.asc");
+      expect(told.stdout).not.toMatch(/sig=(?!\[hidden)/);
+    } finally {
+      await emulator.stop();
+      await rm(workDir, { recursive: true, force: true });
+    }
+  });
+});
+
+const inAnHour = () => Date.now() + 3_600_000;
+
+/** The emulator reads who it is from, and until when, and does not check the signature. */
+function token(): string {
+  const now = Math.floor(Date.now() / 1000);
+  const claims = {
+    ...{ aud: "https://storage.azure.com", iss: "https://sts.windows.net/tenant/" },
+    ...{ iat: now - 60, nbf: now - 60, exp: now + 3600, oid: "someone", tid: "tenant" },
+  };
+  const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+  return `${encode({ alg: "RS256", typ: "JWT" })}.${encode(claims)}.c2lnbmF0dXJl`;
+}
+
+async function get(url: string): Promise<{ status: number | undefined; text: string }> {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    request(url, resolve).on("error", reject).end();
+  });
+  const text = (await buffer(response)).toString();
+  return { status: response.statusCode, text };
+}
+
+async function startEmulator(
+  args: readonly string[],
+): Promise<{ port: number; stop(): Promise<void> }> {
+  const folder = await mkdtemp(path.join(tmpdir(), "rmhdag-azurite-"));
+  const require = createRequire(import.meta.url);
+  const program = path.join(
+    path.dirname(require.resolve("azurite/package.json")),
+    "dist/src/blob/main.js",
+  );
+  const child: ChildProcess = spawn(
+    process.execPath,
+    [program, "--location", folder, "--blobPort", "0", "--disableTelemetry", ...args],
+    { stdio: ["ignore", "pipe", "inherit"] },
+  );
+  let output = "";
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => (output += text));
+  const port = await waitFor(() => /listens on https?:\/\/127\.0\.0\.1:(\d+)/i.exec(output)?.[1], {
+    what: "the emulator",
+    timeoutMs: 30_000,
+  });
+  return {
+    port: Number(port),
+    stop: async () => {
+      child.kill("SIGKILL");
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
