@@ -39,6 +39,7 @@ import type { Engine } from "./engine/start-engine.ts";
 import { startEngine } from "./engine/start-engine.ts";
 import { makeVerbs } from "./jobs/make-verbs.ts";
 import { createCommands } from "./routes/command-registry.ts";
+import { createFeatureAnswers } from "./routes/features.ts";
 import { createLayerAnswers } from "./routes/layers.ts";
 import { createJobStreams } from "./routes/job-streams.ts";
 import { makeRoutes } from "./routes/routes.ts";
@@ -184,6 +185,7 @@ async function serve(
       engine.wake();
     },
   };
+  const features = createFeatureAnswers(db);
   const handlers = makeRoutes({
     db,
     domain,
@@ -193,7 +195,9 @@ async function serve(
         storage: parts.storage,
         disk: createDiskCache(config.tileCache.folder, config.tileCache.mostBytes),
       }),
+      features,
     ),
+    features,
     verbs,
     broker,
     queues: parts.queues,

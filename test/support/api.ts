@@ -17,6 +17,7 @@ import { createCommands } from "../../src/orchestrator/routes/command-registry.t
 import type { RouteDeps } from "../../src/orchestrator/routes/deps.ts";
 import type { JobStreams } from "../../src/orchestrator/routes/job-streams.ts";
 import { createJobStreams } from "../../src/orchestrator/routes/job-streams.ts";
+import { createFeatureAnswers } from "../../src/orchestrator/routes/features.ts";
 import { createLayerAnswers } from "../../src/orchestrator/routes/layers.ts";
 import { makeRoutes } from "../../src/orchestrator/routes/routes.ts";
 import { createClient } from "../../src/core/api/client.ts";
@@ -83,7 +84,9 @@ async function startApi(
       // Without a disk cache: a test sees what is made now.
       layers: createLayerAnswers(
         createRasterServer({ storage: given.storage, disk: createDiskCache("", 0) }),
+        createFeatureAnswers(db),
       ),
+      features: createFeatureAnswers(db),
       compile: { handlers: handlerCatalogue, queues: new Set(taskQueues), env: new Set() },
       callbacks: {
         reportResults: async ({ body }) => ({

@@ -3,6 +3,7 @@ import { bootstrapContracts } from "./bootstrap.ts";
 import { callbackContracts, checkpointContracts } from "./callbacks.ts";
 import { commandContracts } from "./commands.ts";
 import { deliveryContracts } from "./deliveries.ts";
+import { itemFeatureContracts } from "./features.ts";
 import { fleetContracts } from "./fleet.ts";
 import { healthContracts } from "./health.ts";
 import { jobContracts } from "./jobs.ts";
@@ -26,6 +27,7 @@ export const contracts = [
   ...workflowContracts,
   ...queueContracts,
   ...fleetContracts,
+  ...itemFeatureContracts,
   ...metricContracts,
   ...callbackContracts,
   ...checkpointContracts,

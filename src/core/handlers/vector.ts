@@ -8,7 +8,7 @@ import { blobPath, bounds, container, crs, identifier, written } from "./geospat
 const source = {
   blob_path: blobPath,
   container: container.optional(),
-  layer: z.string().min(1).max(255).optional(),
+  layer: z.string().min(1).max(255).nullish(),
 };
 
 /** A part of a load: a file that COPY takes as it is. */
@@ -27,7 +27,8 @@ const table = z.object({
   bounds: bounds.nullable(),
 });
 
-const columnOfCsv = z.string().min(1).max(255).optional();
+/** Null as well as absent: a workflow passes on what it was not given. */
+const columnOfCsv = z.string().min(1).max(255).nullish();
 
 const prepare = defineContract({
   name: "vector_prepare",
@@ -36,18 +37,18 @@ const prepare = defineContract({
   params: z.strictObject({
     ...source,
     /** Of a file that does not say it. */
-    source_crs: crs.optional(),
+    source_crs: crs.nullish(),
     /** Of a shapefile whose text is not in the encoding that it names. */
     encoding: z
       .string()
       .regex(/^[\w.:-]{1,40}$/, "must be the name of an encoding, such as UTF-8 or CP1252")
-      .optional(),
+      .nullish(),
     longitude_column: columnOfCsv,
     latitude_column: columnOfCsv,
     geometry_column: columnOfCsv,
     chunk_size: z.number().int().min(1).max(1_000_000).default(10_000),
     /** Of the layer; a file that mixes geometry types gets one table for each, with a suffix. */
-    table_name: tableName.max(54).optional(),
+    table_name: tableName.max(54).nullish(),
   }),
   result: z.object({
     load_id: identifier,

@@ -12,6 +12,7 @@ import type { CompileOptions } from "../../core/dag/compile.ts";
 import type { DomainDeps } from "../domain/deps.ts";
 import type { Verbs } from "../verbs.ts";
 import type { Command } from "./command-registry.ts";
+import type { FeatureAnswers } from "./features.ts";
 import type { JobStreams } from "./job-streams.ts";
 import type { LayerAnswers } from "./layers.ts";
 
@@ -21,6 +22,7 @@ export interface RouteDeps {
   readonly storage: Storage;
   /** What the addresses of a layer answer. */
   readonly layers: LayerAnswers;
+  readonly features: FeatureAnswers;
   readonly verbs: Verbs;
   readonly domain: DomainDeps;
   readonly broker: Pick<Broker, "capabilities" | "depth" | "deadLetters" | "requeue">;

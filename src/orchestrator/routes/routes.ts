@@ -8,6 +8,7 @@ import { deliveryRoutes } from "./deliveries.ts";
 import type { RouteDeps } from "./deps.ts";
 import { fleetRoutes } from "./fleet.ts";
 import { healthRoutes } from "./health.ts";
+import { itemFeatureRoutes } from "./item-features.ts";
 import { jobRoutes } from "./jobs.ts";
 import { keyRoutes } from "./keys.ts";
 import { metadataRoutes } from "./metadata.ts";
@@ -30,6 +31,7 @@ export function makeRoutes(deps: RouteDeps): Handlers<Contracts> {
     ...workflowRoutes(deps),
     ...queueRoutes(deps),
     ...fleetRoutes(deps),
+    ...itemFeatureRoutes(deps),
     ...metricRoutes(deps),
     ...deps.callbacks,
     ...checkpointRoutes(deps),

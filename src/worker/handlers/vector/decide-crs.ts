@@ -19,21 +19,21 @@ export interface CrsDecision {
 export async function decideCrs(
   source: SourceFile,
   layer: LayerFacts,
-  given: { readonly source_crs?: string | undefined; readonly hasDegreeColumns: boolean },
+  given: { readonly source_crs?: string | null | undefined; readonly hasDegreeColumns: boolean },
   context: HandlerContext,
 ): Promise<CrsDecision> {
   const { source_crs: wanted } = given;
-  if (wanted !== undefined && !isCrsText(wanted)) {
+  if (wanted != null && !isCrsText(wanted)) {
     throw refuse(
       "CRS_UNUSABLE",
       "source_crs must be a code such as EPSG:32633, a PROJ string that begins with +proj=, or WKT.",
     );
   }
   if (layer.crsWkt !== undefined) {
-    if (wanted !== undefined) await refuseOther(layer.crsWkt, wanted, layer.extent, context);
+    if (wanted != null) await refuseOther(layer.crsWkt, wanted, layer.extent, context);
     return { assign: undefined, findings: [] };
   }
-  if (wanted !== undefined) return { assign: wanted, findings: [crsAssignedFinding(wanted)] };
+  if (wanted != null) return { assign: wanted, findings: [crsAssignedFinding(wanted)] };
   if (source.format.impliedCrs !== undefined) {
     return { assign: source.format.impliedCrs, findings: [] };
   }

@@ -14,7 +14,10 @@ const mostColumns = 1000;
 export async function inspectSource(
   source: SourceFile,
   options: OpenOptions,
-  { wanted, header }: { readonly wanted: string | undefined; readonly header: readonly string[] },
+  {
+    wanted,
+    header,
+  }: { readonly wanted: string | null | undefined; readonly header: readonly string[] },
   context: HandlerContext,
 ): Promise<LayerFacts> {
   refuseWide(header.length);
@@ -25,8 +28,8 @@ export async function inspectSource(
       if (!(error instanceof GdalError) || error.category !== "permanent") throw error;
       throw refuse(
         "FILE_UNREADABLE",
-        `GDAL cannot read the file as ${source.format.name}: ${error.lines.at(-1) ?? "it does not say why"}. Open it in a GIS and save it again.`,
-        { lines: [...error.lines] },
+        `GDAL cannot read the file as ${source.format.name}. Open it in a GIS and save it again.`,
+        { lines: error.lines.map((line) => line.replaceAll(`${context.workDir}/`, "")) },
       );
     });
   const layer = choose(readOgrinfo(stdout), wanted);
@@ -43,9 +46,9 @@ function refuseWide(columns: number): void {
   );
 }
 
-function choose(layers: readonly LayerFacts[], wanted: string | undefined): LayerFacts {
+function choose(layers: readonly LayerFacts[], wanted: string | null | undefined): LayerFacts {
   const names = layers.map((layer) => layer.name).join(", ");
-  if (wanted !== undefined) {
+  if (wanted != null) {
     const found = layers.find((layer) => layer.name === wanted);
     if (found !== undefined) return found;
     throw refuse("LAYER_NOT_FOUND", `The file has no layer "${wanted}"; it has: ${names}.`);

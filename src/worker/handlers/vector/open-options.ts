@@ -12,9 +12,9 @@ export interface OpenOptions {
 }
 
 export interface CsvColumns {
-  readonly longitude_column?: string | undefined;
-  readonly latitude_column?: string | undefined;
-  readonly geometry_column?: string | undefined;
+  readonly longitude_column?: string | null | undefined;
+  readonly latitude_column?: string | null | undefined;
+  readonly geometry_column?: string | null | undefined;
 }
 
 /** Those that name degrees; x and y may be metres. */
@@ -25,11 +25,11 @@ const degreeNames = {
 
 export async function openOptions(
   source: SourceFile,
-  given: CsvColumns & { readonly encoding?: string | undefined },
+  given: CsvColumns & { readonly encoding?: string | null | undefined },
 ): Promise<OpenOptions> {
   if (isCsv(source.format)) return { args: csvOptions(given), findings: [] };
   if (!isShapefile(source.format)) return { args: [], findings: [] };
-  if (given.encoding !== undefined) {
+  if (given.encoding != null) {
     return {
       args: ["-oo", `ENCODING=${given.encoding}`],
       findings: [encodingFinding(given.encoding, false)],
@@ -67,10 +67,8 @@ async function guessFromTable(file: string): Promise<OpenOptions> {
 /** Whether the coordinates of a CSV are called degrees. */
 export function hasDegreeColumns(header: readonly string[], given: CsvColumns): boolean {
   const names = new Set(header.map((name) => name.trim().toLowerCase()));
-  const isDegrees = (chosen: string | undefined, usual: readonly string[]) =>
-    chosen === undefined
-      ? usual.some((name) => names.has(name))
-      : usual.includes(chosen.toLowerCase());
+  const isDegrees = (chosen: string | null | undefined, usual: readonly string[]) =>
+    chosen == null ? usual.some((name) => names.has(name)) : usual.includes(chosen.toLowerCase());
   return (
     isDegrees(given.longitude_column, degreeNames.x) &&
     isDegrees(given.latitude_column, degreeNames.y)

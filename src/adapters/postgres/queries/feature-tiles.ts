@@ -1,0 +1,87 @@
+/** What a vector tile is made of: made by PostGIS, or the features for our own encoder. */
+import type { Bbox } from "../../../core/catalogue/geometry.ts";
+import type { GeoColumn } from "../../../core/vector/geo-table.ts";
+import { quoteName } from "../identifier.ts";
+import type { Queryable } from "../queryable.ts";
+import { Conditions } from "./conditions.ts";
+import { readValue, selectColumn, tableText } from "./feature-columns.ts";
+import { boundsCondition } from "./feature-place.ts";
+import type { FeatureRow } from "./features.ts";
+import type { GeoTable } from "./geo-tables.ts";
+
+export interface TileQuery {
+  readonly z: number;
+  readonly x: number;
+  readonly y: number;
+  readonly extent: number;
+  readonly buffer: number;
+  readonly layer: string;
+  readonly mostFeatures: number;
+  readonly columns: readonly GeoColumn[];
+}
+
+/** Half a unit of the tile, in metres: finer than this nothing can be seen. */
+const worldMetres = 40_075_016.685_578_5;
+
+/**
+ * The envelope is brought to the column's system, never the column to the envelope's: so the index
+ * is used. PostGIS drops what is smaller than a unit but does not simplify, so that comes first.
+ */
+export async function postgisTile(
+  db: Queryable,
+  table: GeoTable,
+  tile: TileQuery,
+): Promise<Uint8Array> {
+  const { z, x, y, extent, buffer, layer, mostFeatures, columns } = tile;
+  const tolerance = worldMetres / 2 ** z / extent / 2;
+  const properties = columns.map(({ name, type }) => {
+    const column = quoteName(name);
+    return isPlain(type) ? column : `${column}::text AS ${column}`;
+  });
+  const shape =
+    table.geometry_type === "MultiPoint"
+      ? "ST_Transform(geom, 3857)"
+      : `ST_Simplify(ST_Transform(geom, 3857), ${tolerance}, true)`;
+  const { rows } = await db.query<{ tile: Buffer }>(
+    `WITH bounds AS (
+       SELECT ST_TileEnvelope($1, $2, $3) AS square,
+         ST_Transform(ST_TileEnvelope($1, $2, $3, margin => $5::float8 / $4), 4326) AS reach
+     ), features AS (
+       SELECT ${["fid", ...properties].join(", ")},
+         ST_AsMVTGeom(${shape}, bounds.square, $4::integer, $5::integer, true) AS geom
+       FROM ${tableText(table)}, bounds WHERE geom && bounds.reach LIMIT $6
+     )
+     SELECT ST_AsMVT(features, $7, $4::integer, 'geom', 'fid') AS tile
+     FROM features WHERE geom IS NOT NULL`,
+    [z, x, y, extent, buffer, mostFeatures, layer],
+  );
+  return rows[0]?.tile ?? new Uint8Array(0);
+}
+
+/** MVT holds text, numbers and truth; the rest becomes text. */
+function isPlain(type: GeoColumn["type"]): boolean {
+  return ["text", "boolean", "integer", "bigint", "double precision"].includes(type);
+}
+
+/** The features of a tile, with what its buffer reaches. */
+export async function tileFeatures(
+  db: Queryable,
+  table: GeoTable,
+  reach: Bbox,
+  { columns, mostFeatures }: TileQuery,
+): Promise<FeatureRow[]> {
+  const conditions = new Conditions();
+  conditions.always(boundsCondition(table, reach, conditions));
+  const { rows } = await db.query<Record<string, unknown>>(
+    `SELECT ${["fid", "geom", ...columns.map(selectColumn)].join(", ")}
+     FROM ${tableText(table)} WHERE ${conditions.toString()} LIMIT ${conditions.value(mostFeatures)}`,
+    conditions.values,
+  );
+  return rows.map((row) => ({
+    fid: row["fid"] as number,
+    wkb: row["geom"] as Uint8Array,
+    properties: Object.fromEntries(
+      columns.map(({ name, type }) => [name, readValue(type, row[name])]),
+    ),
+  }));
+}

@@ -1,0 +1,108 @@
+/**
+ * Features of a vector layer, as OGC API Features has them and in TiPG's conventions. Made from
+ * where they hang, like the addresses of tiles: below a catalogue item, below an asset.
+ */
+import { z } from "zod";
+import { itemsQuery } from "../serving/vector-items.ts";
+import { mostZoom } from "../serving/web-mercator.ts";
+import type { Access } from "./contract.ts";
+import { defineContract } from "./contract.ts";
+import { integer, object } from "./schemas.ts";
+
+const errors = ["BAD_REQUEST", "NOT_FOUND", "ITEM_NOT_FOUND", "UNAVAILABLE"] as const;
+const row = z
+  .string()
+  .regex(/^\d{1,8}(\.(mvt|pbf))?$/, "must be a number, perhaps with .mvt")
+  .transform((text) => Number.parseInt(text, 10));
+
+/** `base` is the address of the collection itself. */
+export function featureContracts<
+  const Family extends string,
+  Params extends z.ZodRawShape,
+  Query extends z.ZodRawShape,
+>(
+  family: Family,
+  base: string,
+  shape: { readonly params: Params; readonly query: Query; readonly access: Access },
+) {
+  const { params, query, access } = shape;
+  const common = { method: "GET", access, errors } as const;
+  return [
+    defineContract({
+      ...common,
+      id: `get${family}Features`,
+      path: base,
+      summary: "The layer as a collection of features.",
+      params: z.strictObject(params),
+      query: z.strictObject(query),
+      response: object,
+    }),
+    defineContract({
+      ...common,
+      id: `get${family}Queryables`,
+      path: `${base}/queryables`,
+      summary: "The columns that can be filtered by, as a JSON schema.",
+      params: z.strictObject(params),
+      query: z.strictObject(query),
+      response: object,
+      media: "application/schema+json",
+    }),
+    defineContract({
+      ...common,
+      id: `list${family}Features`,
+      path: `${base}/items`,
+      summary: "Features; any column can be given with the value that it must have.",
+      params: z.strictObject(params),
+      query: z.looseObject({ ...query, ...itemsQuery }),
+      response: z.string(),
+      media: "application/geo+json",
+      also: { 304: "As before." },
+      errors: [...errors, "INVALID_FILTER"],
+    }),
+    defineContract({
+      ...common,
+      id: `get${family}Feature`,
+      path: `${base}/items/{feature_id}`,
+      summary: "One feature.",
+      params: z.strictObject({ ...params, feature_id: integer(0, Number.MAX_SAFE_INTEGER) }),
+      query: z.strictObject(query),
+      response: z.string(),
+      media: "application/geo+json",
+      also: { 304: "As before." },
+    }),
+    defineContract({
+      ...common,
+      id: `get${family}FeatureTile`,
+      path: `${base}/tiles/WebMercatorQuad/{z}/{x}/{y}`,
+      summary: "One vector tile (MVT) with the layer `default`.",
+      params: z.strictObject({
+        ...params,
+        z: integer(0, mostZoom),
+        x: integer(0, 2 ** mostZoom - 1),
+        y: row,
+      }),
+      query: z.strictObject(query),
+      response: z.string(),
+      media: "application/vnd.mapbox-vector-tile",
+      also: { 204: "Nothing is here.", 304: "As before." },
+    }),
+    defineContract({
+      ...common,
+      id: `get${family}FeatureTileJson`,
+      path: `${base}/tiles/WebMercatorQuad/tilejson.json`,
+      summary: "The vector tiles as TileJSON.",
+      params: z.strictObject(params),
+      query: z.strictObject(query),
+      response: z.looseObject({ tilejson: z.string() }),
+    }),
+  ] as const;
+}
+
+const identifier = z.string().min(1).max(255);
+
+/** Below the items of the catalogue. */
+export const itemFeatureContracts = featureContracts(
+  "Item",
+  "/stac/collections/{collection_id}/items/{item_id}/features",
+  { params: { collection_id: identifier, item_id: identifier }, query: {}, access: "read" },
+);

@@ -1,0 +1,57 @@
+import { version } from "../../../adapters/runtime/version.ts";
+import type { GeoTable } from "../../../adapters/postgres/queries/geo-tables.ts";
+import { findGeoTable } from "../../../adapters/postgres/queries/geo-tables.ts";
+import {
+  ensureCollection,
+  upsertItems,
+} from "../../../adapters/postgres/repositories/catalogue.ts";
+import { buildCollection } from "../../../core/catalogue/collection.ts";
+import { chooseTime } from "../../../core/catalogue/moment.ts";
+import { buildVectorItem } from "../../../core/catalogue/vector-item.ts";
+import { defineHandler } from "../../define-handler.ts";
+import { demandDatabase } from "./demand-database.ts";
+import { refuse } from "./refuse.ts";
+
+export const createVectorStac = defineHandler("vector_create_stac", async (params, context) => {
+  const { collection_id, title, datetime } = params;
+  const database = demandDatabase(context);
+  const tables = await Promise.all(
+    params.tables.map(async (name) => {
+      const table = await findGeoTable(database, name);
+      if (table !== undefined) return table;
+      throw refuse("TABLE_NOT_FOUND", `There is no published layer "${name}": publish it first.`);
+    }),
+  );
+  const items = tables.map((table) => {
+    const item_id = itemId(table, params.item_id ?? undefined, tables);
+    const writtenAt = table.published_at.toISOString();
+    return buildVectorItem({
+      collection_id,
+      item_id,
+      title: title ?? undefined,
+      bbox: table.bounds ?? [-180, -90, 180, 90],
+      time: chooseTime({ datetime }, null, writtenAt),
+      table_name: table.table_name,
+      feature_count: table.feature_count,
+      geometry_type: table.geometry_type,
+      columns: table.columns,
+      processing: {
+        datetime: writtenAt,
+        software: { rmhdagmaster: version, GDAL: context.gdal.version },
+      },
+      properties: params.properties,
+    });
+  });
+  await ensureCollection(database, buildCollection({ collection_id, license: "other" }));
+  const { item_ids } = await upsertItems(database, collection_id, items);
+  const [first] = items;
+  if (first === undefined) throw new Error("there is a table, so there is an item");
+  return { collection_id, item_id: first.id, item_ids };
+});
+
+/** One table is the layer itself; of several each says which kind of geometry it has. */
+function itemId(table: GeoTable, wanted: string | undefined, tables: readonly GeoTable[]): string {
+  if (wanted === undefined) return table.table_name;
+  if (tables.length === 1) return wanted;
+  return `${wanted}_${table.geometry_type.replace("Multi", "").toLowerCase()}`;
+}

@@ -1,0 +1,95 @@
+import { copyFile, mkdir } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { TestDatabase } from "../support/database.ts";
+import { fixtures } from "../support/fixtures.ts";
+import { forms } from "../support/postgis.ts";
+import type { Orchestrator } from "../support/programs.ts";
+import { Fleet, finished, submit } from "../support/programs.ts";
+import { readTile } from "../support/read-tile.ts";
+
+/** With the real programs: from a file in storage to features and tiles over HTTP. */
+describe.skipIf(fixtures === undefined).each(forms)("vector_etl, $form", ({ form, create }) => {
+  let database: TestDatabase;
+  let fleet: Fleet;
+  let orchestrator: Orchestrator;
+
+  beforeAll(async () => {
+    database = await create();
+    fleet = new Fleet(database.url);
+    orchestrator = await fleet.orchestrator();
+    await fleet.worker();
+    const bronze = path.join(fleet.dataDirectory, "storage/bronze");
+    await mkdir(bronze, { recursive: true });
+    for (const file of [
+      "wilderness_shapefile.zip",
+      "countries_50m.geojson",
+      "no_prj.shp",
+      "no_prj.dbf",
+    ]) {
+      await copyFile(path.join(fixtures ?? "", "vector", file), path.join(bronze, file));
+    }
+  });
+  afterAll(async () => {
+    await fleet.stop();
+    await database.drop();
+  });
+
+  const get = (address: string) => fetch(`${orchestrator.url}${address}`);
+
+  it("makes a served layer of a zipped shapefile", async () => {
+    const id = await submit(orchestrator, "vector_etl", {
+      blob_path: "wilderness_shapefile.zip",
+      collection_id: "parks",
+      item_id: "wild",
+    });
+    const job = await finished(orchestrator, id);
+    expect(job.error).toBeNull();
+    expect(job).toMatchObject({
+      status: "completed",
+      result_data: {
+        feature_count: 67,
+        stac_collection_id: "parks",
+        stac_item_id: "wild",
+        tables: [{ geometry_type: "MultiPolygon", form }],
+      },
+    });
+    const item = await get("/stac/collections/parks/items/wild");
+    expect(await item.json()).toMatchObject({ properties: { "rmhdag:feature_count": 67 } });
+    const features = await get(
+      "/stac/collections/parks/items/wild/features/items?limit=100&bbox=-112,38,-110,40",
+    );
+    const { numberMatched } = (await features.json()) as { numberMatched: number };
+    expect(numberMatched).toBeGreaterThan(0);
+    expect(numberMatched).toBeLessThan(67);
+    const tile = await get("/stac/collections/parks/items/wild/tiles/WebMercatorQuad/4/3/6.mvt");
+    const { default: layer } = readTile(new Uint8Array(await tile.arrayBuffer()));
+    expect(layer!.features.length).toBeGreaterThan(10);
+  });
+
+  it("loads a large file in parallel chunks, each row once", async () => {
+    const inputs = { blob_path: "bronze/countries_50m.geojson", chunk_size: 25 };
+    const job = await finished(orchestrator, await submit(orchestrator, "vector_etl", inputs));
+    expect(job).toMatchObject({
+      status: "completed",
+      result_data: { table_name: "countries_50m" },
+    });
+    const { rows } = await database.db.query<{ rows: number; ids: number; batches: number }>(
+      `SELECT count(*) AS rows, count(DISTINCT fid) AS ids, count(DISTINCT etl_batch_id) AS batches
+       FROM geo.countries_50m`,
+    );
+    expect(rows[0]!.rows).toBe(rows[0]!.ids);
+    expect(rows[0]!.batches).toBe(Math.ceil(rows[0]!.rows / 25));
+  });
+
+  it("fails with the reason and the remedy when the file cannot become a layer", async () => {
+    const job = await finished(
+      orchestrator,
+      await submit(orchestrator, "vector_etl", { blob_path: "no_prj.shp" }),
+    );
+    expect(job).toMatchObject({
+      status: "failed",
+      error: { code: "CRS_MISSING", message: expect.stringContaining("source_crs") as string },
+    });
+  });
+});
