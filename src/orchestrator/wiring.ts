@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { createPostgresBroker } from "../adapters/broker/postgres-broker/create-postgres-broker.ts";
 import { maintainQueues } from "../adapters/broker/postgres-broker/maintain.ts";
+import { parseNetworks } from "../adapters/callbacks/check-address.ts";
 import type { AccessPolicy } from "../adapters/http/access.ts";
 import { createHttpMetrics } from "../adapters/http/http-metrics.ts";
 import type { HttpServer } from "../adapters/http/server.ts";
@@ -30,6 +31,7 @@ import { takeCallbacks } from "./callbacks/take-callbacks.ts";
 import type { OrchestratorConfig } from "./config.ts";
 import type { DomainDeps } from "./domain/deps.ts";
 import { createKeyedLock } from "./domain/keyed-lock.ts";
+import { startDomainServices } from "./domain/start-services.ts";
 import type { EngineDeps } from "./engine/deps.ts";
 import { engineMetrics } from "./engine/engine-metrics.ts";
 import { StateCache } from "./engine/job-state.ts";
@@ -123,11 +125,35 @@ export async function startOrchestrator(
   const access = createAccessPolicy(config.serviceTokens, {
     openOnLoopback: config.openOnLoopback,
   });
+  // Of its own: whoever waits for an asset's lock keeps no reader and no tick waiting.
   const domainDb = openDatabase({
     ...{ url, applicationName: `${ownerId} domain`, max: 6, pipeline: true, onConnectionLost },
   });
+  const domain: DomainDeps = {
+    db: domainDb,
+    engine: deps,
+    sources: createSourceResolver({ storage, allowedHosts: [], mounts: [] }),
+    callbacks: { signingKey: config.callbackSigningKey },
+    turns: createKeyedLock(),
+    wake: () => {
+      engine.wake();
+    },
+  };
+  const services = startDomainServices(
+    {
+      domain,
+      delivery: {
+        db: domainDb,
+        clock: systemClock,
+        signingKey: config.callbackSigningKey,
+        privateNetworks: parseNetworks(config.callbackPrivateNetworks),
+      },
+    },
+    { databaseUrl: url, applicationName: `${ownerId} callbacks` },
+    log.child({ part: "domain" }),
+  );
   const server = await serve(deps, config, engine, {
-    ...{ db, domainDb, storage, access, compile, queues, streams, log },
+    ...{ db, domain, storage, access, compile, queues, streams, log },
   });
   const { url: address } = await server.listen({ host: config.host, port: config.port });
 
@@ -143,6 +169,7 @@ export async function startOrchestrator(
         },
       },
       { name: "server", stop: () => server.close() },
+      { name: "domain", stop: () => services.stop() },
       { name: "engine", stop: () => engine.stop() },
       { name: "broker", stop: () => broker.close() },
       { name: "database", stop: () => Promise.all([db.close(), hot.close(), domainDb.close()]) },
@@ -157,8 +184,7 @@ async function serve(
   parts: {
     /** For reading: its planner is free to choose. */
     readonly db: Database;
-    /** Of the domain's writes: whoever waits for an asset's lock keeps no reader or tick waiting. */
-    readonly domainDb: Database;
+    readonly domain: DomainDeps;
     readonly storage: Storage;
     readonly access: AccessPolicy;
     readonly compile: Parameters<typeof makeRoutes>[0]["compile"];
@@ -175,20 +201,10 @@ async function serve(
   const verbs = makeVerbs(deps, () => {
     engine.wake();
   });
-  const domain: DomainDeps = {
-    db: parts.domainDb,
-    engine: deps,
-    sources: createSourceResolver({ storage: parts.storage, allowedHosts: [], mounts: [] }),
-    callbacks: { signingKey: config.callbackSigningKey },
-    turns: createKeyedLock(),
-    wake: () => {
-      engine.wake();
-    },
-  };
   const features = createFeatureAnswers(db);
   const handlers = makeRoutes({
     db,
-    domain,
+    domain: parts.domain,
     storage: parts.storage,
     layers: createLayerAnswers(
       createRasterServer({

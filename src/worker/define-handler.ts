@@ -5,6 +5,7 @@ import type { SourceResolver } from "../adapters/storage/resolve-source.ts";
 import type { Storage } from "../adapters/storage/storage.ts";
 import { handlerCatalogue } from "../core/handlers.ts";
 import type { HandlerContract } from "../core/handlers.ts";
+import type { exportContracts } from "../core/handlers/export.ts";
 import type { rasterContracts } from "../core/handlers/raster.ts";
 import type { stacContracts } from "../core/handlers/stac.ts";
 import type { testingContracts } from "../core/handlers/testing.ts";
@@ -14,6 +15,7 @@ import type { TaskLogger } from "./task-logger.ts";
 
 export type Contract =
   | (typeof testingContracts)[number]
+  | (typeof exportContracts)[number]
   | (typeof rasterContracts)[number]
   | (typeof stacContracts)[number]
   | (typeof vectorContracts)[number];

@@ -21,6 +21,8 @@ import { processTile } from "./handlers/raster/process-tile.ts";
 import { processTileBatch } from "./handlers/raster/process-tile-batch.ts";
 import { reproject } from "./handlers/raster/reproject.ts";
 import { validate } from "./handlers/raster/validate.ts";
+import { copyExternal } from "./handlers/export/copy-external.ts";
+import { removeExternal } from "./handlers/export/remove-external.ts";
 import { chunkProcessor } from "./handlers/testing/chunk-processor.ts";
 import { echo } from "./handlers/testing/echo.ts";
 import { fail } from "./handlers/testing/fail.ts";
@@ -49,6 +51,8 @@ const implemented: readonly Handler[] = [
   reproject,
   validate,
   chunkProcessor,
+  copyExternal,
+  removeExternal,
   echo,
   fail,
   flakyEcho,

@@ -23,6 +23,7 @@ import { makeRoutes } from "../../src/orchestrator/routes/routes.ts";
 import { createClient } from "../../src/core/api/client.ts";
 import type { Client } from "../../src/core/api/client.ts";
 import { makeVerbs } from "../../src/orchestrator/jobs/make-verbs.ts";
+import type { DomainDeps } from "../../src/orchestrator/domain/deps.ts";
 import { makeDomain } from "./domain.ts";
 import type { Storage } from "../../src/adapters/storage/storage.ts";
 import { createTestDatabase } from "./database.ts";
@@ -141,6 +142,7 @@ export interface ApiTest {
   readonly curator: Client;
   readonly reader: Client;
   readonly storage: Storage;
+  readonly domain: DomainDeps;
   /** Another server on the same database and engine. */
   another(given?: Partial<RouteDeps>): Promise<TestApi>;
   close(): Promise<void>;
@@ -170,6 +172,7 @@ export async function openApiTest(workflowFolder = "workflows"): Promise<ApiTest
     curator: createClient({ baseUrl, token: tokens.curator, fetch }),
     reader: createClient({ baseUrl, token: tokens.reader, fetch }),
     storage,
+    domain,
     another,
     close: async () => {
       await api.close();

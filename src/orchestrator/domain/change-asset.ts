@@ -18,11 +18,7 @@ export interface HeldAsset {
   readonly tx: Transaction;
   readonly asset: AssetSummary;
   readonly versions: readonly AssetVersion[];
-  readonly record: (
-    type: AssetEventType,
-    ordinal: number | undefined,
-    data?: JsonObject,
-  ) => void;
+  readonly record: (type: AssetEventType, ordinal: number | undefined, data?: JsonObject) => void;
   /** Of jobs that were begun in this transaction. */
   readonly states: JobState[];
 }

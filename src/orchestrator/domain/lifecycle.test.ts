@@ -3,6 +3,7 @@ import type { ApiTest } from "../../../test/support/api.ts";
 import { openApiTest } from "../../../test/support/api.ts";
 import { makeWorkflowFolder } from "../../../test/support/domain.ts";
 import type { JsonObject } from "../../core/model/json.ts";
+import { startExports } from "./start-exports.ts";
 
 let test: ApiTest;
 let folder: Awaited<ReturnType<typeof makeWorkflowFolder>>;
@@ -382,6 +383,83 @@ describe("processing again", () => {
       revision: 1,
       current_job_id: retried.job_id,
     });
+  });
+});
+
+describe("public clearance", () => {
+  const exported = {
+    external_blob_path: "external/birds.tif",
+    adf_run_id: "run-1",
+    bytes: 3,
+  };
+
+  it("starts the export once, and records where the copy is", async () => {
+    const { asset_id, request_id } = await approved("public");
+    const [version] = (await getAsset(asset_id)).versions;
+    expect(version).toMatchObject({ export_state: "running", external_blob_path: null });
+    const job = await test.reader.getJob({ params: { job_id: version!.export_job_id! } });
+    expect(job).toMatchObject({ workflow_id: "adf_export", correlation_id: request_id });
+    // Nobody can start it a second time, not even by asking for it.
+    const params = { asset_id, version_ordinal: 0 };
+    await expect(test.operator.exportVersion({ params })).rejects.toMatchObject({
+      code: "TRANSITION_REFUSED",
+    });
+    await startExports(test.domain);
+    const jobs = await test.reader.listJobs({ query: { correlation_id: request_id } });
+    expect(jobs.items.map(({ workflow_id }) => workflow_id).sort()).toEqual([
+      "adf_export",
+      "etl_test",
+    ]);
+    await work(job.job_id, exported);
+    expect((await getAsset(asset_id)).versions[0]).toMatchObject({
+      export_state: "completed",
+      external_blob_path: "external/birds.tif",
+      adf_run_id: "run-1",
+    });
+    // The request was answered when its data was processed, and stays so.
+    expect((await test.reader.getRequest({ params: { request_id } })).status).toBe("completed");
+  });
+
+  it("given later starts it as well, and taken back removes the copy", async () => {
+    const { asset_id } = await approved();
+    const params = { asset_id };
+    await test.curator.setClearance({ params, body: { clearance: "public" } });
+    const [version] = (await getAsset(asset_id)).versions;
+    await work(version!.export_job_id!, exported);
+    const withdrawn = await test.curator.setClearance({
+      params,
+      body: { clearance: "ouo", reason: "a complaint" },
+    });
+    expect(withdrawn).toMatchObject({ clearance_state: "ouo", made_public_at: null });
+    const started = (await events(asset_id)).at(-1);
+    expect(started).toMatchObject({ event_type: "export_withdrawn" });
+    await work(String(started!.event_data!["job_id"]), { removed: true });
+    expect((await getAsset(asset_id)).versions[0]).toMatchObject({
+      export_state: "withdrawn",
+      external_blob_path: null,
+    });
+  });
+
+  it("of a version that is reprocessed exports the new revision", async () => {
+    const { asset_id } = await approved("public");
+    await work((await getAsset(asset_id)).versions[0]!.export_job_id!, exported);
+    const params = { asset_id, version_ordinal: 0 };
+    const again = await test.operator.reprocessVersion({ params });
+    await work(again.job_id, { ...outputs, blob_path: "silver/birds-r2.tif" });
+    await startExports(test.domain);
+    const [version] = (await getAsset(asset_id)).versions;
+    const job = await test.reader.getJob({ params: { job_id: version!.export_job_id! } });
+    expect(job.input_params).toMatchObject({ revision: 2, blob_path: "silver/birds-r2.tif" });
+  });
+
+  it("whose export fails can be tried again", async () => {
+    const { asset_id } = await approved("public");
+    await fail((await getAsset(asset_id)).versions[0]!.export_job_id!);
+    expect((await getAsset(asset_id)).versions[0]!.export_state).toBe("failed");
+    const params = { asset_id, version_ordinal: 0 };
+    const started = await test.operator.exportVersion({ params });
+    await work(started.versions[0]!.export_job_id!, exported);
+    expect((await getAsset(asset_id)).versions[0]!.export_state).toBe("completed");
   });
 });
 

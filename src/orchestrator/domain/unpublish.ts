@@ -110,20 +110,16 @@ async function remove(
   }
 }
 
-/** Which workflow removes what a version made; undefined: it made nothing. */
+/** Which workflow removes what a version made; undefined: nothing of it is catalogued. */
 function cascadeOf(
   version: AssetVersion,
 ): { readonly workflow_id: string; readonly inputs: JsonObject } | undefined {
-  const { stac_collection_id, stac_item_id, blob_path, table_name } = version;
-  const item =
-    stac_collection_id === null || stac_item_id === null
-      ? {}
-      : { collection_id: stac_collection_id, item_id: stac_item_id };
-  if (table_name !== null) {
-    return { workflow_id: "unpublish_vector", inputs: { ...item, table_name } };
-  }
-  if (blob_path === null) return undefined;
-  return { workflow_id: "unpublish_raster", inputs: { ...item, blob_path } };
+  const { stac_collection_id, stac_item_id, table_name } = version;
+  if (stac_collection_id === null || stac_item_id === null) return undefined;
+  return {
+    workflow_id: table_name === null ? "unpublish_raster" : "unpublish_vector",
+    inputs: { collection_id: stac_collection_id, item_id: stac_item_id },
+  };
 }
 
 function dataOf(reason: string | undefined): JsonObject {

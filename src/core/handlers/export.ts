@@ -1,0 +1,34 @@
+import { z } from "zod";
+import { assetId } from "../model/asset.ts";
+import { queueFor } from "../queues.ts";
+import { defineContract } from "./contract.ts";
+import { blobPath } from "./geospatial.ts";
+
+const copyExternal = defineContract({
+  name: "export.copy_external",
+  description: "Copies a version's file to the external zone, from where the public reads.",
+  params: z.strictObject({
+    asset_id: assetId,
+    version_ordinal: z.number().int().min(0),
+    revision: z.number().int().min(1),
+    blob_path: blobPath,
+  }),
+  result: z.object({
+    external_blob_path: z.string(),
+    adf_run_id: z.string(),
+    bytes: z.number().int().min(0),
+  }),
+  queue: queueFor.light,
+  timeout_seconds: 3600,
+});
+
+const removeExternal = defineContract({
+  name: "export.remove_external",
+  description: "Removes from the external zone what is no longer public.",
+  params: z.strictObject({ external_blob_path: blobPath }),
+  result: z.object({ external_blob_path: z.string(), removed: z.boolean() }),
+  queue: queueFor.light,
+  timeout_seconds: 300,
+});
+
+export const exportContracts = [copyExternal, removeExternal] as const;

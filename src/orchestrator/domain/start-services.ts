@@ -1,0 +1,50 @@
+import { listen } from "../../adapters/postgres/listen.ts";
+import type { Logger } from "../../adapters/runtime/logger.ts";
+import { createService } from "../../adapters/runtime/service.ts";
+import type { DomainDeps } from "./deps.ts";
+import { startExports } from "./start-exports.ts";
+import type { DeliveryDeps } from "../callbacks-out/deliver-callbacks.ts";
+import { deliverCallbacks } from "../callbacks-out/deliver-callbacks.ts";
+
+export interface DomainServices {
+  stop(): Promise<void>;
+}
+
+/** The domain's background: callbacks, sent when they are due, and exports that follow a change. */
+export function startDomainServices(
+  deps: { readonly delivery: DeliveryDeps; readonly domain: DomainDeps },
+  settings: { readonly databaseUrl: string; readonly applicationName: string },
+  log: Logger,
+): DomainServices {
+  const callbacks = createService({
+    name: "callbacks",
+    log,
+    intervalMs: 30_000,
+    runOnce: () => deliverCallbacks(deps.delivery),
+  });
+  const exports = createService({
+    name: "exports",
+    log,
+    intervalMs: 30_000,
+    runOnce: async () => {
+      await startExports(deps.domain);
+    },
+  });
+  const listener = listen(
+    settings.databaseUrl,
+    ["dag_callbacks"],
+    () => {
+      callbacks.wake();
+    },
+    { applicationName: settings.applicationName },
+  );
+  callbacks.start();
+  exports.start();
+  return {
+    async stop() {
+      await listener.close();
+      await callbacks.stop();
+      await exports.stop();
+    },
+  };
+}
