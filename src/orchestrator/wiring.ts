@@ -29,6 +29,7 @@ import { contracts } from "../core/api/index.ts";
 import { handlerCatalogue } from "../core/handlers.ts";
 import { takeCallbacks } from "./callbacks/take-callbacks.ts";
 import type { OrchestratorConfig } from "./config.ts";
+import { domainCommands } from "./domain/commands.ts";
 import type { DomainDeps } from "./domain/deps.ts";
 import { createKeyedLock } from "./domain/keyed-lock.ts";
 import { startDomainServices } from "./domain/start-services.ts";
@@ -221,7 +222,7 @@ async function serve(
     streams: parts.streams,
     compile: parts.compile,
     callbacks: takeCallbacks({ db }),
-    commands: createCommands(),
+    commands: createCommands(domainCommands(parts.domain)),
     schema: {
       migrate: () => migrate(url),
       rebuild: config.allowRebuild ? () => rebuildSchema(url) : undefined,

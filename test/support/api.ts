@@ -23,6 +23,7 @@ import { makeRoutes } from "../../src/orchestrator/routes/routes.ts";
 import { createClient } from "../../src/core/api/client.ts";
 import type { Client } from "../../src/core/api/client.ts";
 import { makeVerbs } from "../../src/orchestrator/jobs/make-verbs.ts";
+import { domainCommands } from "../../src/orchestrator/domain/commands.ts";
 import type { DomainDeps } from "../../src/orchestrator/domain/deps.ts";
 import { makeDomain } from "./domain.ts";
 import type { Storage } from "../../src/adapters/storage/storage.ts";
@@ -97,7 +98,7 @@ async function startApi(
         reportProgress: async () => ({ accepted: true }),
         saveCheckpoint: async () => ({ seq: 1 }),
       },
-      commands: createCommands(),
+      commands: createCommands(domainCommands(given.domain)),
       schema: { migrate: () => migrate(url) },
       access,
       version: "1.2.3",

@@ -1,3 +1,4 @@
+import { assetLayerContracts } from "./asset-layers.ts";
 import { assetContracts } from "./assets.ts";
 import { bootstrapContracts } from "./bootstrap.ts";
 import { callbackContracts, checkpointContracts } from "./callbacks.ts";
@@ -39,6 +40,7 @@ export const contracts = [
   ...platformContracts,
   ...requestContracts,
   ...assetContracts,
+  ...assetLayerContracts,
   ...metadataContracts,
   ...keyContracts,
   ...deliveryContracts,

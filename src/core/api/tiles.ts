@@ -41,7 +41,13 @@ const place = z.string().transform((text, context) => {
 });
 
 const whereBands = { bidx: renderQuery.bidx, nodata: renderQuery.nodata };
-const errors = ["BAD_REQUEST", "NOT_FOUND", "ITEM_NOT_FOUND", "LAYER_UNREADABLE", "UNAVAILABLE"] as const;
+const errors = [
+  "BAD_REQUEST",
+  "NOT_FOUND",
+  "ITEM_NOT_FOUND",
+  "LAYER_UNREADABLE",
+  "UNAVAILABLE",
+] as const;
 
 /** `family` goes into the operations' names, `base` is where the addresses hang. */
 export function layerContracts<

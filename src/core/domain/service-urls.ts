@@ -44,13 +44,11 @@ function urls(version: AssetVersion, name: string, more: string): ServiceUrls {
   return {
     version: name,
     layer_type: type,
-    tiles: `${tiles}/WebMercatorQuad/{z}/{x}/{y}${extension}${query}`,
+    tiles: `${tiles}/tiles/WebMercatorQuad/{z}/{x}/{y}${extension}${query}`,
     tilejson: `${tiles}/WebMercatorQuad/tilejson.json${query}`,
     map: `${tiles}/map${query}`,
     features: type === "vector" ? `/features/${asset_id}/items${query}` : null,
     stac_item:
-      stac_collection_id === null || stac_item_id === null
-        ? null
-        : `/stac/collections/${encodeURIComponent(stac_collection_id)}/items/${encodeURIComponent(stac_item_id)}`,
+      stac_collection_id === null || stac_item_id === null ? null : `${tiles}/item${query}`,
   };
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { layerStyle } from "../serving/style.ts";
 import type { JsonObject } from "./json.ts";
 
 const zoom = z.number().int().min(0).max(30).nullable().default(null);
@@ -14,7 +15,7 @@ export const layerMetadataEdit = z
     description: text(10_000),
     attribution: text(1000),
     keywords: z.array(z.string().min(1).max(100)).max(50).default([]),
-    style: document.describe("rescale, colormap_name, bands, nodata, or fill and stroke"),
+    style: layerStyle.nullable().default(null),
     legend: document,
     field_metadata: document.describe("by field: title, unit, description, hidden"),
     min_zoom: zoom,

@@ -56,6 +56,6 @@ export async function demandMetadata(
   return found;
 }
 
-function metadataMissing(assetId: string): Problem {
+export function metadataMissing(assetId: string): Problem {
   return new Problem("METADATA_NOT_FOUND", `The asset "${assetId}" has no layer metadata.`);
 }

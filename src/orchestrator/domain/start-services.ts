@@ -32,9 +32,14 @@ export function startDomainServices(
   });
   const listener = listen(
     settings.databaseUrl,
-    ["dag_callbacks"],
-    () => {
-      callbacks.wake();
+    ["dag_callbacks", "dag_caches"],
+    (wake) => {
+      if (wake.kind === "missed" || wake.channel === "dag_callbacks") callbacks.wake();
+      if (wake.kind === "notified" && wake.channel === "dag_caches") {
+        deps.domain.engine.workflows.reload().catch((err: unknown) => {
+          log.warn({ err }, "the workflow files could not be read again");
+        });
+      }
     },
     { applicationName: settings.applicationName },
   );

@@ -1,5 +1,6 @@
 import type { Handlers } from "../../adapters/http/handler.ts";
 import type { Contracts } from "../../core/api/index.ts";
+import { assetLayerRoutes } from "./asset-layers.ts";
 import { assetRoutes } from "./assets.ts";
 import { bootstrapRoutes } from "./bootstrap.ts";
 import { checkpointRoutes } from "./checkpoints.ts";
@@ -42,6 +43,7 @@ export function makeRoutes(deps: RouteDeps): Handlers<Contracts> {
     ...platformRoutes(deps),
     ...requestRoutes(deps),
     ...assetRoutes(deps),
+    ...assetLayerRoutes(deps),
     ...metadataRoutes(deps),
     ...keyRoutes(deps),
     ...deliveryRoutes(deps),

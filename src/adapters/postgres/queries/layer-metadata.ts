@@ -51,3 +51,10 @@ export async function listLayers(
     next: page.last?.asset_id ?? null,
   };
 }
+
+export async function isPublished(db: Queryable, assetId: string): Promise<boolean> {
+  const { rows } = await db.query(`SELECT FROM dagapp.layer_catalog WHERE asset_id = $1`, [
+    assetId,
+  ]);
+  return rows.length > 0;
+}

@@ -23,3 +23,8 @@ export async function recordCommand(db: Queryable, run: CommandRun): Promise<str
   );
   return auditId;
 }
+
+/** Every orchestrator hears it, this one among them. */
+export async function notifyCaches(db: Queryable): Promise<void> {
+  await db.query(`SELECT pg_notify('dag_caches', '')`);
+}

@@ -1,4 +1,3 @@
-import type { JsonObject } from "../../../core/model/json.ts";
 import type { LayerMetadataEdit } from "../../../core/model/layer-metadata.ts";
 import type { CatalogLayer } from "../queries/layer-metadata.ts";
 import type { Transaction } from "../queryable.ts";
@@ -50,6 +49,6 @@ export function removeFromCatalog(tx: Transaction, assetId: string): void {
   tx.send(`DELETE FROM dagapp.layer_catalog WHERE asset_id = $1`, [assetId]);
 }
 
-function document(value: JsonObject | null): string | null {
+function document(value: object | null): string | null {
   return value === null ? null : JSON.stringify(value);
 }

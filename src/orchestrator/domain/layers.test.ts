@@ -1,0 +1,286 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ApiTest } from "../../../test/support/api.ts";
+import { openApiTest, tokens } from "../../../test/support/api.ts";
+import { makeWorkflowFolder } from "../../../test/support/domain.ts";
+import { findItem } from "../../adapters/postgres/queries/catalogue-items.ts";
+import { upsertCollection, upsertItems } from "../../adapters/postgres/repositories/catalogue.ts";
+import { buildCollection } from "../../core/catalogue/collection.ts";
+import type { StacItem } from "../../core/catalogue/stac.ts";
+import { resolveLayer } from "./resolve-layer.ts";
+
+let test: ApiTest;
+let folder: Awaited<ReturnType<typeof makeWorkflowFolder>>;
+
+beforeAll(async () => {
+  folder = await makeWorkflowFolder();
+  test = await openApiTest(folder.folder);
+  await test.storage.put("bronze/birds.tif", new Uint8Array([1]));
+  await upsertCollection(
+    test.domain.db,
+    buildCollection({
+      ...{ collection_id: "birds", title: "Birds", description: "Birds", license: "other" },
+    }),
+  );
+});
+afterAll(async () => {
+  await test.close();
+  await folder.remove();
+});
+
+const anybody = { reads: false, curates: false };
+const reader = { reads: true, curates: false };
+const curator = { reads: true, curates: true };
+
+let counter = 0;
+
+function item(id: string, path: string): StacItem {
+  return {
+    type: "Feature",
+    stac_version: "1.1.0",
+    stac_extensions: [],
+    id,
+    collection: "birds",
+    geometry: {
+      type: "Polygon",
+      coordinates: [
+        [
+          [10, 50],
+          [11, 50],
+          [11, 51],
+          [10, 51],
+          [10, 50],
+        ],
+      ],
+    },
+    bbox: [10, 50, 11, 51],
+    properties: {
+      datetime: "2026-01-01T00:00:00Z",
+      title: "As the workflow called it",
+      renders: { default: { assets: ["data"], rescale: [[0, 1]] } },
+    },
+    links: [],
+    assets: { data: { href: "/x", "rmhdag:path": path } },
+  };
+}
+
+/** A version of an asset, processed, with its item in the catalogue. */
+async function makeVersion(dataset = `layer-${++counter}`, version_label = "V1") {
+  const accepted = await test.operator.submitAsset({
+    body: {
+      platform_id: "ddh",
+      platform_refs: { dataset_id: dataset, resource_id: "r" },
+      version_label,
+      workflow_id: "etl_test",
+      inputs: { blob_path: "birds.tif" },
+    },
+  });
+  const stac_item_id = `${dataset}-${version_label}`;
+  const blob_path = `silver/${stac_item_id}.tif`;
+  await upsertItems(test.domain.db, "birds", [item(stac_item_id, blob_path)]);
+  for (const task of await test.engine.take(accepted.job_id)) {
+    await test.engine.complete(task, { blob_path, stac_item_id, stac_collection_id: "birds" });
+  }
+  await test.engine.tick();
+  return { ...accepted, dataset, blob_path, stac_item_id };
+}
+
+const approve = (asset_id: string, version_ordinal: number, clearance: "ouo" | "public") =>
+  test.curator.approveVersion({ params: { asset_id, version_ordinal }, body: { clearance } });
+
+const pathOf = async (
+  asset_id: string,
+  version: "latest" | number,
+  viewer = reader,
+  preview = false,
+) => {
+  const layer = await resolveLayer(test.domain.db, { asset_id, version, preview }, viewer);
+  return layer.kind === "raster" ? layer.data_path : layer.table;
+};
+
+describe("an asset's address", () => {
+  it("serves nothing before an approval, except to a curator who previews", async () => {
+    const { asset_id, blob_path } = await makeVersion();
+    await expect(pathOf(asset_id, "latest")).rejects.toMatchObject({ code: "LAYER_NOT_FOUND" });
+    await expect(pathOf(asset_id, 0, reader, true)).rejects.toMatchObject({ code: "FORBIDDEN" });
+    expect(await pathOf(asset_id, 0, curator, true)).toBe(blob_path);
+  });
+
+  it("serves official use to those with a token, and the public to all", async () => {
+    const { asset_id, blob_path } = await makeVersion();
+    await approve(asset_id, 0, "ouo");
+    expect(await pathOf(asset_id, "latest")).toBe(blob_path);
+    await expect(pathOf(asset_id, "latest", anybody)).rejects.toMatchObject({
+      code: "UNAUTHENTICATED",
+    });
+    await test.curator.setClearance({ params: { asset_id }, body: { clearance: "public" } });
+    expect(await pathOf(asset_id, "latest", anybody)).toBe(blob_path);
+  });
+
+  it("tells nobody whether something hidden or nothing is there", async () => {
+    const { asset_id } = await makeVersion();
+    for (const viewer of [anybody, reader]) {
+      const answer = (id: string) => pathOf(id, "latest", viewer).catch((error: unknown) => error);
+      expect(await answer(asset_id)).toEqual(await answer("0".repeat(32)));
+    }
+  });
+
+  it("follows exposure, and latest moves while a version's own address stays", async () => {
+    const first = await makeVersion();
+    const { asset_id, dataset } = first;
+    await approve(asset_id, 0, "ouo");
+    await expect(pathOf(asset_id, 0)).rejects.toMatchObject({ code: "LAYER_NOT_FOUND" });
+    await test.curator.setExposure({ params: { asset_id }, body: { exposure: "all-versions" } });
+    const second = await makeVersion(dataset, "V2");
+    expect(await pathOf(asset_id, "latest")).toBe(first.blob_path);
+    await expect(pathOf(asset_id, 1)).rejects.toMatchObject({ code: "LAYER_NOT_FOUND" });
+    await approve(asset_id, 1, "ouo");
+    expect(await pathOf(asset_id, "latest")).toBe(second.blob_path);
+    expect(await pathOf(asset_id, 0)).toBe(first.blob_path);
+    expect(await pathOf(asset_id, 1)).toBe(second.blob_path);
+  });
+
+  it("falls silent the moment that an approval, the clearance or the asset is withdrawn", async () => {
+    const { asset_id } = await makeVersion();
+    const params = { asset_id, version_ordinal: 0 };
+    await approve(asset_id, 0, "ouo");
+    await test.curator.withdrawVersion({ params, body: { reason: "a complaint" } });
+    await expect(pathOf(asset_id, "latest")).rejects.toMatchObject({ code: "LAYER_NOT_FOUND" });
+    await approve(asset_id, 0, "ouo");
+    expect(await pathOf(asset_id, "latest")).toBeDefined();
+    await test.curator.setClearance({ params: { asset_id }, body: { clearance: "uncleared" } });
+    await expect(pathOf(asset_id, "latest")).rejects.toMatchObject({ code: "LAYER_NOT_FOUND" });
+    await test.curator.setClearance({ params: { asset_id }, body: { clearance: "ouo" } });
+    await test.curator.unpublishAsset({ params: { asset_id } });
+    await expect(pathOf(asset_id, "latest")).rejects.toMatchObject({ code: "LAYER_NOT_FOUND" });
+  });
+
+  it("answers over HTTP with the item of the version that is served", async () => {
+    const { asset_id, stac_item_id } = await makeVersion();
+    await approve(asset_id, 0, "ouo");
+    const url = `${test.baseUrl}/tiles/${asset_id}/item`;
+    expect((await fetch(url)).status).toBe(401);
+    const answer = await fetch(url, { headers: { authorization: `Bearer ${tokens.reader}` } });
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toMatchObject({ id: stac_item_id });
+    const asset = await test.reader.getAsset({ params: { asset_id } });
+    expect(asset.services).toMatchObject([
+      { version: "latest", stac_item: `/tiles/${asset_id}/item?version=latest` },
+    ]);
+  });
+
+  it("serves a revision that was rolled back to from that revision's own file", async () => {
+    const { asset_id, blob_path } = await makeVersion();
+    await approve(asset_id, 0, "ouo");
+    const params = { asset_id, version_ordinal: 0 };
+    const again = await test.operator.reprocessVersion({ params });
+    for (const task of await test.engine.take(again.job_id)) {
+      await test.engine.complete(task, { blob_path: "silver/second.tif" });
+    }
+    await test.engine.tick();
+    expect(await pathOf(asset_id, "latest")).toBe("silver/second.tif");
+    await test.operator.rollbackVersion({ params, body: { to_revision: 1 } });
+    expect(await pathOf(asset_id, "latest")).toBe(blob_path);
+  });
+});
+
+describe("layer metadata", () => {
+  const edit = {
+    display_name: "Birds of the north",
+    description: "Where they breed",
+    keywords: ["birds"],
+    style: { rescale: [[0, 255]] as [number, number][], colormap_name: "viridis" as const },
+  };
+
+  it("is replaced only by who has seen what is there", async () => {
+    const { asset_id } = await makeVersion();
+    const params = { asset_id };
+    await expect(test.reader.getLayerMetadata({ params })).rejects.toMatchObject({
+      code: "METADATA_NOT_FOUND",
+    });
+    const first = await test.curator.putLayerMetadata({ params, body: edit });
+    expect(first).toMatchObject({ row_version: 1, updated_by: "curator", legend: null });
+    await expect(test.curator.putLayerMetadata({ params, body: edit })).rejects.toMatchObject({
+      code: "EDIT_NEEDS_MATCH",
+      status: 428,
+    });
+    const put = (seen: number) =>
+      test.curator.putLayerMetadata({
+        params,
+        headers: { "if-match": `"${seen}"` },
+        body: { ...edit, min_zoom: seen },
+      });
+    const both = await Promise.allSettled([put(1), put(1)]);
+    expect(both.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+    await expect(put(1)).rejects.toMatchObject({ code: "EDIT_CONFLICT", status: 409 });
+  });
+
+  it("refuses a style that the tiles could not use", async () => {
+    const { asset_id } = await makeVersion();
+    await expect(
+      test.curator.putLayerMetadata({
+        params: { asset_id },
+        body: { ...edit, style: { colormap_name: "nothing" } as never },
+      }),
+    ).rejects.toMatchObject({ code: "BAD_REQUEST" });
+  });
+
+  it("dresses the layer: its title and style, under a new tag", async () => {
+    const { asset_id } = await makeVersion();
+    await approve(asset_id, 0, "ouo");
+    const wanted = { asset_id, version: "latest", preview: false } as const;
+    const plain = await resolveLayer(test.domain.db, wanted, reader);
+    expect(plain).toMatchObject({ title: "As the workflow called it", bounds: [10, 50, 11, 51] });
+    await test.curator.putLayerMetadata({ params: { asset_id }, body: edit });
+    const dressed = await resolveLayer(test.domain.db, wanted, reader);
+    expect(dressed).toMatchObject({ title: edit.display_name, style: edit.style });
+    expect(dressed.version_tag).not.toBe(plain.version_tag);
+  });
+
+  it("is projected to STAC and the layer catalogue by a command, and taken out by another", async () => {
+    const { asset_id, stac_item_id } = await makeVersion();
+    const run = (name: string) =>
+      test.operator.runCommand({ params: { name }, body: { asset_id } });
+    await expect(run("metadata.publish")).rejects.toMatchObject({ code: "METADATA_NOT_FOUND" });
+    await test.curator.putLayerMetadata({ params: { asset_id }, body: edit });
+    await expect(run("metadata.publish")).rejects.toMatchObject({ code: "TRANSITION_REFUSED" });
+    await approve(asset_id, 0, "ouo");
+    expect((await run("metadata.publish")).result).toMatchObject({ in_stac: true });
+    const read = () => findItem(test.domain.db, "birds", stac_item_id);
+    expect((await read())?.properties).toMatchObject({
+      title: edit.display_name,
+      keywords: ["birds"],
+      renders: { default: { colormap_name: "viridis", rescale: [[0, 255]], assets: ["data"] } },
+    });
+    const layers = async () => (await test.reader.listLayers({ query: { limit: 500 } })).items;
+    const listed = (await layers()).find((layer) => layer.asset_id === asset_id);
+    expect(listed).toMatchObject({
+      layer_type: "raster",
+      published_by: "operator",
+      layer: { display_name: edit.display_name },
+    });
+    await run("asset.reindex");
+    await run("metadata.unpublish");
+    expect((await layers()).some((layer) => layer.asset_id === asset_id)).toBe(false);
+    expect((await read())?.properties).toEqual(item("x", "y").properties);
+  });
+
+  it("can be deleted, with what was published of it", async () => {
+    const { asset_id } = await makeVersion();
+    const params = { asset_id };
+    await test.curator.putLayerMetadata({ params, body: edit });
+    expect(await test.curator.deleteLayerMetadata({ params })).toEqual({ deleted: true });
+    await expect(test.curator.deleteLayerMetadata({ params })).rejects.toMatchObject({
+      code: "METADATA_NOT_FOUND",
+    });
+  });
+});
+
+describe("cache.invalidate", () => {
+  it("has the workflow files read again", async () => {
+    const { result } = await test.operator.runCommand({
+      params: { name: "cache.invalidate" },
+      body: {},
+    });
+    expect(result).toMatchObject({ reloaded: true });
+  });
+});
