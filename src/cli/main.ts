@@ -1,17 +1,23 @@
 import { Command, CommanderError } from "commander";
 import { addCog } from "./commands/cog.ts";
+import { addAssets } from "./commands/assets.ts";
+import { addCallbacks } from "./commands/callbacks.ts";
 import { addJobs } from "./commands/jobs.ts";
+import { addKeys } from "./commands/keys.ts";
 import { addLogs } from "./commands/logs.ts";
 import { addMigrate } from "./commands/migrate.ts";
 import { addNodes } from "./commands/nodes.ts";
 import { addOrchestrators } from "./commands/orchestrators.ts";
 import { addGateway, addPrograms } from "./commands/programs.ts";
+import { addPlatforms } from "./commands/platforms.ts";
+import { addPrograms } from "./commands/programs.ts";
 import { addQueues } from "./commands/queues.ts";
 import { addStatus } from "./commands/status.ts";
 import { addSubmit } from "./commands/submit.ts";
 import { addTasks } from "./commands/tasks.ts";
 import { addUp } from "./commands/up.ts";
 import { addValidate } from "./commands/validate.ts";
+import { addVersions } from "./commands/versions.ts";
 import { addWorkers } from "./commands/workers.ts";
 import { addWorkflows } from "./commands/workflows.ts";
 import { readConfig } from "./config.ts";
@@ -25,6 +31,11 @@ const commands = [
   addJobs,
   addLogs,
   addWorkflows,
+  addAssets,
+  addVersions,
+  addPlatforms,
+  addKeys,
+  addCallbacks,
   addValidate,
   addCog,
   addStatus,
