@@ -1,7 +1,7 @@
 import { Command, CommanderError } from "commander";
-import { addCog } from "./commands/cog.ts";
 import { addAssets } from "./commands/assets.ts";
 import { addCallbacks } from "./commands/callbacks.ts";
+import { addCog } from "./commands/cog.ts";
 import { addJobs } from "./commands/jobs.ts";
 import { addKeys } from "./commands/keys.ts";
 import { addLogs } from "./commands/logs.ts";
@@ -10,7 +10,6 @@ import { addNodes } from "./commands/nodes.ts";
 import { addOrchestrators } from "./commands/orchestrators.ts";
 import { addGateway, addPrograms } from "./commands/programs.ts";
 import { addPlatforms } from "./commands/platforms.ts";
-import { addPrograms } from "./commands/programs.ts";
 import { addQueues } from "./commands/queues.ts";
 import { addStatus } from "./commands/status.ts";
 import { addSubmit } from "./commands/submit.ts";

@@ -22,6 +22,7 @@ export interface Site {
   readonly cliToken: string;
   readonly serviceToken: string;
   readonly gatewayToken: string;
+  readonly callbackKey: string;
 }
 
 export interface GatewayPlace {
@@ -63,6 +64,7 @@ export function orchestratorEnvironment(config: CliConfig, site: Site): NodeJS.P
   ];
   return {
     ORCHESTRATOR_ID: site.ownerId,
+    CALLBACK_SIGNING_KEY: site.callbackKey,
     ...common(config, site),
     ...takeOver(config),
     ORCHESTRATOR_HOST: site.host,

@@ -13,6 +13,8 @@ export interface LocalFiles {
   /** What the gateway shows to the orchestrator, and what it shows to the database. */
   readonly gatewayToken: string;
   readonly gatewayPassword: string;
+  /** What the secrets of callbacks are derived from: as long as it stays, so do they. */
+  readonly callbackKey: string;
   readonly url: string;
 }
 
@@ -23,6 +25,7 @@ export function localFiles(dataFolder: string): LocalFiles {
     serviceToken: file("service-token"),
     gatewayToken: file("gateway-token"),
     gatewayPassword: file("gateway-password"),
+    callbackKey: file("callback-key"),
     url: file("url"),
   };
 }

@@ -64,6 +64,7 @@ export class SiteRunner {
     const cliToken = await readOrMakeToken(files.cliToken);
     const serviceToken = await readOrMakeToken(files.serviceToken);
     const gatewayToken = await readOrMakeToken(files.gatewayToken);
+    const callbackKey = await readOrMakeToken(files.callbackKey);
     const gatewayPassword = await readOrMakeToken(files.gatewayPassword);
     const database = await openDatabase(config.databaseUrl, dataFolder, say);
     this.closeDatabase = database.close;
@@ -78,6 +79,7 @@ export class SiteRunner {
       cliToken,
       serviceToken,
       gatewayToken,
+      callbackKey,
     };
     this.run("orchestrator", () =>
       spawnProgram("orchestrator", orchestratorEnvironment(config, site), "pipe"),
