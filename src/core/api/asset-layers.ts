@@ -2,6 +2,7 @@ import { z } from "zod";
 import { assetId } from "../model/asset.ts";
 import { renderQuery } from "../serving/render-options.ts";
 import { defineContract } from "./contract.ts";
+import { featureContracts } from "./features.ts";
 import { object } from "./schemas.ts";
 import { layerContracts } from "./tiles.ts";
 
@@ -52,6 +53,8 @@ const getAssetItem = defineContract({
   media: "application/geo+json",
   errors,
 });
+
+export const assetFeatureContracts = featureContracts("Asset", "/features/{asset_id}", shape);
 
 export const assetLayerContracts = [
   getAssetLayer,

@@ -1,4 +1,4 @@
-import { assetLayerContracts } from "./asset-layers.ts";
+import { assetFeatureContracts, assetLayerContracts } from "./asset-layers.ts";
 import { assetContracts } from "./assets.ts";
 import { bootstrapContracts } from "./bootstrap.ts";
 import { callbackContracts, checkpointContracts } from "./callbacks.ts";
@@ -41,6 +41,7 @@ export const contracts = [
   ...requestContracts,
   ...assetContracts,
   ...assetLayerContracts,
+  ...assetFeatureContracts,
   ...metadataContracts,
   ...keyContracts,
   ...deliveryContracts,

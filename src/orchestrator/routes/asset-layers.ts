@@ -8,7 +8,7 @@ import type { Wanted } from "../domain/resolve-layer.ts";
 import { resolveItem, resolveLayer, resolveVersion } from "../domain/resolve-layer.ts";
 import type { RouteDeps } from "./deps.ts";
 
-interface AssetRequest {
+export interface AssetRequest {
   readonly params: { readonly asset_id: string };
   readonly query: { readonly version: WantedVersion; readonly preview?: "true" | undefined };
   readonly caller: Caller | undefined;
@@ -47,7 +47,7 @@ export function assetLayerRoutes(
   };
 }
 
-function wantedOf({ params, query }: AssetRequest): Wanted {
+export function wantedOf({ params, query }: AssetRequest): Wanted {
   return {
     asset_id: params.asset_id,
     version: query.version,

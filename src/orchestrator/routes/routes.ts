@@ -1,5 +1,6 @@
 import type { Handlers } from "../../adapters/http/handler.ts";
 import type { Contracts } from "../../core/api/index.ts";
+import { assetFeatureRoutes } from "./asset-features.ts";
 import { assetLayerRoutes } from "./asset-layers.ts";
 import { assetRoutes } from "./assets.ts";
 import { bootstrapRoutes } from "./bootstrap.ts";
@@ -44,6 +45,7 @@ export function makeRoutes(deps: RouteDeps): Handlers<Contracts> {
     ...requestRoutes(deps),
     ...assetRoutes(deps),
     ...assetLayerRoutes(deps),
+    ...assetFeatureRoutes(deps),
     ...metadataRoutes(deps),
     ...keyRoutes(deps),
     ...deliveryRoutes(deps),
