@@ -38,7 +38,7 @@ export function createOrchestrator(
   const fetch: Fetch = async (url, { method, headers, body }) => {
     const path = url.slice(target.url.length);
     const answer = await callTarget(target, { method, path, headers, body, timeoutMs });
-    const text = Buffer.from(answer.bytes).toString("utf8");
+    const text = answer.bytes.toString("utf8");
     return { status: answer.status, headers: answer.headers, body: null, text: async () => text };
   };
   const client = createClient({ baseUrl: target.url, fetch });

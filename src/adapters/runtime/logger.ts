@@ -58,6 +58,7 @@ export function hideSecrets(text: string): string {
     .replace(/(\b[a-z][a-z0-9+.-]*:\/\/[^\s:/@"]*):[^\s/@"]+@/gi, `$1:${censored}@`)
     .replace(/([?&](?:sig|token|signature|code)=)[^\s&"\\]+/gi, `$1${censored}`)
     .replace(/\b((?:AccountKey|SharedAccessKey|Password)=)[^\s;"\\]+/gi, `$1${censored}`)
+    .replace(/\b(rmhk_[0-9a-f]{12}_)[A-Za-z0-9_-]+/g, `$1${censored}`)
     .replace(/\b(Bearer\s+)[A-Za-z0-9._~+/=-]+/gi, `$1${censored}`);
 }
 

@@ -8,6 +8,8 @@ import { Problem } from "../../core/errors.ts";
 import type { RouteDeps } from "./deps.ts";
 import { askTargets } from "./targets.ts";
 
+type State = "ok" | "degraded" | "down";
+
 export function probeRoutes(
   deps: Pick<RouteDeps, "db" | "checks" | "targets" | "version">,
 ): Handlers<typeof probeContracts> {
@@ -24,24 +26,34 @@ export function probeRoutes(
     return { status: "ready" as const, checks: { ...checks.results() } };
   };
 
+  async function look() {
+    const orchestrators = [...deps.targets].filter(([name]) => name === "orchestrator");
+    const [database, { orchestrator = "down" }] = await Promise.all([
+      ping(db).then(
+        () => "ok" as const,
+        () => "down" as const,
+      ),
+      askTargets(new Map(orchestrators)),
+    ]);
+    const status: State =
+      database === "down" ? "down" : orchestrator === "down" ? "degraded" : "ok";
+    return { status, version, database, orchestrator };
+  }
+
+  // Anybody may ask, so many who ask at once are one question to those behind.
+  let looking: ReturnType<typeof look> | undefined;
+  const health = () =>
+    (looking ??= look().finally(() => {
+      looking = undefined;
+    }));
+
   return {
     livez,
     apiLivez: livez,
     readyz,
     apiReadyz: readyz,
 
-    gatewayHealth: async () => {
-      const orchestrators = [...deps.targets].filter(([name]) => name === "orchestrator");
-      const [database, { orchestrator = "down" }] = await Promise.all([
-        ping(db).then(
-          () => "ok" as const,
-          () => "down" as const,
-        ),
-        askTargets(new Map(orchestrators)),
-      ]);
-      const status = database === "down" ? "down" : orchestrator === "down" ? "degraded" : "ok";
-      return { status, version, database, orchestrator };
-    },
+    gatewayHealth: health,
 
     gatewayOpenapi: async () => document,
     gatewayDocs: async () => page,
