@@ -187,7 +187,7 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   async function answer(contract: Contract, request: FastifyRequest, reply: FastifyReply) {
     const gone = new AbortController();
     reply.raw.once("close", () => {
-      gone.abort();
+      gone.abort(goneAway);
     });
     const result = await run(contract, request, gone.signal);
     const given = result instanceof Answer ? result : new Answer(result);
@@ -268,6 +268,8 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   };
 }
 
+/** One for all: it is told with every answer, and making one, with its stack, costs more than the rest. */
+const goneAway = new DOMException("The client is gone.", "AbortError");
 const tooSlow = "ERR_HTTP_REQUEST_TIMEOUT";
 
 /** Node looks at its connections only every 30 seconds unless told, however short the limits are. */
