@@ -21,7 +21,7 @@ const formats: readonly { readonly driver: string; readonly starts: readonly num
       [0xff, 0x4f, 0xff, 0x51],
     ],
   },
-  { driver: "HFA", starts: [[..."EHFA_HEADER_TAG"].map((letter) => letter.charCodeAt(0))] },
+  { driver: "HFA", starts: [Array.from("EHFA_HEADER_TAG", (letter) => letter.charCodeAt(0))] },
 ];
 
 /** GDAL's name of the format, or undefined for everything that is not taken. */

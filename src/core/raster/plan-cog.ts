@@ -76,7 +76,7 @@ export function planCog(request: CogRequest): CogPlan {
       ? []
       : [
           ...translateArguments(request, nodata, needsMask, warps),
-          ...(isWrapped && targetCrs !== null ? ["-a_srs", targetCrs.wkt2] : []),
+          ...(isWrapped ? ["-a_srs", targetCrs.wkt2] : []),
         ],
     addAlpha: nodata === null && raster.transparency === "none" && !profile.asImage,
   };

@@ -75,13 +75,24 @@ export function imageVrt(
   const masks = [...new Set(frame.bands.map(({ sourceBand }) => sourceBand))].map(
     (band) => `<SimpleSource>${file}<SourceBand>mask,${band}</SourceBand></SimpleSource>`,
   );
-  const { alpha: given } = frame;
-  const head = `dataType="Byte" band="${bands.length + 1}"`;
-  const alpha =
-    given === undefined
-      ? `<VRTRasterBand ${head} subClass="VRTDerivedRasterBand"><ColorInterp>Alpha</ColorInterp><PixelFunctionType>sum</PixelFunctionType><SourceTransferType>Float32</SourceTransferType>${masks.join("")}</VRTRasterBand>`
-      : `<VRTRasterBand ${head}><ColorInterp>Alpha</ColorInterp><ComplexSource>${file}<SourceBand>${given.sourceBand}</SourceBand><LUT>0:0,${given.full}:255</LUT></ComplexSource></VRTRasterBand>`;
+  const alpha = alphaBand(bands.length + 1, file, frame.alpha, masks);
   return [openDataset(frame), ...bands, alpha, "</VRTDataset>"].join("\n");
+}
+
+function alphaBand(
+  number: number,
+  file: string,
+  given: ImageAlpha | undefined,
+  masks: readonly string[],
+): string {
+  const open = `<VRTRasterBand dataType="Byte" band="${number}"`;
+  const color = "<ColorInterp>Alpha</ColorInterp>";
+  if (given !== undefined) {
+    return `${open}>${color}<ComplexSource>${file}<SourceBand>${given.sourceBand}</SourceBand><LUT>0:0,${given.full}:255</LUT></ComplexSource></VRTRasterBand>`;
+  }
+  // GDAL's sum wants two terms at least.
+  if (masks.length === 1) return `${open}>${color}${masks.join("")}</VRTRasterBand>`;
+  return `${open} subClass="VRTDerivedRasterBand">${color}<PixelFunctionType>sum</PixelFunctionType><SourceTransferType>Float32</SourceTransferType>${masks.join("")}</VRTRasterBand>`;
 }
 
 export interface MosaicMember {

@@ -1,0 +1,211 @@
+/** Real files through the real workflows: what a curator expects of each is what becomes of it. */
+import { readdir } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createLocalStorage } from "../../src/adapters/storage/local-storage.ts";
+import type { Storage } from "../../src/adapters/storage/storage.ts";
+import type { JsonObject } from "../../src/core/model/json.ts";
+import type { TestDatabase } from "../support/database.ts";
+import { createTestDatabase } from "../support/database.ts";
+import { fixture, fixtures } from "../support/fixtures.ts";
+import { Fleet, finished, submit } from "../support/programs.ts";
+import type { Orchestrator, Program } from "../support/programs.ts";
+import { waitFor } from "../support/wait.ts";
+
+const slow = 240_000;
+let database: TestDatabase;
+let fleet: Fleet;
+let orchestrator: Orchestrator;
+let storage: Storage;
+
+beforeAll(async () => {
+  if (fixtures === undefined) return;
+  database = await createTestDatabase();
+  fleet = new Fleet(database.url);
+  orchestrator = await fleet.orchestrator();
+  storage = createLocalStorage(path.join(fleet.dataDirectory, "storage"));
+}, slow);
+afterAll(async () => {
+  if (fixtures === undefined) return;
+  await fleet.stop();
+  await database.drop();
+});
+
+async function put(name: string): Promise<string> {
+  await storage.putFile(`bronze/${name}`, fixture(`raster/${name}`));
+  const sidecar = fixture(`raster/${name}.ovr`);
+  await storage.putFile(`bronze/${name}.ovr`, sidecar).catch(() => undefined);
+  return `bronze/${name}`;
+}
+
+async function ingest(name: string, inputs: JsonObject = {}) {
+  const blob_path = await put(name);
+  const id = await submit(orchestrator, "raster_ingest", {
+    ...{ blob_path, collection_id: "fixtures", with_visual: false, ...inputs },
+  });
+  return finished(orchestrator, id, slow);
+}
+
+const codesOf = (result: JsonObject) =>
+  (result["findings"] as { code: string }[]).map(({ code }) => code);
+
+describe.skipIf(fixtures === undefined)("raster_ingest", () => {
+  let worker: Program;
+  beforeAll(async () => {
+    worker = await fleet.worker({ WORKER_CONCURRENCY: "2" });
+  }, slow);
+  afterAll(async () => {
+    worker.signal("SIGTERM");
+    await worker.gone;
+  }, slow);
+
+  it(
+    "catalogues what is good or can be put right, and says what it found",
+    async () => {
+      const expected: [string, JsonObject, JsonObject, string[]][] = [
+        ["rgb_utm18_nodata0.tif", { with_visual: true }, { action: "encode" }, []],
+        [
+          "rotated_no_crs.tif",
+          { source_crs: "EPSG:32618" },
+          { verdict: "warning" },
+          ["CRS_OVERRIDE", "NOT_NORTH_UP"],
+        ],
+        ["rgba_uint16.tif", { with_visual: true }, { action: "encode" }, ["SIXTEEN_BIT_IMAGERY"]],
+        ["jpeg_cog.tif", {}, { action: "copy" }, ["ALREADY_COG"]],
+        [
+          "palette_custom_laea.tif",
+          { with_visual: true },
+          { raster_type: "categorical" },
+          ["CRS_WITHOUT_CODE", "PALETTE"],
+        ],
+        [
+          "nodata_unset.tif",
+          {},
+          { verdict: "warning" },
+          ["CRS_WITHOUT_CODE", "NODATA_NOT_DECLARED"],
+        ],
+        ["cog_no_overview.tif", {}, { action: "encode" }, []],
+        ["external_overview.tif", {}, { action: "encode" }, []],
+        ["overviews_unsorted.tif", {}, { action: "encode" }, []],
+        ["valid_cog_uint16.tif", {}, { action: "copy" }, ["ALREADY_COG"]],
+        [
+          "antimeridian_utm60.tif",
+          { with_visual: true },
+          { verdict: "warning", visual_path: null },
+          ["CROSSES_ANTIMERIDIAN", "ALREADY_COG"],
+        ],
+        ["crs_without_code.tif", {}, { verdict: "warning" }, ["CRS_WITHOUT_CODE"]],
+        ["flood_tile_3600.tif", { max_nodata_percent: 100 }, {}, ["RASTER_SPARSE", "ALREADY_COG"]],
+        [
+          "dem_float32_epsg2056.tif",
+          { target_crs: "EPSG:4326" },
+          { crs: "EPSG:4326", raster_type: "dem" },
+          ["ALREADY_COG"],
+        ],
+        [
+          "float64_nan.tif",
+          { allow_downcast: true },
+          { verdict: "warning" },
+          ["BIT_DEPTH_DOWNCAST"],
+        ],
+      ];
+      const jobs = await Promise.all(expected.map(async ([name, inputs]) => ingest(name, inputs)));
+      for (const [index, job] of jobs.entries()) {
+        const [name, , result, codes] = expected[index]!;
+        expect([name, job.status, job.error]).toEqual([name, "completed", null]);
+        expect({ name, ...job.result_data }).toMatchObject({ name, ...result });
+        expect([name, codesOf(job.result_data!)]).toEqual([name, codes]);
+      }
+      const visual = jobs[0]!.result_data!["visual_path"] as string;
+      expect(await storage.head(visual)).toBeDefined();
+      const crossing = jobs[10]!.result_data!["bbox"] as number[];
+      expect(crossing[0]).toBeGreaterThan(crossing[2]!);
+    },
+    slow,
+  );
+
+  it(
+    "refuses what cannot become a layer, with the reason and the remedy",
+    async () => {
+      const expected: [string, string][] = [
+        ["rotated_no_crs.tif", "CRS_MISSING"],
+        ["all_nodata.tif", "RASTER_EMPTY"],
+        ["jpeg_cog_corrupt_block.tif", "FILE_CORRUPTED"],
+        ["float64_nan.tif", "BIT_DEPTH_POLICY_VIOLATION"],
+        ["truncated.tif", "FILE_CORRUPTED"],
+        ["header_bomb_65535.tif", "HEADER_IMPLAUSIBLE"],
+        ["complex_float32.tif", "BIT_DEPTH_POLICY_VIOLATION"],
+      ];
+      const jobs = await Promise.all(expected.map(([name]) => ingest(name)));
+      for (const [index, job] of jobs.entries()) {
+        const [name, code] = expected[index]!;
+        expect([name, job.status, job.error?.code]).toEqual([name, "failed", code]);
+        expect(job.error?.message).toMatch(/was rejected\. [A-Z_]+: .+\. .+/s);
+      }
+    },
+    slow,
+  );
+
+  it(
+    "keeps what is not alike out of a collection, and takes what is",
+    async () => {
+      const collection = async (...names: string[]) => {
+        const blob_paths = await Promise.all(names.map(put));
+        const inputs = { blob_paths, collection_id: "many" };
+        const id = await submit(orchestrator, "raster_collection", inputs);
+        return finished(orchestrator, id, slow);
+      };
+      const [mixed, alike] = await Promise.all([
+        collection("rgb_utm18_nodata0.tif", "dem_float32_epsg2056.tif"),
+        collection("cog_no_overview.tif", "external_overview.tif").catch(() => undefined),
+      ]);
+      expect([mixed.status, mixed.error?.code]).toEqual(["failed", "COLLECTION_NOT_HOMOGENEOUS"]);
+      // One has pixels of twice the size.
+      expect(alike?.error?.message).toMatch(/H-4/);
+      const one = await collection("rgb_utm18_nodata0.tif");
+      expect(one.result_data).toMatchObject({ count: 1 });
+    },
+    slow,
+  );
+});
+
+describe.skipIf(fixtures === undefined)("a worker that is killed in the middle of tiles", () => {
+  it(
+    "is replaced by one that makes only what is missing, and leaves nothing behind",
+    async () => {
+      const blob_path = await put("rgb_utm18_nodata0.tif");
+      const heavy = { WORKER_QUEUE: "container-tasks,functionapp-tasks", WORKER_CONCURRENCY: "1" };
+      const first = await fleet.worker({
+        ...heavy,
+        RMHDAG_FAIL_POINT: "worker.checkpoint_after_save:2",
+      });
+      const id = await submit(orchestrator, "raster_process", {
+        ...{ blob_path, collection_id: "tiles", target_crs: "EPSG:3857" },
+        ...{ tile_threshold_mb: 0, tile_size_mb: 0.1, tiles_per_task: 4 },
+      });
+      await first.gone;
+      const made = (await storage.list(`silver/${id}/`)).items;
+      expect(made).toHaveLength(2);
+      const second = await fleet.worker(heavy);
+      const job = await finished(orchestrator, id, slow);
+      expect([job.status, job.error]).toEqual(["completed", null]);
+      expect(job.result_data).toMatchObject({ tile_count: 4 });
+      const all = (await storage.list(`silver/${id}/`)).items;
+      expect(all).toHaveLength(4);
+      expect(all).toEqual(expect.arrayContaining(made));
+      const folder = path.join(fleet.dataDirectory, "work");
+      await waitFor(
+        async () => {
+          const inner = await Promise.all(
+            (await readdir(folder)).map((name) => readdir(path.join(folder, name))),
+          );
+          return inner.flat().length === 0;
+        },
+        { what: "an empty work folder" },
+      );
+      second.signal("SIGTERM");
+      await second.gone;
+    },
+    slow,
+  );
+});
