@@ -108,10 +108,13 @@ export function toCreationOptions(
     WARP_RESAMPLING: profile.warpResampling.toUpperCase(),
     // Overviews of the source were made in ways that nobody knows. Where none are needed GDAL 3.6
     // takes them over all the same, in whatever order they were, unless told to have none.
-    OVERVIEWS: size.some((side) => side > profile.blockSize) ? "IGNORE_EXISTING" : "NONE",
+    OVERVIEWS:
+      profile.isWebAligned || size.some((side) => side > profile.blockSize)
+        ? "IGNORE_EXISTING"
+        : "NONE",
     // IF_NEEDED has no effect under compression.
     BIGTIFF: "IF_SAFER",
-    NUM_THREADS: threads,
+    NUM_THREADS: threads > 1 ? threads : undefined,
     ...(profile.isWebAligned
       ? { TILING_SCHEME: "GoogleMapsCompatible", ADD_ALPHA: addAlpha ? "YES" : "NO" }
       : { BLOCKSIZE: profile.blockSize }),

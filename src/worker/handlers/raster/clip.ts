@@ -1,17 +1,16 @@
-import { availableParallelism } from "node:os";
 import { writeFile } from "node:fs/promises";
-import path from "node:path";
 import { defineHandler } from "../../define-handler.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
 import { destinationOf, stemOf } from "./destination.ts";
-import { encode, prepare } from "./encode.ts";
+import { encode, prepare, threadsOf } from "./encode.ts";
 import { finishCog } from "./finish-cog.ts";
 import { openLocalSource } from "./open-source.ts";
 import { planSource } from "./plan-source.ts";
 import type { PlannedSource } from "./plan-source.ts";
 import { readCrs } from "./read-crs.ts";
 import { runGdal } from "./run-gdal.ts";
+import { temporaryFile } from "./temporary.ts";
 
 export const clip = defineHandler("raster_clip", async (params, context) => {
   const { file, display } = await openLocalSource(context, params);
@@ -19,10 +18,10 @@ export const clip = defineHandler("raster_clip", async (params, context) => {
   const { raster, plan, profile, rasterType } = planned;
   const prepared = await prepare(context, file, raster, plan);
   const { boundary, boundary_crs } = params;
-  const output = path.join(context.workDir, "output.tif");
+  const output = temporaryFile(context, "output.tif");
   const { bands, width, height } = raster;
   const common = {
-    ...{ profile, bands, threads: availableParallelism() },
+    ...{ profile, bands, threads: threadsOf(context) },
     ...{ size: [width, height] as const, progress: [5, 90] as const },
   };
   const { wkt2 } = await readCrs(context, boundary_crs);
@@ -60,7 +59,7 @@ async function cutOut(
     typeof boundary === "string"
       ? (await openLocalSource(context, { blob_path: boundary })).file
       : await writeBoundary(context, boundary, boundaryWkt2);
-  const output = path.join(context.workDir, "cut.vrt");
+  const output = temporaryFile(context, "cut.vrt");
   const needsAlpha = raster.transparency === "none" && plan.nodata === null;
   const args = ["-q", "-of", "VRT", "-overwrite", "-r", "near", "-crop_to_cutline"];
   if (plan.nodata !== null) args.push("-dstnodata", String(plan.nodata));
@@ -90,13 +89,13 @@ async function writeBoundary(
   geometry: Exclude<Boundary, string>,
   wkt2: string,
 ): Promise<string> {
-  const file = path.join(context.workDir, "boundary.geojson");
+  const file = temporaryFile(context, "boundary.geojson");
   const collection = {
     type: "FeatureCollection",
     features: [{ type: "Feature", properties: {}, geometry }],
   };
   await writeFile(file, JSON.stringify(collection));
-  const placed = path.join(context.workDir, "boundary.gpkg");
+  const placed = temporaryFile(context, "boundary.gpkg");
   // GeoJSON is taken for longitude and latitude; whatever it really is goes with the copy.
   await runGdal(context, "ogr2ogr", ["-q", "-f", "GPKG", "-a_srs", wkt2, placed, file]);
   return placed;

@@ -1,14 +1,13 @@
-import path from "node:path";
-import { availableParallelism } from "node:os";
 import type { HandlerContext } from "../../define-handler.ts";
 import { defineHandler } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
 import { destinationOf, stemOf } from "./destination.ts";
-import { encode, prepare, sizeOf } from "./encode.ts";
+import { encode, prepare, sizeOf, threadsOf } from "./encode.ts";
 import { finishCog } from "./finish-cog.ts";
 import { openLocalSource } from "./open-source.ts";
 import { planSource } from "./plan-source.ts";
 import type { CogWish, PlannedSource } from "./plan-source.ts";
+import { temporaryFile } from "./temporary.ts";
 
 export const createCog = defineHandler("raster.create_cog", async (params, context) => {
   const made = await makeCog(context, params, stemOf(params.blob_path));
@@ -56,9 +55,9 @@ async function convert(
   { raster, plan, profile }: PlannedSource,
 ): Promise<string> {
   const prepared = await prepare(context, file, raster, plan);
-  const output = path.join(context.workDir, "output.tif");
+  const output = temporaryFile(context, "output.tif");
   await encode(context, prepared, output, {
-    ...{ plan, profile, threads: availableParallelism(), progress: [5, 90] },
+    ...{ plan, profile, threads: threadsOf(context), progress: [5, 90] },
     size: await sizeOf(context, prepared, raster, plan),
     bands: raster.bands,
   });

@@ -1,5 +1,5 @@
 import { writeFile } from "node:fs/promises";
-import path from "node:path";
+import { availableParallelism } from "node:os";
 import { ensureSpace } from "../../../adapters/gdal/ensure-space.ts";
 import { bytesOf } from "../../../core/raster/data-type.ts";
 import type { InspectedRaster } from "../../../core/raster/inspected.ts";
@@ -12,6 +12,7 @@ import type { RasterTile } from "../../../core/raster/tiling.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
 import { runGdal } from "./run-gdal.ts";
+import { temporaryFile } from "./temporary.ts";
 
 /** The whole output as a virtual raster: tiles and the single piece are both cut from it. */
 export async function prepare(
@@ -22,12 +23,12 @@ export async function prepare(
 ): Promise<string> {
   let file = source;
   if (plan.warp !== undefined) {
-    const warped = path.join(context.workDir, "warped.vrt");
+    const warped = temporaryFile(context, "warped.vrt");
     await runGdal(context, "gdalwarp", ["-q", ...plan.warp, file, warped]);
     file = warped;
   }
   if (plan.image !== undefined) {
-    const image = path.join(context.workDir, "image.vrt");
+    const image = temporaryFile(context, "image.vrt");
     await writeFile(image, await layImage(context, file, raster, plan));
     file = image;
   }
@@ -71,6 +72,11 @@ export interface EncodeOptions {
   readonly progress: readonly [number, number];
   readonly bands: InspectedRaster["bands"];
   readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Compiled to WebAssembly, GDAL has no threads, and waits for ever for those that it is told to use. */
+export function threadsOf({ gdal }: HandlerContext): number {
+  return gdal.engine === "wasm" ? 1 : availableParallelism();
 }
 
 /** Overviews need a third more, and a little for what surrounds them. */

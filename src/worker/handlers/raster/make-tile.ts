@@ -4,7 +4,6 @@
  */
 import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
-import path from "node:path";
 import type { RasterTile } from "../../../core/raster/tiling.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { destinationOf, ownFolder, stemOf } from "./destination.ts";
@@ -12,6 +11,7 @@ import { encode, prepare } from "./encode.ts";
 import { finishCog, readStored } from "./finish-cog.ts";
 import type { CogWish } from "./plan-source.ts";
 import type { OpenTileSource } from "./tile-source.ts";
+import { temporaryFile } from "./temporary.ts";
 
 interface TileParams extends CogWish {
   readonly blob_path: string;
@@ -36,7 +36,7 @@ export async function makeTile(
     return { ...found, tile_index: index, window, reused: true };
   }
   const prepared = await prepare(context, source.gdalPath, planned.raster, planned.plan);
-  const output = path.join(context.workDir, `tile_${index}.tif`);
+  const output = temporaryFile(context, `tile_${index}.tif`);
   const { plan, profile, raster } = planned;
   const [, , width, height] = window;
   await encode(context, prepared, output, {

@@ -1,6 +1,4 @@
-import { availableParallelism } from "node:os";
 import { writeFile } from "node:fs/promises";
-import path from "node:path";
 import { toGdalType } from "../../../core/raster/data-type.ts";
 import type { InspectedRaster } from "../../../core/raster/inspected.ts";
 import { layOut } from "../../../core/raster/lay-out.ts";
@@ -9,12 +7,13 @@ import { defineHandler } from "../../define-handler.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
 import { destinationOf } from "./destination.ts";
-import { encode, prepare, sizeOf } from "./encode.ts";
+import { encode, prepare, sizeOf, threadsOf } from "./encode.ts";
 import { finishCog } from "./finish-cog.ts";
 import { inspectRaster } from "./inspect.ts";
 import { RasterRejected } from "./judge-source.ts";
 import { openLocalSource } from "./open-source.ts";
 import { planSource } from "./plan-source.ts";
+import { temporaryFile } from "./temporary.ts";
 
 export const mosaic = defineHandler("raster_mosaic", async (params, context) => {
   const members: { file: string; raster: InspectedRaster }[] = [];
@@ -32,9 +31,9 @@ export const mosaic = defineHandler("raster_mosaic", async (params, context) => 
   const planned = await planSource(context, merged, "the mosaic", params);
   const { raster, plan, profile, rasterType } = planned;
   const prepared = await prepare(context, merged, raster, plan);
-  const output = path.join(context.workDir, "output.tif");
+  const output = temporaryFile(context, "output.tif");
   await encode(context, prepared, output, {
-    ...{ plan, profile, threads: availableParallelism(), progress: [10, 90] },
+    ...{ plan, profile, threads: threadsOf(context), progress: [10, 90] },
     size: await sizeOf(context, prepared, raster, plan),
     bands: raster.bands,
   });
@@ -52,7 +51,7 @@ async function merge(
     });
   }
   const [first] = members;
-  const file = path.join(context.workDir, "mosaic.vrt");
+  const file = temporaryFile(context, "mosaic.vrt");
   const text = mosaicVrt({
     ...layout.frame,
     members: layout.places.map((place, index) => ({

@@ -1,15 +1,15 @@
 import { writeFile } from "node:fs/promises";
-import path from "node:path";
 import type { RasterCrs } from "../../../core/raster/facts.ts";
 import { parseGdalInfo } from "../../../core/raster/parse-info.ts";
 import { probeVrt } from "../../../core/raster/vrt.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
 import { runGdal } from "./run-gdal.ts";
+import { temporaryFile } from "./temporary.ts";
 
 /** A text for a CRS as GDAL understands it, so that two of them can be compared by meaning. */
 export async function readCrs(context: HandlerContext, given: string): Promise<RasterCrs> {
-  const file = path.join(context.workDir, "crs.vrt");
+  const file = temporaryFile(context, "crs.vrt");
   await writeFile(file, probeVrt(given));
   const { stdout } = await runGdal(context, "gdalinfo", ["-json", file]).catch(() => ({
     stdout: "",

@@ -1,5 +1,4 @@
 import { readFile, rm } from "node:fs/promises";
-import path from "node:path";
 import { GdalError } from "../../../adapters/gdal/gdal-error.ts";
 import { bytesOf } from "../../../core/raster/data-type.ts";
 import type { RasterBand } from "../../../core/raster/facts.ts";
@@ -7,6 +6,7 @@ import type { InspectedRaster } from "../../../core/raster/inspected.ts";
 import { readSamples, summariseSample } from "../../../core/raster/sample.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { runGdal } from "./run-gdal.ts";
+import { temporaryFile } from "./temporary.ts";
 
 const longestSide = 512;
 /** Beyond this the sample would cost more than it tells. */
@@ -26,7 +26,7 @@ export async function takeSample(
   const shrink = Math.min(1, longestSide / Math.max(width, height));
   const columns = Math.max(1, Math.round(width * shrink));
   const rows = Math.max(1, Math.round(height * shrink));
-  const raw = path.join(context.workDir, "sample.img");
+  const raw = temporaryFile(context, "sample.img");
   const args = ["-q", "-of", "ENVI", "-r", "nearest", "-outsize", String(columns), String(rows)];
   try {
     await runGdal(context, "gdal_translate", [...args, file, raw]);
