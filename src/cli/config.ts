@@ -29,6 +29,8 @@ export interface CliConfig {
   readonly token: string | undefined;
   readonly dataFolder: string;
   readonly databaseUrl: string | undefined;
+  /** Which PostgreSQL is run where DATABASE_URL names none. */
+  readonly postgres: string;
   /** Where `up` lets the orchestrator listen, unless an option says otherwise. */
   readonly host: string;
   readonly port: string;
@@ -50,6 +52,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): CliConfig {
     token: text(env["RMHDAG_TOKEN"]),
     dataFolder: text(env["RMHDAG_DATA_DIR"]) ?? ".rmhdag",
     databaseUrl: text(env["DATABASE_URL"]),
+    postgres: text(env["RMHDAG_POSTGRES"]) ?? "auto",
     host: text(env["ORCHESTRATOR_HOST"]) ?? "127.0.0.1",
     port: text(env["ORCHESTRATOR_PORT"]) ?? "8000",
     gatewayPort: text(env["GATEWAY_PORT"]),

@@ -2,6 +2,7 @@ import { Command, CommanderError } from "commander";
 import { addAssets } from "./commands/assets.ts";
 import { addCallbacks } from "./commands/callbacks.ts";
 import { addCog } from "./commands/cog.ts";
+import { addDemo } from "./commands/demo.ts";
 import { addJobs } from "./commands/jobs.ts";
 import { addKeys } from "./commands/keys.ts";
 import { addLogs } from "./commands/logs.ts";
@@ -25,6 +26,7 @@ import { quietOnClosedPipe, say } from "./output.ts";
 
 /** A command is a file in commands/ with one `add…(program, config)`; name it here. */
 const commands = [
+  addDemo,
   addUp,
   addSubmit,
   addJobs,
@@ -50,6 +52,7 @@ const commands = [
 
 const examples = `
 Examples:
+  rmhdag demo                                               see it work: from files to a map
   rmhdag up                                                 run everything on this machine
   rmhdag submit echo_test --input message=hello --wait      and in another shell: a job
   rmhdag jobs list                                          what ran

@@ -20,7 +20,7 @@ export function addMigrate(program: Command, config: CliConfig): void {
     .addOption(jsonOption())
     .addHelpText("after", examples)
     .action(async (options: { json?: true }, command: Command) => {
-      const database = await openDatabase(config.databaseUrl, dataFolder(command, config), say);
+      const database = await openDatabase(config, dataFolder(command, config), say);
       await database.close();
       const { applied, version } = database.migrated;
       if (options.json === true) printJson({ applied, version });

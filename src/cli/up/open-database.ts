@@ -1,7 +1,10 @@
 import path from "node:path";
+import { z } from "zod";
 import { migrate } from "../../adapters/postgres/migrate.ts";
 import type { MigrateResult } from "../../adapters/postgres/migrate.ts";
 import { startEmbeddedPostgres } from "../../adapters/runtime/embedded-postgres/start-embedded-postgres.ts";
+import type { CliConfig } from "../config.ts";
+import { UsageError } from "../failure.ts";
 
 export interface OpenDatabase {
   readonly url: string;
@@ -13,7 +16,7 @@ export interface OpenDatabase {
 
 /** The database that DATABASE_URL names, or the embedded one in the data folder; migrated. */
 export async function openDatabase(
-  databaseUrl: string | undefined,
+  { databaseUrl, postgres }: Pick<CliConfig, "databaseUrl" | "postgres">,
   dataFolder: string,
   log: (message: string) => void,
 ): Promise<OpenDatabase> {
@@ -22,7 +25,12 @@ export async function openDatabase(
     const close = async () => undefined;
     return { url: databaseUrl, description: describeUrl(databaseUrl), migrated, close };
   }
+  const prefer = z.enum(["auto", "npm", "system"]).safeParse(postgres);
+  if (!prefer.success) {
+    throw new UsageError(`RMHDAG_POSTGRES is "${postgres}": it must be auto, npm or system.`);
+  }
   const server = await startEmbeddedPostgres({
+    prefer: prefer.data,
     dataDirectory: path.join(dataFolder, "postgres"),
     log,
   });

@@ -66,7 +66,7 @@ export class SiteRunner {
     const gatewayToken = await readOrMakeToken(files.gatewayToken);
     const callbackKey = await readOrMakeToken(files.callbackKey);
     const gatewayPassword = await readOrMakeToken(files.gatewayPassword);
-    const database = await openDatabase(config.databaseUrl, dataFolder, say);
+    const database = await openDatabase(config, dataFolder, say);
     this.closeDatabase = database.close;
     signal.throwIfAborted();
 

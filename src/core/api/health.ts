@@ -68,8 +68,16 @@ const login = defineContract({
   method: "GET",
   path: "/ui/login",
   access: "public",
-  summary: "Exchange a token for a session cookie, and go to the user interface.",
-  query: z.strictObject({ token: z.string().min(1).max(512) }),
+  summary: "Exchange a token for a session cookie, and go to the user interface or another page.",
+  query: z.strictObject({
+    token: z.string().min(1).max(512),
+    next: z
+      .string()
+      .max(1024)
+      .regex(/^\/(?![/\\])[^\\\s]*$/, "must be a path on this server")
+      .default("/ui")
+      .describe("where to go, on this server"),
+  }),
   response: z.string(),
   status: 303,
   media: "text/plain",

@@ -43,12 +43,12 @@ export function healthRoutes(
     openapi: async () => document,
     docs: async () => page,
 
-    login: async ({ query: { token } }) => {
+    login: async ({ query: { token, next } }) => {
       if ((await deps.access.authenticate(token)) === undefined) {
         throw new Problem("UNAUTHENTICATED", "The link is not valid any more: ask for a new one.");
       }
       const cookie = `${sessionCookie}=${encodeURIComponent(token)}; Path=/; HttpOnly; SameSite=Strict`;
-      return new Answer("", { status: 303, headers: { location: "/ui", "set-cookie": cookie } });
+      return new Answer("", { status: 303, headers: { location: next, "set-cookie": cookie } });
     },
   };
 }
