@@ -51,6 +51,8 @@ export async function answerMapFile(
     // A day, and then a question: a newer version of the platform keeps the same addresses.
     "cache-control": "public, max-age=86400",
     vary: "accept-encoding",
+    // A worker obeys the policy of its own file, not that of the page: it fetches the tiles.
+    "content-security-policy": "default-src 'none'; script-src 'self'; connect-src 'self'",
   };
   if (header("if-none-match") === etag) return new Answer(undefined, { status: 304, headers });
   return /\bgzip\b/.test(header("accept-encoding") ?? "")

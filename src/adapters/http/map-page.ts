@@ -32,7 +32,7 @@ export function mapPage(layer: Layer, { prefix, base: path, query }: MapPageOpti
   const html = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>${escape(title)}</title>
 <meta name="viewport" content="width=device-width">
-<link rel="stylesheet" href="${prefix}/map/maplibre-gl.css"><link rel="stylesheet" href="${prefix}/map/map.css">
+<link rel="icon" href="data:,"><link rel="stylesheet" href="${prefix}/map/maplibre-gl.css"><link rel="stylesheet" href="${prefix}/map/map.css">
 <script type="module" src="${prefix}/map/map.js"></script></head><body>
 <div id="map" role="application" aria-label="Map of ${escape(title)}" data-layer="${escape(JSON.stringify(shown))}"></div>
 <section id="panel"><h1>${escape(title)}</h1>
