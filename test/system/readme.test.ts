@@ -54,9 +54,10 @@ beforeAll(async () => {
 afterAll(endProcesses, 90_000);
 
 describe("the README", () => {
-  it("starts with two commands, of which one is the first that a newcomer types", () => {
-    expect(commands[0]).toBe("npm ci && npm start");
-    expect(commands[1]).toBe("npx rmhdag submit echo_test --input message=hello --wait");
+  it("starts with the command that shows a newcomer a map, and goes on with the platform", () => {
+    expect(commands[0]).toBe("npm ci && npm run demo");
+    expect(commands[1]).toBe("npm start");
+    expect(commands[2]).toBe("npx rmhdag submit echo_test --input message=hello --wait");
     expect(commands).toContain("npm test");
   });
 
@@ -65,6 +66,7 @@ describe("the README", () => {
       scripts: Record<string, string>;
     };
     expect(manifest.scripts["start"]).toBe("node bin/rmhdag.js up");
+    expect(manifest.scripts["demo"]).toBe("node bin/rmhdag.js demo");
   });
 
   it("names files before it uses them", async () => {

@@ -63,6 +63,7 @@ async function startDemo(options: Options, folder: string, config: CliConfig): P
     dataFolder: folder,
     host: config.host,
     port: options.port ?? (options.exit === true ? 0 : Number(config.port)),
+    gatewayPort: 0,
     workers: ["light", "heavy"],
     // What the programs log is not the demo's subject, until something fails.
     onLine: (name, line) => {
