@@ -127,6 +127,18 @@ describe("rmhdag up", () => {
     expect(stderr).toMatch(new RegExp(`Port ${port} is in use.*--port`));
   });
 
+  it("names the gateway's port and its option as well", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as { port: number };
+    const folder = await temporaryFolder();
+    const args = ["up", "--port", "0", "--gateway-port", String(port), "--data-dir", folder];
+    const { status, stderr } = await run(args);
+    server.close();
+    expect(status).toBe(1);
+    expect(stderr).toMatch(new RegExp(`Port ${port} is in use.*--gateway-port`));
+  });
+
   it("stops instead of restarting when the settings are wrong", async () => {
     const { status, stdout } = await run(["up", "--port", "0", "--data-dir", site.dataFolder], {
       env: { MAX_DELIVERIES: "many" },

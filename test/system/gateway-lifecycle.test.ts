@@ -2,7 +2,6 @@
  * The life of a dataset, through the gateway alone, with the real programs: what a partner does from
  * the first submission to the public copy, and what it may not do on the way.
  */
-import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -214,35 +213,27 @@ describe("the life of a dataset", () => {
     expect(done("clearance_changed").length).toBeGreaterThan(0);
   }, 120_000);
 
-  // It is a workflow of its own, which a site may leave out.
-  const hasExport = existsSync(
-    path.resolve(import.meta.dirname, "../../workflows/adf_export.yaml"),
-  );
-  it.skipIf(!hasExport)(
-    "ends in a copy for the public, when it is cleared for it",
-    async () => {
-      const { items } = await call<{ items: { asset_id: string }[] }>("GET", "/api/assets");
-      const asset = `/api/assets/${items[0]!.asset_id}`;
-      const get = () => call<Asset>("GET", asset);
-      await call("POST", `${asset}/versions/2/approve`, { clearance: "public", actor: "carol" });
-      const exported = await waitFor(
-        async () => {
-          const { versions } = await get();
-          const { export_state, external_blob_path } = versions.find(
-            ({ version_ordinal }) => version_ordinal === 2,
-          )!;
-          return export_state === "completed" && external_blob_path;
-        },
-        { what: "the export", timeoutMs: 30_000 },
-      );
-      expect(exported).toMatch(/^external\//);
+  it("ends in a copy for the public, when it is cleared for it", async () => {
+    const { items } = await call<{ items: { asset_id: string }[] }>("GET", "/api/assets");
+    const asset = `/api/assets/${items[0]!.asset_id}`;
+    const get = () => call<Asset>("GET", asset);
+    await call("POST", `${asset}/versions/2/approve`, { clearance: "public", actor: "carol" });
+    const exported = await waitFor(
+      async () => {
+        const { versions } = await get();
+        const { export_state, external_blob_path } = versions.find(
+          ({ version_ordinal }) => version_ordinal === 2,
+        )!;
+        return export_state === "completed" && external_blob_path;
+      },
+      { what: "the export", timeoutMs: 30_000 },
+    );
+    expect(exported).toMatch(/^external\//);
 
-      expect(await get()).toMatchObject({ clearance_state: "public" });
-      await call("PUT", `${asset}/clearance`, { clearance: "ouo", actor: "carol" });
-      expect(await get()).toMatchObject({ clearance_state: "ouo" });
-    },
-    60_000,
-  );
+    expect(await get()).toMatchObject({ clearance_state: "public" });
+    await call("PUT", `${asset}/clearance`, { clearance: "ouo", actor: "carol" });
+    expect(await get()).toMatchObject({ clearance_state: "ouo" });
+  }, 60_000);
 
   it("shows the partner no job, from beginning to end", async () => {
     const { rows } = await database.db.query<{ job_id: string }>(
