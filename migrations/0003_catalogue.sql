@@ -15,6 +15,8 @@ CREATE TABLE dagapp.stac_items (
   collection_id text NOT NULL REFERENCES dagapp.stac_collections,
   item_id       text NOT NULL,
   item          jsonb NOT NULL,
+  -- What filters read: an item of some kilobytes would have to be unpacked for every condition.
+  properties    jsonb NOT NULL GENERATED ALWAYS AS (item -> 'properties') STORED,
   -- Of the bounds; the second one where the antimeridian cuts them.
   box           box NOT NULL,
   box_beyond    box,

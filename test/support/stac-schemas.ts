@@ -41,7 +41,7 @@ export function stacSchemas(folder: string): (given: object) => string[] {
 
 function check(schema: ValidateFunction | undefined, address: string, given: object): string[] {
   if (schema === undefined) return [`there is no schema ${address}`];
-  if (schema(given) === true) return [];
+  if (schema(given)) return [];
   return (schema.errors ?? []).map(
     ({ instancePath, message }) => `${address}: ${instancePath} ${message ?? ""}`,
   );

@@ -47,7 +47,11 @@ export function overlap(a: Box, b: Box): boolean {
 /** A geometry's bounds as GeoJSON has them: parts on both sides of the antimeridian make it cross. */
 export function bboxOf(geometry: SearchGeometry): Bbox {
   const { points, lines, polygons } = shapesOf(geometry);
-  const parts = [...points.map((point) => [point]), ...lines, ...polygons.map((each) => each[0]!)];
+  const parts = [
+    ...points.map((point) => [point]),
+    ...lines,
+    ...polygons.map((each) => each[0] ?? []),
+  ];
   const boxes = parts.map(boxAround);
   const whole = boxAround(
     boxes.flatMap(([w, s, e, n]) => [

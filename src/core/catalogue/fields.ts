@@ -35,8 +35,8 @@ export function selectFields(item: JsonObject, { include, exclude }: Fields): Js
 
 function valueAt(json: Json, [key, ...rest]: readonly string[]): Json | undefined {
   if (key === undefined) return json;
-  if (!isJsonObject(json) || !Object.hasOwn(json, key)) return undefined;
-  return valueAt(json[key]!, rest);
+  const inner = isJsonObject(json) && Object.hasOwn(json, key) ? json[key] : undefined;
+  return inner === undefined ? undefined : valueAt(inner, rest);
 }
 
 function withValue(
@@ -53,9 +53,8 @@ function withValue(
 function without(json: JsonObject, [key = "", ...rest]: readonly string[]): JsonObject {
   if (!Object.hasOwn(json, key)) return json;
   if (rest.length === 0) {
-    const { [key]: _left, ...others } = json;
-    return others;
+    return Object.fromEntries(Object.entries(json).filter(([name]) => name !== key));
   }
-  const inner = json[key]!;
+  const inner = json[key];
   return isJsonObject(inner) ? { ...json, [key]: without(inner, rest) } : json;
 }

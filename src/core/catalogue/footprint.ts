@@ -5,6 +5,7 @@
  */
 import type { Transform } from "../raster/facts.ts";
 import { place } from "../raster/inspected.ts";
+import { positionAt } from "./geometry.ts";
 import type { Bbox, Position, Ring, SimpleGeometry } from "./geometry.ts";
 
 export interface Footprint {
@@ -24,7 +25,7 @@ export function walkEdges(transform: Transform, width: number, height: number): 
     [width, 0],
   ] as const;
   return corners.flatMap(([column, row], index) => {
-    const [nextColumn, nextRow] = corners[(index + 1) % 4]!;
+    const [nextColumn = 0, nextRow = 0] = corners[(index + 1) % 4] ?? [];
     return Array.from({ length: steps }, (_, step) => {
       const c = column + ((nextColumn - column) * step) / steps;
       const r = row + ((nextRow - row) * step) / steps;
@@ -61,13 +62,13 @@ function onMap(longitude: number): number {
 }
 
 function isPlace(position: Position): boolean {
-  const [x, y] = position;
-  return Number.isFinite(x) && Number.isFinite(y) && Math.abs(y!) <= 90 + 1e-9;
+  const [x, y = NaN] = position;
+  return Number.isFinite(x) && Math.abs(y) <= 90 + 1e-9;
 }
 
 /** Longitudes without jumps: two neighbours are never half a world apart. */
 function unroll(points: readonly Position[]): Position[] {
-  let before = points[0]![0]!;
+  let [before = 0] = positionAt(points, 0);
   return points.map(([x = 0, y = 0]) => {
     before = x - 360 * Math.round((x - before) / 360);
     return [before, Math.max(-90, Math.min(90, y))];
@@ -76,11 +77,12 @@ function unroll(points: readonly Position[]): Position[] {
 
 /** A ring that has gone round the world holds a pole: it is closed along it. */
 function closeOverPole(points: readonly Position[]): Position[] {
-  const [first, last] = [points[0]!, points.at(-1)!];
-  const [x = 0, y = 0] = first;
-  const closing = last[0]! + (x - last[0]! - 360 * Math.round((x - last[0]!) / 360));
+  const [x = 0, y = 0] = positionAt(points, 0);
+  const [last = 0] = positionAt(points, -1);
+  // Where the walk would come back to its beginning, without a jump.
+  const closing = x - 360 * Math.round((x - last) / 360);
   if (Math.abs(closing - x) < 180) return simplify(points);
-  const mean = points.reduce((sum, point) => sum + point[1]!, 0) / points.length;
+  const mean = points.reduce((sum, point) => sum + (point[1] ?? 0), 0) / points.length;
   const pole = mean < 0 ? -90 : 90;
   return [...points, [closing, y], [closing, pole], [x, pole]];
 }
@@ -95,7 +97,7 @@ function simplify(points: readonly Position[]): Position[] {
     Math.max(...longitudes) - Math.min(...longitudes),
     Math.max(...latitudes) - Math.min(...latitudes),
   );
-  const closed = [...points, points[0]!];
+  const closed = [...points, positionAt(points, 0)];
   return [0, 1, 2, 3].flatMap((side) => {
     const part = closed.slice(side * steps, (side + 1) * steps + 1);
     return thin(part, extent * tolerance).slice(0, -1);
@@ -104,11 +106,11 @@ function simplify(points: readonly Position[]): Position[] {
 
 /** Douglas and Peucker. */
 function thin(points: readonly Position[], within: number): readonly Position[] {
-  const [first, last] = [points[0]!, points.at(-1)!];
+  const [first, last] = [positionAt(points, 0), positionAt(points, -1)];
   let farthest = 0;
   let at = 0;
   for (let index = 1; index < points.length - 1; index++) {
-    const away = distance(points[index]!, first, last);
+    const away = distance(positionAt(points, index), first, last);
     if (away > farthest) [farthest, at] = [away, index];
   }
   if (farthest <= within) return [first, last];
@@ -138,7 +140,7 @@ function shift(ring: readonly Position[], by: number): Position[] {
 function clip(ring: readonly Position[], meridian: number, keep: 1 | -1): Position[] {
   const inside = ([x = 0]: Position) => (x - meridian) * keep >= 0;
   return ring.flatMap((point, index) => {
-    const before = ring.at(index - 1)!;
+    const before = positionAt(ring, index - 1);
     const crossing = inside(before) === inside(point) ? [] : [cutAt(before, point, meridian)];
     return inside(point) ? [...crossing, point] : crossing;
   });
@@ -152,17 +154,17 @@ function cutAt([ax = 0, ay = 0]: Position, [bx = 0, by = 0]: Position, meridian:
 function finish(ring: Ring): number[][] {
   const rounded = ring.map(([x = 0, y = 0]) => [round(x), round(y)]);
   const distinct = rounded.filter(([x, y], index) => {
-    const before = rounded.at(index - 1)!;
+    const before = positionAt(rounded, index - 1);
     return before[0] !== x || before[1] !== y;
   });
   if (distinct.length < 3) return [];
   const turned = area(distinct) < 0 ? distinct.toReversed() : distinct;
-  return [...turned, turned[0]!];
+  return [...turned, ...turned.slice(0, 1)];
 }
 
 function area(ring: Ring): number {
   return ring.reduce((sum, [x = 0, y = 0], index) => {
-    const [px = 0, py = 0] = ring.at(index - 1)!;
+    const [px = 0, py = 0] = positionAt(ring, index - 1);
     return sum + (px * y - x * py);
   }, 0);
 }

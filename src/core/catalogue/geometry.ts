@@ -4,6 +4,11 @@ import { z } from "zod";
 export type Position = readonly number[];
 export type Ring = readonly Position[];
 
+/** The position there, counted from the end if negative; rings are closed and never empty. */
+export function positionAt(ring: Ring, index: number): Position {
+  return ring.at(index) ?? [0, 0];
+}
+
 /** West, south, east, north. West is greater than east where the antimeridian lies between. */
 export type Bbox = readonly [number, number, number, number];
 

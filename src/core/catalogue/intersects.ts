@@ -7,7 +7,7 @@
  */
 import { boxAround, overlap } from "./boxes.ts";
 import type { Box } from "./boxes.ts";
-import { shapesOf } from "./geometry.ts";
+import { positionAt, shapesOf } from "./geometry.ts";
 import type { Position, Ring, SearchGeometry, Shapes } from "./geometry.ts";
 
 type Polygon = readonly Ring[];
@@ -41,7 +41,7 @@ interface Edge {
 function edgesOf({ lines, polygons }: Shapes): readonly Edge[] {
   return [...lines, ...polygons.flat()].flatMap((ring) =>
     ring.slice(1).map((to, index) => {
-      const from = ring[index]!;
+      const from = positionAt(ring, index);
       return { from, to, box: boxAround([from, to]) };
     }),
   );
@@ -75,7 +75,7 @@ function holds(polygon: Polygon, point: Position): boolean {
 
 function onRing(ring: Ring, point: Position): boolean {
   return ring.slice(1).some((to, index) => {
-    const from = ring[index]!;
+    const from = positionAt(ring, index);
     return turn(from, to, point) === 0 && within(from, to, point);
   });
 }
@@ -84,8 +84,8 @@ function onRing(ring: Ring, point: Position): boolean {
 function winds(ring: Ring, [x = 0, y = 0]: Position): boolean {
   let inside = false;
   for (let index = 1; index < ring.length; index++) {
-    const [x1 = 0, y1 = 0] = ring[index - 1]!;
-    const [x2 = 0, y2 = 0] = ring[index]!;
+    const [x1 = 0, y1 = 0] = positionAt(ring, index - 1);
+    const [x2 = 0, y2 = 0] = positionAt(ring, index);
     if (y1 > y !== y2 > y && x < ((x2 - x1) * (y - y1)) / (y2 - y1) + x1) inside = !inside;
   }
   return inside;

@@ -53,16 +53,18 @@ function whole(href: string, base: string): string {
 /** The next page: by its address, or by the same body with the token in it. */
 export function nextLink(
   address: string,
-  { method, given }: { readonly method: "GET" | "POST"; readonly given: JsonObject },
+  { method, given }: { readonly method: "GET" | "POST"; readonly given: Asked },
   token: string,
 ): StacLink {
   const asked = { ...given, token };
   if (method === "POST") return { rel: "next", href: address, type: geojson, method, body: asked };
   const query = Object.entries(asked)
-    .filter(([, value]) => value !== undefined)
-    .map(([key, value]) => `${encodeURIComponent(key)}=${encodeURIComponent(inAddress(value))}`);
+    .flatMap(([key, value]) => (value === undefined ? [] : [[key, inAddress(value)] as const]))
+    .map(([key, text]) => `${encodeURIComponent(key)}=${encodeURIComponent(text)}`);
   return { rel: "next", href: `${address}?${query.join("&")}`, type: geojson, method };
 }
+
+type Asked = Readonly<Record<string, Json | undefined>>;
 
 /** As it came: lists with commas, anything deeper as JSON. */
 function inAddress(value: Json): string {

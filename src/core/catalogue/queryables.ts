@@ -24,7 +24,7 @@ export function queryablesOf(
   const found = [...types].toSorted(([a], [b]) => (a < b ? -1 : 1));
   const properties: Record<string, Json> = { ...fixed };
   for (const [name, [...kinds]] of found) {
-    properties[name] = { type: kinds.length === 1 ? kinds[0]! : kinds.toSorted() };
+    properties[name] = { type: kinds.length > 1 ? kinds.toSorted() : (kinds[0] ?? "string") };
   }
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",

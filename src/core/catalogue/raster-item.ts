@@ -94,7 +94,10 @@ export function itemProperties(
 ): StacItem["properties"] {
   const { title, time, processing, platform } = given;
   const { lineage, derived_from } = processing;
-  const names = Object.entries(platform ?? {}).map(([key, name]) => [`platform:${key}`, name]);
+  const names: [string, string][] = Object.entries(platform ?? {}).map(([key, name]) => [
+    `platform:${key}`,
+    name,
+  ]);
   return {
     ...(title == null ? {} : { title }),
     ...time,

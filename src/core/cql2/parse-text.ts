@@ -29,13 +29,13 @@ class Parser {
   expression(): Json {
     const parts = [this.#conjunction()];
     while (this.#tokens.takeWord("OR")) parts.push(this.#conjunction());
-    return parts.length === 1 ? parts[0]! : { op: "or", args: parts };
+    return joined("or", parts);
   }
 
   #conjunction(): Json {
     const parts = [this.#negation()];
     while (this.#tokens.takeWord("AND")) parts.push(this.#negation());
-    return parts.length === 1 ? parts[0]! : { op: "and", args: parts };
+    return joined("and", parts);
   }
 
   #negation(): Json {
@@ -142,6 +142,11 @@ class Parser {
 }
 
 const reserved = new Set(["AND", "OR", "NOT", "LIKE", "BETWEEN", "IN", "IS", "NULL"]);
+
+function joined(op: "and" | "or", parts: readonly Json[]): Json {
+  const [only] = parts;
+  return parts.length === 1 && only !== undefined ? only : { op, args: parts };
+}
 
 function not(negated: boolean, predicate: Json): Json {
   return negated ? { op: "not", args: [predicate] } : predicate;

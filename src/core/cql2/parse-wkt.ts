@@ -19,7 +19,7 @@ export function isGeometryWord({ type, value }: Token): boolean {
 
 /** Well-known text to GeoJSON. */
 export function parseWkt(tokens: TokenStream): Json {
-  const word = tokens.take("word")!.value;
+  const word = tokens.take("word")?.value ?? "";
   if (word === "BBOX") return { bbox: list(tokens, () => number(tokens)) };
   if (word === "GEOMETRYCOLLECTION") {
     const part = () =>
@@ -28,7 +28,9 @@ export function parseWkt(tokens: TokenStream): Json {
   }
   // POLYGON Z ((…)) names its heights.
   if (!tokens.takeWord("Z")) tokens.takeWord("ZM");
-  const [type, depth] = depths.get(word as "POINT")!;
+  const kind = depths.get(word as "POINT");
+  if (kind === undefined) return tokens.refuse("a geometry");
+  const [type, depth] = kind;
   if (depth > 0) return { type, coordinates: nested(tokens, depth) };
   tokens.demandSymbol("(");
   const coordinates = position(tokens);

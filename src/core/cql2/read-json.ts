@@ -15,7 +15,7 @@ export function readFilter(json: Json, level = 0): Filter {
   if (level > mostLevels) throw invalidFilter("The filter is nested too deeply.");
   if (typeof json === "boolean") return { kind: "constant", value: json };
   const { op, args } = operation(json);
-  const arg = (index: number): Json => args[index]!;
+  const arg = (index: number): Json => args[index] ?? null;
   const scalar = (index: number) => readScalar(arg(index), level + 1);
   const lower = op.toLowerCase();
   if (lower === "and" || lower === "or") {
@@ -74,7 +74,7 @@ function readScalar(json: Json, level: number): Scalar {
     return { kind: "moment", at: `${date(json["date"])}T00:00:00Z` };
   }
   const { op, args } = operation(json);
-  const operand = (index: number) => readScalar(args[index]!, level + 1);
+  const operand = (index: number) => readScalar(args[index] ?? null, level + 1);
   if (op.toLowerCase() === "casei") {
     count(op, args, 1);
     return { kind: "casei", value: operand(0) };
@@ -108,7 +108,7 @@ function readTime(json: Json): Time {
   if (isProperty(json)) return { kind: "property", name: propertyName(json) };
   if (!isJsonObject(json)) throw invalidFilter(`${shorten(json)} is not a time.`);
   if (Object.hasOwn(json, "interval")) {
-    const ends: Json = json["interval"]!;
+    const ends = json["interval"];
     if (!Array.isArray(ends) || ends.length !== 2) throw invalidFilter("An interval has two ends.");
     const [start, end] = (ends as readonly Json[]).map((each) =>
       each === ".." ? null : instant(each),

@@ -5,14 +5,16 @@ import { show, tokenise } from "./tokens.ts";
 /** The tokens of a filter, read from left to right. */
 export class TokenStream {
   readonly #tokens: readonly Token[];
+  readonly #end: Token;
   #next = 0;
 
   constructor(text: string) {
     this.#tokens = tokenise(text);
+    this.#end = { type: "end", value: "", raw: "", at: text.length };
   }
 
   get current(): Token {
-    return this.#tokens[this.#next]!;
+    return this.#tokens[this.#next] ?? this.#end;
   }
 
   take(type: Token["type"]): Token | undefined {

@@ -35,7 +35,7 @@ export function tokenise(text: string): Token[] {
     at += token.raw.length;
     if (token.type !== undefined) tokens.push({ ...token, type: token.type });
   }
-  return [...tokens, { type: "end", value: "", raw: "", at }];
+  return tokens;
 }
 
 /** Without a type: nothing but space. */

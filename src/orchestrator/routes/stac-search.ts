@@ -28,9 +28,6 @@ export interface SearchOptions {
   readonly given: object;
 }
 
-/** Counting stops here: an exact number of many more is worth nobody's waiting. */
-const mostCounted = 100_000;
-
 /** Candidates that are read at once where the real geometries decide. */
 const batch = 500;
 
@@ -61,7 +58,7 @@ export async function runSearch(db: Database, options: SearchOptions): Promise<J
       break;
     }
   }
-  const matched = tests.length === 0 ? await countItems(db, search, mostCounted) : undefined;
+  const matched = tests.length === 0 ? await countItems(db, search) : undefined;
   const address = `${base}${path}`;
   const next =
     more && place !== undefined

@@ -47,7 +47,7 @@ export async function sampleProperties(
   const where = new Conditions().add("collection_id = ?", collectionId);
   const limit = where.value(most);
   const { rows } = await db.query<{ properties: StacItem["properties"] }>(
-    `SELECT item -> 'properties' AS properties FROM dagapp.stac_items
+    `SELECT properties FROM dagapp.stac_items
      WHERE ${where.toString()} ORDER BY starts_at DESC LIMIT ${limit}`,
     where.values,
   );

@@ -1,6 +1,7 @@
 import type { Box } from "../../../core/catalogue/boxes.ts";
 import type { StacItem } from "../../../core/catalogue/stac.ts";
 import type { Filter } from "../../../core/cql2/ast.ts";
+import type { Database } from "../database.ts";
 import type { Queryable } from "../queryable.ts";
 import type { FilterTarget } from "./cql2.ts";
 import { filterToSql } from "./cql2.ts";
@@ -75,22 +76,29 @@ export async function searchItems(
   return { items: page.rows, more: page.last !== null };
 }
 
-/** Undefined: more than `most`. Nobody waits for an exact million. */
-export async function countItems(
-  db: Queryable,
-  filter: ItemFilter,
-  most: number,
-): Promise<number | undefined> {
+/** Nobody waits for an exact million, nor for long. */
+const mostCounted = 100_000;
+const countingMs = 250;
+const queryCanceled = "57014";
+
+/** Undefined: there are too many, or it takes too long. */
+export async function countItems(db: Database, filter: ItemFilter): Promise<number | undefined> {
   const where = new Conditions();
   const from = visibleItems(where);
   narrow(where, filter);
-  const { rows } = await db.query<{ count: number }>(
-    `SELECT count(*) FROM (SELECT FROM ${from} WHERE ${where.toString()}
-       LIMIT ${where.value(most + 1)}) AS found`,
-    where.values,
-  );
-  const { count } = rows[0]!;
-  return count > most ? undefined : count;
+  const text = `SELECT count(*) FROM (SELECT FROM ${from} WHERE ${where.toString()}
+     LIMIT ${where.value(mostCounted + 1)}) AS found`;
+  try {
+    const { rows } = await db.transaction(async (tx) => {
+      await tx.query(`SELECT set_config('statement_timeout', $1, true)`, [`${countingMs}ms`]);
+      return tx.query<{ count: number }>(text, where.values);
+    });
+    const count = rows[0]?.count ?? 0;
+    return count > mostCounted ? undefined : count;
+  } catch (error) {
+    if ((error as { code?: unknown }).code === queryCanceled) return undefined;
+    throw error;
+  }
 }
 
 function narrow(where: Conditions, filter: ItemFilter): void {
@@ -120,8 +128,8 @@ const itemTarget: FilterTarget = {
       case "properties.datetime":
         return { sql: "items.starts_at", type: "moment", ends: "items.ends_at" };
       default: {
-        const path = ["properties", name.replace(/^properties\./, "")];
-        return { sql: `(items.item #> ${where.value(path)}::text[])`, type: "json" };
+        const key = where.value(name.replace(/^properties\./, ""));
+        return { sql: `(items.properties -> ${key}::text)`, type: "json" };
       }
     }
   },
@@ -150,8 +158,11 @@ function expressionOf({ path }: SortKey, where: Conditions): KeyExpression {
   if (name === "properties.datetime" || name === "datetime") {
     return { sql: "items.starts_at", type: "timestamptz" };
   }
+  const [first = "", ...rest] = path;
+  const at = where.value(first === "properties" ? rest : path);
+  const base = first === "properties" ? "items.properties" : "items.item";
   // What is missing sorts like a null, which JSON puts before everything: keys are never unknown.
-  return { sql: `coalesce(items.item #> ${where.value(path)}::text[], 'null')`, type: "jsonb" };
+  return { sql: `coalesce(${base} #> ${at}::text[], 'null')`, type: "jsonb" };
 }
 
 /** Behind the place: greater in the first key, or equal there and greater in the next one, and so on. */
@@ -160,13 +171,16 @@ function behind(
   place: ItemPlace,
   where: Conditions,
 ): string {
-  const values = keys.map(({ type }, index) => `${where.value(place[index])}::${type}`);
-  const steps = keys.map(({ sql, descending }, index) => {
-    const equal = keys.slice(0, index).map((key, before) => `${key.sql} = ${values[before]!}`);
-    return `(${[...equal, `${sql} ${descending ? "<" : ">"} ${values[index]!}`].join(" AND ")})`;
+  const bounds = keys.map(({ sql, type, descending }, index) => {
+    const value = `${where.value(place[index])}::${type}`;
+    const beyond = descending ? "<" : ">";
+    return { equal: `${sql} = ${value}`, after: `${sql} ${beyond} ${value}` };
   });
-  const [first, ...rest] = keys;
+  const steps = bounds.map(({ after }, index) => {
+    const before = bounds.slice(0, index).map(({ equal }) => equal);
+    return `(${[...before, after].join(" AND ")})`;
+  });
   // Redundant, and the only part that an index can begin at.
-  const bound = `${first!.sql} ${first!.descending ? "<=" : ">="} ${values[0]!}`;
-  return rest.length === 0 ? steps[0]! : `${bound} AND (${steps.join(" OR ")})`;
+  const first = bounds.slice(0, 1).map(({ equal, after }) => `(${after} OR ${equal}) AND `);
+  return `${first.join("")}(${steps.join(" OR ")})`;
 }

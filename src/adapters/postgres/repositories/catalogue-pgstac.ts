@@ -27,7 +27,7 @@ export async function createPgstacMirror(tx: Transaction): Promise<PgstacMirror 
       `SELECT count(*) FROM pgstac.items WHERE collection = $1 AND id = ANY($2::text[])`,
       [collectionId, ids],
     );
-    return found[0]!.count;
+    return found[0]?.count ?? 0;
   };
   return {
     upsertCollection: async (collection) => {

@@ -30,7 +30,6 @@ export async function upsertCollection(
   db: Database,
   collection: StacCollection,
 ): Promise<{ created: boolean }> {
-  const { extent: _extent, ...rest } = collection;
   return db.transaction(async (tx) => {
     await lockCollection(tx, collection.id);
     const { rows } = await tx.query<{ created: boolean }>(
@@ -39,10 +38,10 @@ export async function upsertCollection(
          collection = excluded.collection,
          updated_at = CASE WHEN known.collection = excluded.collection THEN known.updated_at ELSE now() END
        RETURNING xmax = 0 AS created`,
-      [collection.id, JSON.stringify(rest)],
+      [collection.id, JSON.stringify({ ...collection, extent: undefined })],
     );
     await mirrorCollection(tx, collection.id);
-    return { created: rows[0]!.created };
+    return { created: rows[0]?.created === true };
   });
 }
 
@@ -148,7 +147,7 @@ export async function deleteCollection(db: Database, collectionId: string): Prom
       `SELECT count(*) FROM dagapp.stac_items WHERE collection_id = $1`,
       [collectionId],
     );
-    const { count } = rows[0]!;
+    const count = rows[0]?.count ?? 0;
     if (count > 0) {
       throw new CatalogueError(
         "COLLECTION_NOT_EMPTY",
@@ -201,7 +200,7 @@ async function verify(
     `SELECT count(*) FROM dagapp.stac_items WHERE collection_id = $1 AND item_id = ANY($2::text[])`,
     [collectionId, ids],
   );
-  const { count } = rows[0]!;
+  const count = rows[0]?.count ?? 0;
   if (count === ids.length) return;
   throw new CatalogueError(
     "ITEMS_NOT_WRITTEN",

@@ -25,13 +25,16 @@ export async function findFootprints(
   }
   const found = new Map<Placed, Footprint>();
   for (const [wkt2, group] of byCrs) {
-    const walks = group.map(({ transform, width, height }) => walkEdges(transform, width, height));
-    const moved = await toDegrees(context, group[0]!.crs, wkt2, walks.flat());
+    const walks = group.map((raster) => {
+      const { transform, width, height } = raster;
+      return { raster, edges: walkEdges(transform, width, height) };
+    });
+    const points = walks.flatMap(({ edges }) => edges);
+    const moved = await toDegrees(context, wkt2, group[0]?.crs.code ?? null, points);
     let at = 0;
-    for (const [index, raster] of group.entries()) {
-      const { length } = walks[index]!;
-      const footprint = footprintOf(moved.slice(at, at + length));
-      at += length;
+    for (const { raster, edges } of walks) {
+      const footprint = footprintOf(moved.slice(at, at + edges.length));
+      at += edges.length;
       if (footprint === undefined) {
         throw new PermanentError(
           `"${raster.name}" has corners that have no place on earth: is its coordinate reference system (${raster.crs.name}) the right one?`,
@@ -41,7 +44,7 @@ export async function findFootprints(
       found.set(raster, footprint);
     }
   }
-  return rasters.map((raster) => found.get(raster)!);
+  return rasters.flatMap((raster) => found.get(raster) ?? []);
 }
 
 /** Longitude and latitude are in this order already; GDAL need not be asked. */
@@ -49,13 +52,13 @@ const degrees = new Set(["EPSG:4326", "OGC:CRS84"]);
 
 async function toDegrees(
   { gdal, workDir, signal }: HandlerContext,
-  crs: RasterCrs,
   wkt2: string,
+  code: string | null,
   points: readonly Position[],
 ): Promise<Position[]> {
-  if (crs.code !== null && degrees.has(crs.code)) return [...points];
+  if (code !== null && degrees.has(code)) return [...points];
   const stdin = points.map(([x, y]) => `${x} ${y}\n`).join("");
-  const args = ["-s_srs", crs.code ?? wkt2, "-t_srs", "OGC:CRS84", "-output_xy"];
+  const args = ["-s_srs", code ?? wkt2, "-t_srs", "OGC:CRS84", "-output_xy"];
   const { stdout } = await gdal.run("gdaltransform", args, { workDir, signal, stdin });
   return stdout
     .trim()

@@ -19,10 +19,12 @@ export const registerItems = defineHandler(
       return described;
     });
     const footprints = await findFootprints(context, files.map(placed));
-    const items = files.map((file, index) => {
-      const { item_id, title } = given[index]!;
+    const items = footprints.flatMap((footprint, index) => {
+      const [file, wanted] = [files[index], given[index]];
+      if (file === undefined || wanted === undefined) return [];
+      const { item_id, title } = wanted;
       const wishes = { collection_id, item_id, title, datetime, properties, platform };
-      return buildItem(context, wishes, [file], footprints[index]!);
+      return [buildItem(context, wishes, [file], footprint)];
     });
     const { item_ids } = await upsertItems(database, collection_id, items);
     return { collection_id, item_ids, count: item_ids.length };

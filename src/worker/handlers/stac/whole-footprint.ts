@@ -18,8 +18,10 @@ export async function wholeFootprint(
       code: "TILES_NOT_ON_ONE_GRID",
     });
   }
-  const [footprint] = await findFootprints(context, [files.length === 1 ? first : around(files)]);
-  return footprint!;
+  const whole = files.length === 1 ? first : around(first, files);
+  const [footprint] = await findFootprints(context, [whole]);
+  if (footprint === undefined) throw new Error("a raster without a footprint");
+  return footprint;
 }
 
 export function placed({ path, facts }: StoredRaster): Placed {
@@ -27,12 +29,17 @@ export function placed({ path, facts }: StoredRaster): Placed {
   return { name: path, crs, transform, width, height };
 }
 
-function around(files: readonly StoredRaster[]): Placed {
+function around(first: Placed, files: readonly StoredRaster[]): Placed {
   const boxes = files.map(({ facts }) => boundsOf(facts));
-  const [west, south] = [0, 1].map((at) => Math.min(...boxes.map((box) => box[at]!)));
-  const [east, north] = [2, 3].map((at) => Math.max(...boxes.map((box) => box[at]!)));
-  const { path, facts } = files[0]!;
+  const west = Math.min(...boxes.map((box) => box[0]));
+  const south = Math.min(...boxes.map((box) => box[1]));
+  const east = Math.max(...boxes.map((box) => box[2]));
+  const north = Math.max(...boxes.map((box) => box[3]));
   // One pixel as large as the whole: only its edges are walked.
-  const transform: Placed["transform"] = [east! - west!, 0, west!, 0, south! - north!, north!];
-  return { name: path, crs: facts.crs, transform, width: 1, height: 1 };
+  return {
+    ...first,
+    transform: [east - west, 0, west, 0, south - north, north],
+    width: 1,
+    height: 1,
+  };
 }

@@ -1,0 +1,147 @@
+/**
+ * The catalogue: items written a second, and how long a search takes among many. Run after
+ * `npm run build`, or as `npm run bench:catalogue -- --items 100000`.
+ */
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { parseArgs } from "node:util";
+import { openDatabase } from "../dist/adapters/postgres/database.js";
+import { migrate } from "../dist/adapters/postgres/migrate.js";
+import { upsertCollection, upsertItems } from "../dist/adapters/postgres/repositories/catalogue.js";
+import { startEmbeddedPostgres } from "../dist/adapters/runtime/embedded-postgres/start-embedded-postgres.js";
+import { rectangle } from "../dist/core/catalogue/boxes.js";
+import { buildCollection } from "../dist/core/catalogue/collection.js";
+import { buildRasterItem } from "../dist/core/catalogue/raster-item.js";
+import { runSearch } from "../dist/orchestrator/routes/stac-search.js";
+
+const { values: given } = parseArgs({
+  options: {
+    items: { type: "string", default: "100000" },
+    batch: { type: "string", default: "1000" },
+    rounds: { type: "string", default: "200" },
+  },
+});
+const [count, batch, rounds] = [given.items, given.batch, given.rounds].map(Number);
+
+const folder = await mkdtemp(path.join(os.tmpdir(), "rmhdag-bench-"));
+const server = await startEmbeddedPostgres({ dataDirectory: folder, prefer: "npm" });
+const db = openDatabase({ url: server.url, applicationName: "bench" });
+try {
+  await migrate(server.url);
+  const seconds = await ingest();
+  await db.query("VACUUM ANALYZE dagapp.stac_items");
+  const searches = await measureSearches();
+  const result = {
+    at: new Date().toISOString(),
+    machine: { cpus: os.cpus().length, model: os.cpus()[0]?.model ?? "", node: process.version },
+    items: count,
+    batch,
+    ingest: { seconds, items_per_second: Math.round(count / seconds) },
+    searches,
+  };
+  print(result);
+  const results = path.join(import.meta.dirname, "results");
+  await mkdir(results, { recursive: true });
+  await writeFile(path.join(results, "catalogue.json"), `${JSON.stringify(result, null, 2)}\n`);
+} finally {
+  await db.close();
+  await server.stop();
+  await rm(folder, { recursive: true, force: true });
+}
+
+async function ingest() {
+  const collections = Array.from({ length: 10 }, (_, index) => `collection-${index}`);
+  for (const id of collections) {
+    await upsertCollection(db, buildCollection({ collection_id: id, license: "other" }));
+  }
+  const items = Array.from({ length: batch }, (_, index) => index);
+  const begun = performance.now();
+  for (let from = 0; from < count; from += batch) {
+    const collection = collections[(from / batch) % collections.length];
+    const part = items.slice(0, count - from).map((index) => item(collection, from + index));
+    await upsertItems(db, collection, part);
+  }
+  return (performance.now() - begun) / 1000;
+}
+
+/** Spread over the world and eleven years by steps that never meet. */
+function item(collection, index) {
+  const west = -180 + ((index * 137.507764) % 359);
+  const south = -85 + ((index * 61.803398) % 169);
+  const bbox = [west, south, west + 1, south + 1];
+  const day = new Date(Date.UTC(2014, 0, 1) + ((index * 7919) % 4000) * 86_400_000);
+  const code = `EPSG:${32601 + (index % 60)}`;
+  const band = {
+    ...{ name: "b1", description: null, data_type: "uint16", color: "gray", nodata: 0 },
+    ...{ unit: null, scale: null, offset: null, sample: null },
+    statistics: { minimum: 0, maximum: 9000, mean: 1200, stddev: 300, valid_percent: 98 },
+  };
+  const facts = {
+    ...{ width: 10980, height: 10980, sampling: "area", datetime: null, raster_type: "continuous" },
+    crs: { code, name: code, wkt2: 'PROJCRS["UTM"]' },
+    transform: [10, 0, 300000, 0, -10, 5000040],
+    bands: [band, band, band, band],
+    checksum: `1220${"ab".repeat(32)}`,
+  };
+  return buildRasterItem({
+    collection_id: collection,
+    item_id: `item-${index}`,
+    footprint: { geometry: rectangle(bbox), bbox },
+    time: { datetime: day.toISOString(), "rmhdag:datetime_source": "given" },
+    files: [{ path: `silver/${collection}/${index}.tif`, bytes: 123_456_789, is_cog: true, facts }],
+    processing: { datetime: day.toISOString(), software: { GDAL: "3.8.4" } },
+    properties: { "eo:cloud_cover": index % 100 },
+  });
+}
+
+async function measureSearches() {
+  const box = (round, size) => {
+    const west = -180 + ((round * 47.3) % (360 - size));
+    const south = -80 + ((round * 31.7) % (160 - size));
+    return [west, south, west + size, south + size];
+  };
+  const kinds = {
+    "the newest": () => ({}),
+    "one item by its id": (round) => ({ ids: [`item-${(round * 499) % count}`] }),
+    "a box of 5°": (round) => ({ bbox: box(round, 5) }),
+    "a box of 5° and a year": (round) => ({
+      bbox: box(round, 5),
+      datetime: `${2014 + (round % 10)}-01-01T00:00:00Z/${2015 + (round % 10)}-01-01T00:00:00Z`,
+    }),
+    "a collection and a month": (round) => ({
+      collections: [`collection-${round % 10}`],
+      datetime: `20${14 + (round % 10)}-03-01T00:00:00Z/20${14 + (round % 10)}-04-01T00:00:00Z`,
+    }),
+    "a polygon": (round) => ({ intersects: rectangle(box(round, 5)) }),
+    "a box of 20° and a filter": (round) => ({
+      bbox: box(round, 20),
+      filter: `eo:cloud_cover < ${round % 20} AND proj:code = 'EPSG:${32601 + (round % 60)}'`,
+    }),
+    "a filter alone": (round) => ({ filter: `eo:cloud_cover < ${1 + (round % 5)}` }),
+  };
+  const measured = {};
+  for (const [name, make] of Object.entries(kinds)) {
+    const times = [];
+    for (let round = 0; round < rounds; round++) {
+      const request = { limit: 10, ...make(round) };
+      const begun = performance.now();
+      await runSearch(db, {
+        ...{ request, given: request, base: "http://localhost", path: "/stac/search" },
+        method: "POST",
+      });
+      times.push(performance.now() - begun);
+    }
+    times.sort((a, b) => a - b);
+    const at = (share) => Number(times[Math.floor(share * (times.length - 1))].toFixed(2));
+    measured[name] = { p50_ms: at(0.5), p95_ms: at(0.95) };
+  }
+  return measured;
+}
+
+function print({ items, ingest: { seconds, items_per_second }, searches }) {
+  console.log(`${items} items in ${seconds.toFixed(1)} s: ${items_per_second} items a second`);
+  for (const [name, { p50_ms, p95_ms }] of Object.entries(searches)) {
+    console.log(`${name.padEnd(30)} p50 ${p50_ms} ms   p95 ${p95_ms} ms`);
+  }
+}
