@@ -538,6 +538,7 @@ CREATE TABLE dagapp.stac_items (
   collection_id text NOT NULL,
   item_id text NOT NULL,
   item jsonb NOT NULL,
+  properties jsonb NOT NULL GENERATED ALWAYS AS ((item -> 'properties'::text)) STORED,
   box box NOT NULL,
   box_beyond box,
   starts_at timestamp with time zone NOT NULL,
