@@ -1,0 +1,138 @@
+/**
+ * Ingest against the bare GDAL commands for the same output, and tiles on two workers against one
+ * piece. `npm run bench:raster [-- --side 8000]`; needs an installed GDAL.
+ */
+import { Buffer } from "node:buffer";
+import { execFile } from "node:child_process";
+import { mkdir, open, writeFile } from "node:fs/promises";
+import { cpus } from "node:os";
+import path from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { promisify } from "node:util";
+import { migrate } from "../dist/adapters/postgres/migrate.js";
+import { createClient } from "../dist/core/api/client.js";
+import { startPostgres } from "./harness/postgres.js";
+import { makeWorkFolder } from "./harness/work-folder.js";
+import { startProgram } from "./ours/programs.js";
+
+const run = promisify(execFile);
+const at = process.argv.indexOf("--side");
+const side = at < 0 ? 8000 : Number(process.argv[at + 1]);
+const rounds = side < 4000 ? 1 : 3;
+const folder = makeWorkFolder();
+const say = (text) => process.stderr.write(`${text}\n`);
+
+await makeRaster(path.join(folder, "source.tif"));
+const postgres = await startPostgres(folder, say);
+const stops = [];
+try {
+  await migrate(postgres.url);
+  const env = { DATABASE_URL: postgres.url, RMHDAG_DATA_DIR: path.join(folder, "data") };
+  const port = String(20_000 + (process.pid % 20_000));
+  const orchestrator = await startProgram("orchestrator", {
+    ...{ ...env, ORCHESTRATOR_PORT: port, RMHDAG_OPEN_ON_LOOPBACK: "true" },
+    RMHDAG_WORKFLOWS: path.resolve("workflows"),
+  });
+  stops.push(orchestrator);
+  const queues = { WORKER_QUEUE: "container-tasks,functionapp-tasks", WORKER_CONCURRENCY: "1" };
+  for (let count = 0; count < 2; count++) {
+    stops.unshift(await startProgram("worker", { ...env, ...queues }));
+  }
+  const bronze = path.join(folder, "data/storage/bronze");
+  await mkdir(bronze, { recursive: true });
+  await run("cp", [path.join(folder, "source.tif"), path.join(bronze, "source.tif")]);
+  const baseUrl = `http://127.0.0.1:${port}`;
+  const client = createClient({ baseUrl, token: undefined, fetch: globalThis.fetch });
+
+  const common = { blob_path: "bronze/source.tif", collection_id: "bench" };
+  const target = { target_crs: "EPSG:3857", resampling: "bilinear" };
+  const cells = {
+    "bare GDAL": () => bare(path.join(folder, "source.tif"), path.join(folder, "bare.tif")),
+    raster_ingest: () => job(client, "raster_ingest", { ...common, ...target, with_visual: false }),
+    "raster_process, one piece": () =>
+      job(client, "raster_process", { ...common, ...target, tile_threshold_mb: 100_000 }),
+    "raster_process, tiles on 2 workers": () =>
+      job(client, "raster_process", { ...common, ...target, tile_threshold_mb: 0 }),
+  };
+  const seconds = Object.fromEntries(Object.keys(cells).map((name) => [name, []]));
+  for (let round = 0; round < rounds; round++) {
+    for (const [name, measure] of Object.entries(cells)) {
+      const started = performance.now();
+      await measure();
+      seconds[name].push((performance.now() - started) / 1000);
+      say(`${name}: ${seconds[name].at(-1).toFixed(1)} s`);
+    }
+  }
+  await tell(seconds);
+} finally {
+  for (const program of stops) await program.stop();
+  await postgres.stop();
+}
+
+/** Smooth with some noise, three bands of bytes, uncompressed strips. */
+async function makeRaster(file) {
+  const raw = file.replace(/tif$/, "raw");
+  const handle = await open(raw, "w");
+  let noise = 1;
+  for (let row = 0; row < side; row++) {
+    const line = Buffer.alloc(side * 3);
+    for (let index = 0; index < line.length; index++) {
+      noise = (Math.imul(noise, 1_103_515_245) + 12_345) >>> 0;
+      line[index] = 100 + 60 * Math.sin((row + index / 3) / 200) + (noise >>> 28);
+    }
+    await handle.write(line);
+  }
+  await handle.close();
+  const header = [
+    "ENVI",
+    `samples = ${side}`,
+    `lines = ${side}`,
+    "bands = 3",
+    "data type = 1",
+    "interleave = bip",
+    "byte order = 0",
+  ];
+  await writeFile(file.replace(/tif$/, "hdr"), `${header.join("\n")}\n`);
+  const place = ["-a_srs", "EPSG:32633", "-a_ullr", "400000", "5600000"];
+  const corner = [String(400_000 + side * 10), String(5_600_000 - side * 10)];
+  const color = ["-colorinterp", "red,green,blue"];
+  await run("gdal_translate", ["-q", ...place, ...corner, ...color, raw, file]);
+}
+
+/** What somebody would type for the same output. */
+async function bare(source, output) {
+  const options = ["COMPRESS=DEFLATE", "PREDICTOR=STANDARD", "BIGTIFF=IF_SAFER"];
+  options.push("OVERVIEW_RESAMPLING=AVERAGE", `NUM_THREADS=${cpus().length}`);
+  const args = ["-q", "-overwrite", "-of", "COG", "-t_srs", "EPSG:3857", "-r", "bilinear"];
+  const all = [...args, "-dstalpha", ...options.flatMap((option) => ["-co", option])];
+  await run("gdalwarp", [...all, source, output]);
+}
+
+async function job(client, workflow_id, inputs) {
+  const { job_id } = await client.submitJob({ body: { workflow_id, inputs } });
+  for (;;) {
+    const { status, error } = await client.getJob({ params: { job_id } });
+    if (status === "completed") return;
+    if (status !== "pending" && status !== "running") throw new Error(JSON.stringify(error));
+    await pause(20);
+  }
+}
+
+async function tell(seconds) {
+  const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+  const base = median(seconds["bare GDAL"]);
+  const rows = Object.entries(seconds).map(([name, values]) => ({
+    what: name,
+    seconds: Number(median(values).toFixed(2)),
+    ratio: Number((median(values) / base).toFixed(2)),
+    rounds: values.map((value) => Number(value.toFixed(2))),
+  }));
+  for (const { what, seconds: took, ratio } of rows) {
+    process.stdout.write(`${what.padEnd(38)}${took.toFixed(2).padStart(9)} s  ${ratio}×\n`);
+  }
+  // A small one only shows that everything runs.
+  if (side < 8000) return;
+  const result = { side, megabytes: (side * side * 3) / 1e6, cores: cpus().length, rows };
+  await mkdir("bench/results", { recursive: true });
+  await writeFile("bench/results/raster.json", `${JSON.stringify(result, null, 2)}\n`);
+}
