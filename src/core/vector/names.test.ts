@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { mendAttributes, planAttributes } from "./attributes.ts";
 import { nameColumns, nameTable } from "./column-names.ts";
-import { isCrsText } from "./crs-text.ts";
 import { isUsableDate } from "./dates.ts";
 import { guessEncoding } from "./guess-encoding.ts";
 
@@ -64,17 +63,6 @@ it.each([
   ["soon", false],
 ])("%s is a date that can be kept: %s", (text, isUsable) => {
   expect(isUsableDate(text)).toBe(isUsable);
-});
-
-it.each([
-  ["EPSG:4326", true],
-  ["+proj=utm +zone=33", true],
-  ['PROJCRS["x"]', true],
-  ["/etc/passwd", false],
-  ["https://example.org/crs", false],
-  ["+proj=utm +nadgrids=/etc/passwd", false],
-])("%s names a reference system and no file: %s", (text, isCrs) => {
-  expect(isCrsText(text)).toBe(isCrs);
 });
 
 it("guesses an encoding only where there is something to guess", () => {

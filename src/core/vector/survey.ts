@@ -13,12 +13,10 @@ export interface Survey {
 /** In SQLite's dialect, which GDAL offers for every format. */
 export function surveySql(
   layer: string,
-  geometryColumn: string | undefined,
+  geometryColumn: string,
   fields: readonly string[],
 ): string {
-  const geometry = quote(
-    geometryColumn === undefined || geometryColumn === "" ? "GEOMETRY" : geometryColumn,
-  );
+  const geometry = quote(geometryColumn);
   const counts = fields.map((field, index) => `COUNT(${quote(field)}) AS c${index}`);
   const columns = [
     "COUNT(*) AS features",

@@ -1,6 +1,5 @@
 /** In which coordinate reference system the file is read, and how that is known. */
 import { GdalError } from "../../../adapters/gdal/gdal-error.ts";
-import { isCrsText } from "../../../core/vector/crs-text.ts";
 import type { VectorFinding } from "../../../core/vector/findings.ts";
 import { crsAssignedFinding, crsAssumedFinding } from "../../../core/vector/findings.ts";
 import type { LayerFacts } from "../../../core/vector/read-ogrinfo.ts";
@@ -23,12 +22,6 @@ export async function decideCrs(
   context: HandlerContext,
 ): Promise<CrsDecision> {
   const { source_crs: wanted } = given;
-  if (wanted != null && !isCrsText(wanted)) {
-    throw refuse(
-      "CRS_UNUSABLE",
-      "source_crs must be a code such as EPSG:32633, a PROJ string that begins with +proj=, or WKT.",
-    );
-  }
   if (layer.crsWkt !== undefined) {
     if (wanted != null) await refuseOther(layer.crsWkt, wanted, layer.extent, context);
     return { assign: undefined, findings: [] };

@@ -8,6 +8,7 @@ import { open } from "node:fs/promises";
 import path from "node:path";
 import type { Parts } from "../../../core/vector/parts.ts";
 import { isEmpty, keep, kindsOf } from "../../../core/vector/parts.ts";
+import type { LayerFacts } from "../../../core/vector/read-ogrinfo.ts";
 import { readWkb } from "../../../core/vector/read-wkb.ts";
 import { fromGeoJson, toGeoJson } from "../../../core/vector/geojson.ts";
 import type { HandlerContext } from "../../define-handler.ts";
@@ -50,7 +51,10 @@ export class HeldBack {
     if (this.handles === undefined) return;
     for (const handle of this.handles) await handle.close();
     const { context } = this;
-    const layer = { name: "held", geometryColumn: undefined, fields: [] };
+    const layer: LayerFacts = {
+      ...{ name: "held", geometryType: "Unknown", featureCount: this.count, fields: [] },
+      ...{ crsWkt: undefined, geometryColumn: undefined, extent: undefined },
+    };
     const { invalid } = await surveySource({ file: this.geometries, openArgs: [], layer }, context);
     const repaired = invalid.size === 0 ? new Map<number, Parts>() : await this.repair();
     let number = 0;

@@ -29,6 +29,7 @@ import { hasDegreeColumns, openOptions } from "./open-options.ts";
 import { readHeader } from "./read-header.ts";
 import { refuse } from "./refuse.ts";
 import { surveySource } from "./survey-source.ts";
+import { withSql } from "./with-sql.ts";
 import { writeLayer } from "./write-layer.ts";
 
 const suffixes = {
@@ -53,8 +54,10 @@ export const prepareVector = defineHandler("vector_prepare", async (params, cont
   const { assign, findings } = await decideCrs(source, layer, asked, context);
 
   context.progress(10, "looking at every feature");
-  const opened = { file: source.file, openArgs: options.args, layer };
-  const survey = await surveySource(opened, context);
+  const found = { file: source.file, openArgs: options.args, layer };
+  const { answer: survey, opened } = await withSql(found, context, (each) =>
+    surveySource(each, context),
+  );
   if (survey.featureCount === 0) throw refuseEmpty(layer, []);
   context.progress(30, "converting");
   const dump = await convertSource({ ...opened, assignCrs: assign }, context);

@@ -1,0 +1,55 @@
+/**
+ * SQL over a layer. GDAL offers it for every format by way of SQLite's virtual tables, and those
+ * fail where two columns have one name: since 3.8 GeoJSON calls the features' numbers `id`, as many
+ * files call a property. Then the layer is copied into a GeoPackage, where the number has a name of
+ * its own, and asked again.
+ */
+import path from "node:path";
+import { GdalError } from "../../../adapters/gdal/gdal-error.ts";
+import type { LayerFacts } from "../../../core/vector/read-ogrinfo.ts";
+import type { HandlerContext } from "../../define-handler.ts";
+import { runOptions } from "./gdal-environment.ts";
+import { dumpNames } from "./open-dump.ts";
+
+export interface OpenedLayer {
+  readonly file: string;
+  readonly openArgs: readonly string[];
+  readonly layer: LayerFacts;
+}
+
+/** What SQL calls the geometry, and how it is asked. */
+export function sqlOf({ file, layer }: Pick<OpenedLayer, "file" | "layer">) {
+  const { geometryColumn: column } = layer;
+  return {
+    geometry: column === undefined || column === "" ? "GEOMETRY" : column,
+    // A GeoPackage would run SQLite's dialect by itself, without GDAL's geometry functions.
+    dialect: file.endsWith(".gpkg") ? "INDIRECT_SQLITE" : "SQLITE",
+  };
+}
+
+/** The answer, and the layer that gave it. */
+export async function withSql<Answer>(
+  opened: OpenedLayer,
+  context: HandlerContext,
+  ask: (opened: OpenedLayer) => Promise<Answer>,
+): Promise<{ readonly answer: Answer; readonly opened: OpenedLayer }> {
+  try {
+    return { answer: await ask(opened), opened };
+  } catch (error) {
+    const isTwice =
+      error instanceof GdalError && /cannot create virtual table/i.test(error.lines.join("\n"));
+    if (!isTwice) throw error;
+  }
+  const copy = await copyLayer(opened, context);
+  return { answer: await ask(copy), opened: copy };
+}
+
+async function copyLayer(opened: OpenedLayer, context: HandlerContext): Promise<OpenedLayer> {
+  const file = path.join(context.workDir, "copy.gpkg");
+  const names = ["-lco", `FID=${dumpNames.fid}`, "-lco", `GEOMETRY_NAME=${dumpNames.geometry}`];
+  const args = ["-f", "GPKG", ...names, "-preserve_fid", "-nln", "layer", "-nlt", "GEOMETRY"];
+  const source = [...opened.openArgs, file, opened.file, opened.layer.name];
+  await context.gdal.run("ogr2ogr", [...args, ...source], runOptions(context));
+  const layer = { ...opened.layer, name: "layer", geometryColumn: dumpNames.geometry };
+  return { file, openArgs: [], layer };
+}
