@@ -104,6 +104,10 @@ const createStac = defineContract({
     item_id: identifier.nullish(),
     tables: z.array(tableName).min(1).max(3),
     title: z.string().max(255).nullish(),
+    /** The platform's own names of what the layer is a version of. */
+    platform: z.record(z.string(), z.string()).nullish(),
+    /** What it was made from. */
+    source_path: blobPath.nullish(),
     datetime: z.iso.datetime({ offset: true }).nullish(),
     properties: z.record(z.string(), z.json()).optional(),
   }),

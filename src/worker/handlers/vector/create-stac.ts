@@ -38,7 +38,11 @@ export const createVectorStac = defineHandler("vector_create_stac", async (param
       processing: {
         datetime: writtenAt,
         software: { rmhdagmaster: version, GDAL: context.gdal.version },
+        ...(params.source_path == null
+          ? {}
+          : { lineage: `Made from ${params.source_path}.`, derived_from: params.source_path }),
       },
+      platform: params.platform ?? undefined,
       properties: params.properties,
     });
   });
