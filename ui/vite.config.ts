@@ -24,6 +24,7 @@ export default defineConfig({
   base: "/ui/",
   plugins: [pack()],
   esbuild: { jsx: "automatic" },
+  worker: { format: "es" },
   build: {
     target: "es2022",
     outDir: "dist",

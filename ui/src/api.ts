@@ -4,6 +4,9 @@ import type { Client } from "../../src/core/api/client.ts";
 import { createClient } from "../../src/core/api/client.ts";
 import type { Access } from "../../src/core/api/contract.ts";
 import type { Fetch } from "../../src/core/api/fetch.ts";
+import { problem } from "../../src/core/api/schemas.ts";
+import type { ErrorCode } from "../../src/core/errors.ts";
+import { errorCatalogue } from "../../src/core/errors.ts";
 import { createStore } from "./lib/store.ts";
 
 export { ApiError };
@@ -35,6 +38,30 @@ const send: Fetch = async (url, init) => {
 };
 
 export const api: Client = createClient({ baseUrl: window.location.origin, fetch: send });
+
+/** What no contract types as JSON for the client, such as what a TileJSON address answers. */
+export async function getJson(path: string, signal?: AbortSignal): Promise<unknown> {
+  const answer = await send(new URL(path, window.location.origin).href, {
+    method: "GET",
+    headers: { accept: "application/json" },
+    ...(signal === undefined ? {} : { signal }),
+  });
+  const text = await answer.text();
+  if (answer.status < 400) return JSON.parse(text) as unknown;
+  const parsed = problem.safeParse(tryParse(text));
+  if (parsed.success && Object.hasOwn(errorCatalogue, parsed.data.code)) {
+    throw new ApiError(parsed.data.code as ErrorCode, answer.status, parsed.data.detail);
+  }
+  throw new ApiError("UNREACHABLE", answer.status, `Answered ${answer.status} without saying why.`);
+}
+
+function tryParse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
 
 export async function loadSession(): Promise<void> {
   session.set(await api.getSession());

@@ -18,6 +18,10 @@ const pages: readonly [string, Load][] = [
   ["/workflows/:workflowId", () => import("./pages/workflow.tsx")],
   ["/workflows/:workflowId/submit", () => import("./pages/submit.tsx")],
   ["/validate", () => import("./pages/validate.tsx")],
+  ["/assets", () => import("./pages/assets.tsx")],
+  ["/assets/:assetId", () => import("./pages/asset.tsx")],
+  ["/review/:assetId/:ordinal", () => import("./pages/review.tsx")],
+  ["/catalogue", () => import("./pages/catalogue.tsx")],
   ["/fleet", () => import("./pages/fleet.tsx")],
 ];
 

@@ -47,11 +47,11 @@ export const FlowNode = memo(function FlowNode({ data }: NodeProps<Node<FlowNode
         data-status={status}
         data-type={planned.node_type}
         aria-pressed={chosen}
-        aria-label={`${planned.node_id}, ${planned.node_type.replace("_", " ")}, ${status}`}
         onClick={() => onChoose?.(planned.node_id)}
       >
         <span className="flow-node-head">
           <Icon name={typeIcon[planned.node_type]} />
+          <span className="visually-hidden">{planned.node_type.replace("_", " ")} </span>
           <span className="ellipsis">{planned.node_id}</span>
           {node === undefined || node.attempt < 2 ? null : (
             <span className="flow-node-tries" title={`${node.attempt} attempts`}>

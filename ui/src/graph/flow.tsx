@@ -9,7 +9,7 @@ import { edgeLook } from "./edge-state.ts";
 import type { FlowNodeData } from "./flow-node.tsx";
 import { FlowNode } from "./flow-node.tsx";
 import type { Positions } from "./layout.ts";
-import { layOut, nodeHeight, nodeWidth } from "./layout.ts";
+import { chooseDirection, layOut, nodeHeight, nodeWidth } from "./layout.ts";
 
 const nodeTypes = { step: FlowNode };
 
@@ -21,6 +21,11 @@ export interface FlowProps {
   readonly onChoose?: ((nodeId: string) => void) | undefined;
 }
 
+/** A whole condition would cover its neighbours; the definition has it all. */
+function cut(label: string): string {
+  return label.length > 26 ? `${label.slice(0, 25)}…` : label;
+}
+
 export default function Flow({ graph, nodes, chosen, onChoose }: FlowProps) {
   const box = useRef<HTMLDivElement>(null);
   const [vertical, setVertical] = useState(false);
@@ -28,9 +33,10 @@ export default function Flow({ graph, nodes, chosen, onChoose }: FlowProps) {
 
   useEffect(() => {
     let current = true;
-    const narrow = (box.current?.clientWidth ?? 1000) < 640;
-    setVertical(narrow);
-    void layOut(graph, narrow ? "DOWN" : "RIGHT").then((positions) => {
+    const { clientWidth = 1000, clientHeight = 500 } = box.current ?? {};
+    const direction = chooseDirection(graph, clientWidth, clientHeight);
+    setVertical(direction === "DOWN");
+    void layOut(graph, direction).then((positions) => {
       if (current) setLaid({ graph, positions });
     });
     return () => {
@@ -69,7 +75,7 @@ export default function Flow({ graph, nodes, chosen, onChoose }: FlowProps) {
           className: `edge-${look}`,
           focusable: false,
           markerEnd: { type: MarkerType.ArrowClosed, width: 14, height: 14 },
-          ...(edge.label === null ? {} : { label: edge.label }),
+          ...(edge.label === null ? {} : { label: cut(edge.label) }),
         };
       }),
     [graph, nodes, byId],

@@ -10,6 +10,26 @@ export type Positions = ReadonlyMap<string, { readonly x: number; readonly y: nu
 export const nodeWidth = 196;
 export const nodeHeight = 58;
 
+/** Layers and the widest of them: enough to tell which direction shows the graph larger. */
+export function chooseDirection(graph: WorkflowGraph, width: number, height: number): Direction {
+  const depth = new Map<string, number>();
+  // Nodes stand behind everything they depend on, so one pass is enough.
+  for (const { node_id } of graph.nodes) {
+    const before = graph.edges.filter(({ to }) => to === node_id);
+    depth.set(node_id, Math.max(0, ...before.map(({ from }) => (depth.get(from) ?? 0) + 1)));
+  }
+  const layers = Math.max(0, ...depth.values()) + 1;
+  const sizes = new Map<number, number>();
+  for (const layer of depth.values()) sizes.set(layer, (sizes.get(layer) ?? 0) + 1);
+  const across = Math.max(1, ...sizes.values());
+  const right = Math.min(
+    width / (layers * (nodeWidth + 64)),
+    height / (across * (nodeHeight + 22)),
+  );
+  const down = Math.min(width / (across * (nodeWidth + 22)), height / (layers * (nodeHeight + 48)));
+  return Math.min(down, 1) > Math.min(right, 1) * 1.15 ? "DOWN" : "RIGHT";
+}
+
 let elk: InstanceType<typeof ELK> | undefined;
 
 export async function layOut(graph: WorkflowGraph, direction: Direction): Promise<Positions> {

@@ -1,5 +1,7 @@
 import { useState } from "react";
 import { api } from "../api.ts";
+import { Deliveries } from "../fleet/deliveries.tsx";
+import { Keys, Platforms } from "../fleet/platforms.tsx";
 import { duration, number, short } from "../lib/format.ts";
 import { useQuery } from "../live/use-query.ts";
 import { Action } from "../parts/action.tsx";
@@ -19,6 +21,9 @@ export default function Fleet() {
       <Workers />
       <Queues />
       <CurrentTasks />
+      <Deliveries />
+      <Platforms />
+      <Keys />
     </Page>
   );
 }

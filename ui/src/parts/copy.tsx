@@ -17,9 +17,9 @@ export function CopyId({ id, text, what }: { id: string; text?: string; what: st
       type="button"
       className="copy-id"
       title={`Copy ${what} ${id}`}
-      aria-label={`Copy ${what} ${id}`}
       onClick={() => void copyText(id, what)}
     >
+      <span className="visually-hidden">Copy {what} </span>
       <code>{text ?? id}</code>
       <Icon name="copy" />
     </button>

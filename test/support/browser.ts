@@ -1,0 +1,67 @@
+/**
+ * A real Chromium for the tests of the pages: the system's own, or the one that CHROMIUM names.
+ * Where there is none, those tests are skipped with a note.
+ */
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { readFile, readdir, stat } from "node:fs/promises";
+import path from "node:path";
+import { promisify } from "node:util";
+import type { Browser, Page } from "playwright-core";
+import { chromium } from "playwright-core";
+import { root } from "./processes.ts";
+
+const places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+
+export function findChromium(): string | undefined {
+  const given = process.env["CHROMIUM"];
+  return [...(given === undefined ? [] : [given]), ...places].find((file) => existsSync(file));
+}
+
+/** Draws in software: a map needs WebGL, and test machines have no graphics card. */
+export async function launchBrowser(): Promise<Browser> {
+  const executablePath = findChromium();
+  if (executablePath === undefined) throw new Error("there is no Chromium here");
+  return chromium.launch({
+    executablePath,
+    args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"],
+  });
+}
+
+/** Only when a source is newer than what was built. */
+export async function buildPages(): Promise<void> {
+  const built = await stat(path.join(root, "ui/dist/index.html")).catch(() => undefined);
+  const newest = await Promise.all(["ui/src", "ui/index.html", "src/core"].map(newestIn));
+  if (built !== undefined && built.mtimeMs > Math.max(...newest)) return;
+  await promisify(execFile)("npm", ["run", "--silent", "build:ui"], { cwd: root });
+}
+
+async function newestIn(name: string): Promise<number> {
+  const place = path.join(root, name);
+  const facts = await stat(place);
+  if (!facts.isDirectory()) return facts.mtimeMs;
+  const entries = await readdir(place, { recursive: true });
+  const times = await Promise.all(
+    entries.map(async (entry) => (await stat(path.join(place, entry))).mtimeMs),
+  );
+  return Math.max(facts.mtimeMs, ...times);
+}
+
+export interface Finding {
+  readonly id: string;
+  readonly impact: string | null;
+  readonly help: string;
+  readonly where: readonly string[];
+}
+
+/** What axe finds that keeps somebody from using the page. Evaluated, so no policy has to allow it. */
+export async function seriousFindings(page: Page): Promise<Finding[]> {
+  const source = await readFile(path.join(root, "node_modules/axe-core/axe.min.js"), "utf8");
+  await page.evaluate(source);
+  const found: Finding[] = await page.evaluate(
+    `axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>
+       violations.map(({ id, impact, help, nodes }) =>
+         ({ id, impact, help, where: nodes.map(({ html }) => html.slice(0, 160)) })))`,
+  );
+  return found.filter(({ impact }) => impact === "serious" || impact === "critical");
+}

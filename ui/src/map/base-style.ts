@@ -1,0 +1,45 @@
+/** Land and sea, from outlines that come with the page: the map needs no other server. */
+import type { StyleSpecification } from "maplibre-gl";
+import { feature } from "topojson-client";
+import landUrl from "world-atlas/land-110m.json?url";
+import { getJson } from "../api.ts";
+import { theme } from "../lib/theme.ts";
+
+type Topology = Parameters<typeof feature>[0];
+
+let land: Promise<GeoJSON.GeoJSON> | undefined;
+
+async function readLand(): Promise<GeoJSON.GeoJSON> {
+  const topology = (await getJson(landUrl)) as Topology;
+  const object = topology.objects["land"];
+  if (object === undefined) throw new Error("the outlines hold no land");
+  return feature(topology, object);
+}
+
+export async function baseStyle(): Promise<StyleSpecification> {
+  land ??= readLand();
+  const dark = theme.get() === "dark";
+  return {
+    version: 8,
+    sources: { land: { type: "geojson", data: await land } },
+    layers: [
+      {
+        id: "sea",
+        type: "background",
+        paint: { "background-color": dark ? "#101a1d" : "#dfe9ec" },
+      },
+      {
+        id: "land",
+        type: "fill",
+        source: "land",
+        paint: { "fill-color": dark ? "#1f2b2c" : "#f7f7f1" },
+      },
+      {
+        id: "coast",
+        type: "line",
+        source: "land",
+        paint: { "line-color": dark ? "#45585a" : "#a9b8b8", "line-width": 0.8 },
+      },
+    ],
+  };
+}

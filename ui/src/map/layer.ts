@@ -1,0 +1,58 @@
+/** What a map shows on top of land and sea. */
+export type MapLayer =
+  | {
+      readonly kind: "tiles";
+      readonly id: string;
+      readonly tilejson: TileSource;
+      readonly style?: VectorLook | undefined;
+    }
+  | {
+      readonly kind: "outlines";
+      readonly id: string;
+      readonly data: GeoJSON.FeatureCollection;
+      readonly chosen?: string | undefined;
+    };
+
+export interface TileSource {
+  readonly tiles: readonly string[];
+  readonly minzoom: number;
+  readonly maxzoom: number;
+  readonly bounds: readonly [number, number, number, number];
+  /** Of vector tiles: the names of their layers. */
+  readonly layers?: readonly string[];
+}
+
+export interface VectorLook {
+  readonly fill?: string | undefined;
+  readonly stroke?: string | undefined;
+  readonly width?: number | undefined;
+  readonly radius?: number | undefined;
+}
+
+/** A TileJSON document as the map needs it; whatever is missing gets a harmless value. */
+export function readTileSource(given: unknown): TileSource | undefined {
+  if (typeof given !== "object" || given === null) return undefined;
+  const { tiles, minzoom, maxzoom, bounds, vector_layers } = given as Record<string, unknown>;
+  if (!Array.isArray(tiles) || !tiles.every((tile) => typeof tile === "string")) return undefined;
+  const named = Array.isArray(vector_layers)
+    ? vector_layers.map((layer: unknown) => String((layer as { id?: unknown }).id))
+    : undefined;
+  return {
+    tiles: tiles.map((tile) => toAbsolute(tile)),
+    minzoom: typeof minzoom === "number" ? minzoom : 0,
+    maxzoom: typeof maxzoom === "number" ? maxzoom : 22,
+    bounds: isBounds(bounds) ? bounds : [-180, -85, 180, 85],
+    ...(named === undefined ? {} : { layers: named }),
+  };
+}
+
+/** The braces of a tile's address must stay braces. */
+function toAbsolute(address: string): string {
+  return address.startsWith("/") ? window.location.origin + address : address;
+}
+
+function isBounds(value: unknown): value is [number, number, number, number] {
+  return (
+    Array.isArray(value) && value.length === 4 && value.every((each) => typeof each === "number")
+  );
+}

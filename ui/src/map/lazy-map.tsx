@@ -1,0 +1,14 @@
+import { Suspense, lazy } from "react";
+import { Loading } from "../parts/states.tsx";
+import type { MapViewProps } from "./map-view.tsx";
+
+/** The map is the largest part of all, and most pages have none. */
+const MapView = lazy(() => import("./map-view.tsx"));
+
+export function LazyMap(props: MapViewProps) {
+  return (
+    <Suspense fallback={<Loading what="the map" />}>
+      <MapView {...props} />
+    </Suspense>
+  );
+}

@@ -1,0 +1,103 @@
+import { Map as MapLibre, NavigationControl, ScaleControl, setWorkerUrl } from "maplibre-gl";
+import "maplibre-gl/dist/maplibre-gl.css";
+import workerUrl from "maplibre-gl/dist/maplibre-gl-worker.mjs?worker&url";
+import { useEffect, useRef, useState } from "react";
+import { useStore } from "../lib/store.ts";
+import { theme } from "../lib/theme.ts";
+import { baseStyle } from "./base-style.ts";
+import type { MapLayer } from "./layer.ts";
+import { pickable, showLayers } from "./show-layers.ts";
+
+setWorkerUrl(workerUrl);
+
+export interface Picked {
+  readonly lng: number;
+  readonly lat: number;
+  /** Of what lies there, the topmost first. */
+  readonly properties: readonly Readonly<Record<string, unknown>>[];
+}
+
+export interface MapViewProps {
+  readonly label: string;
+  readonly layers: readonly MapLayer[];
+  /** The map moves there when it changes. */
+  readonly bounds?: readonly [number, number, number, number] | undefined;
+  readonly onPick?: ((picked: Picked) => void) | undefined;
+  readonly onMap?: ((map: MapLibre | undefined) => void) | undefined;
+}
+
+export default function MapView({ label, layers, bounds, onPick, onMap }: MapViewProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const [map, setMap] = useState<MapLibre>();
+  const look = useStore(theme);
+  const latest = useRef({ onPick, onMap });
+  latest.current = { onPick, onMap };
+
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return;
+    const gone = new AbortController();
+    let made: MapLibre | undefined;
+    void baseStyle().then((style) => {
+      if (gone.signal.aborted) return;
+      made = new MapLibre({
+        container: element,
+        style,
+        center: [10, 25],
+        zoom: 1,
+        maxZoom: 22,
+        attributionControl: false,
+        dragRotate: false,
+        fadeDuration: 0,
+      });
+      made.addControl(new NavigationControl({ showCompass: false }), "top-right");
+      made.addControl(new ScaleControl(), "bottom-left");
+      made.getCanvas().setAttribute("aria-label", label);
+      const ready = made;
+      ready.on("load", () => {
+        setMap(ready);
+        latest.current.onMap?.(ready);
+      });
+      // For the tests: everything that was asked for is drawn.
+      ready.on("idle", () => {
+        element.dataset["idle"] = "true";
+      });
+      ready.on("dataloading", () => {
+        delete element.dataset["idle"];
+      });
+      ready.on("click", ({ point, lngLat }) => {
+        const found = ready.queryRenderedFeatures(point, { layers: pickable(ready) });
+        latest.current.onPick?.({
+          lng: lngLat.lng,
+          lat: lngLat.lat,
+          properties: found.map(({ properties }) => properties),
+        });
+      });
+    });
+    return () => {
+      gone.abort();
+      setMap(undefined);
+      latest.current.onMap?.(undefined);
+      made?.remove();
+    };
+  }, [label, look]);
+
+  useEffect(() => {
+    if (map !== undefined) showLayers(map, layers);
+  }, [map, layers]);
+
+  const key = bounds?.join(",");
+  useEffect(() => {
+    if (map === undefined || key === undefined) return;
+    const [west = -180, south = -85, east = 180, north = 85] = key.split(",").map(Number);
+    // Across the antimeridian the east lies behind 180 degrees.
+    const right = west > east ? east + 360 : east;
+    map.fitBounds([west, Math.max(south, -85), right, Math.min(north, 85)], {
+      padding: 40,
+      maxZoom: 17,
+      duration: 0,
+    });
+  }, [map, key]);
+
+  return <div ref={box} className="map" role="application" aria-label={label} />;
+}

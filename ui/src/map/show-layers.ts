@@ -1,0 +1,104 @@
+import type {
+  ExpressionSpecification,
+  LayerSpecification,
+  Map as MapLibre,
+  SourceSpecification,
+} from "maplibre-gl";
+import type { MapLayer } from "./layer.ts";
+
+const prefix = "own:";
+
+/** Makes the map show exactly these layers, in this order, above land and sea. */
+export function showLayers(map: MapLibre, layers: readonly MapLayer[]): void {
+  for (const { id } of [...map.getStyle().layers].reverse()) {
+    if (id.startsWith(prefix)) map.removeLayer(id);
+  }
+  for (const id of Object.keys(map.getStyle().sources)) {
+    if (id.startsWith(prefix)) map.removeSource(id);
+  }
+  for (const layer of layers) {
+    const id = prefix + layer.id;
+    map.addSource(id, sourceOf(layer));
+    for (const drawn of drawingsOf(layer, id)) map.addLayer(drawn);
+  }
+}
+
+/** The names of the drawn layers that answer a click. */
+export function pickable(map: MapLibre): string[] {
+  return map
+    .getStyle()
+    .layers.map(({ id }) => id)
+    .filter((id) => id.startsWith(prefix));
+}
+
+function sourceOf(layer: MapLayer): SourceSpecification {
+  if (layer.kind === "outlines") return { type: "geojson", data: layer.data, promoteId: "key" };
+  const { tiles, minzoom, maxzoom, bounds, layers } = layer.tilejson;
+  const common = { tiles: [...tiles], minzoom, maxzoom, bounds: [...bounds] as Bounds };
+  return layers === undefined
+    ? { type: "raster", tileSize: 256, ...common }
+    : { type: "vector", ...common };
+}
+
+type Bounds = [number, number, number, number];
+
+function drawingsOf(layer: MapLayer, source: string): LayerSpecification[] {
+  if (layer.kind === "outlines") {
+    const chosen: ExpressionSpecification = ["==", ["get", "key"], layer.chosen ?? ""];
+    return [
+      {
+        id: `${source}/fill`,
+        type: "fill",
+        source,
+        paint: {
+          "fill-color": "#0b7f8a",
+          "fill-opacity": ["case", chosen, 0, 0.14],
+        },
+      },
+      {
+        id: `${source}/line`,
+        type: "line",
+        source,
+        paint: {
+          "line-color": ["case", chosen, "#d97a06", "#0b7f8a"],
+          "line-width": ["case", chosen, 2.5, 1.2],
+        },
+      },
+    ];
+  }
+  if (layer.tilejson.layers === undefined) {
+    return [{ id: `${source}/raster`, type: "raster", source }];
+  }
+  const { fill = "#0b7f8a", stroke = "#06545c", width = 1, radius = 4 } = layer.style ?? {};
+  return layer.tilejson.layers.flatMap((name): LayerSpecification[] => {
+    const common = { source, "source-layer": name } as const;
+    return [
+      {
+        ...common,
+        id: `${source}/${name}/fill`,
+        type: "fill",
+        filter: ["==", ["geometry-type"], "Polygon"],
+        paint: { "fill-color": fill, "fill-opacity": 0.55 },
+      },
+      {
+        ...common,
+        id: `${source}/${name}/line`,
+        type: "line",
+        filter: ["!=", ["geometry-type"], "Point"],
+        paint: { "line-color": stroke, "line-width": width },
+      },
+      {
+        ...common,
+        id: `${source}/${name}/point`,
+        type: "circle",
+        filter: ["==", ["geometry-type"], "Point"],
+        paint: {
+          "circle-color": fill,
+          "circle-stroke-color": stroke,
+          "circle-stroke-width": width,
+          "circle-radius": radius,
+        },
+      },
+    ];
+  });
+}
