@@ -9,7 +9,7 @@ export default defineConfig({
       {
         test: {
           name: "core",
-          include: ["src/core/**/*.test.ts"],
+          include: ["src/core/**/*.test.ts", "ui/src/**/*.test.ts"],
           testTimeout: 60_000,
         },
       },

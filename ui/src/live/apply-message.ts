@@ -40,8 +40,11 @@ export function applyMessage(live: LiveJob | undefined, message: StreamMessage):
       const events = [...live.events, ...message.events].slice(-mostEvents);
       return { ...live, seq: message.seq, events, job: { ...job, nodes, event_seq: message.seq } };
     }
-    case "progress":
-      return { ...live, tasks: new Map(message.tasks.map((task) => [task.node_id, task])) };
+    case "progress": {
+      const tasks = new Map(message.tasks.map((task) => [task.node_id, task]));
+      const nodes = live.job.nodes.map((node) => onWorker(node, tasks.get(node.node_id)));
+      return { ...live, tasks, job: { ...live.job, nodes } };
+    }
     case "end":
       return {
         ...live,
@@ -70,6 +73,15 @@ function applyEvent(job: Job, event: JobEvent): Job {
     cancel_requested: job.cancel_requested || event.event_type === "job_cancel_requested",
     updated_at: event.created_at,
   };
+}
+
+/** A worker's lease makes a dispatched node a running one, and leases have no events. */
+function onWorker(node: NodeSummary, task: CurrentTask | undefined): NodeSummary {
+  if (task === undefined || task.task_id !== node.task_id) return node;
+  if (node.status !== "dispatched" && node.status !== "running") return node;
+  const { worker_id, started_at, progress_percent: percent, progress_message: message } = task;
+  const progress = percent === null ? node.progress : { percent, message };
+  return { ...node, status: "running", worker_id, started_at, progress, wait_reason: null };
 }
 
 function mergeNodes(before: readonly NodeSummary[], news: readonly NodeSummary[]): NodeSummary[] {

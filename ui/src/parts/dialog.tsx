@@ -14,8 +14,8 @@ export function Dialog({
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const element = dialog.current;
+    // Never closed from here: the event of closing would be taken for the user's wish.
     if (element !== null && !element.open) element.showModal();
-    return () => element?.close();
   }, []);
   return (
     <dialog ref={dialog} className="dialog" aria-label={title} onClose={onClose} onCancel={onClose}>
