@@ -41,8 +41,6 @@ export type ExportState = z.infer<typeof exportState>;
 /** The platform's own name of a version. It is shown and never read. */
 export const versionLabel = z.string().min(1).max(128);
 
-export const versionOrdinal = z.number().int().min(0).max(2_147_483_647);
-
 /** Where the outputs of a revision are. */
 export const serviceOutputs = z.object({
   blob_path: z.string().nullable(),
