@@ -47,8 +47,9 @@ describe("the database guards the domain as the code does", () => {
       `INSERT INTO dagapp.asset_versions (asset_id, version_ordinal, version_label, request_id,
          workflow_id, approval_state, processing_state, reviewer, reviewed_at, rejection_reason,
          processing_error)
-       VALUES ($1, 0, 'V1', 'r', 'w', $2, $3, 'ann', now(),
-         CASE WHEN $2 = 'rejected' THEN 'why' END, CASE WHEN $3 = 'failed' THEN 'why' END)`,
+       VALUES ($1, 0, 'V1', 'r', 'w', $2::dagapp.approval_state, $3::dagapp.processing_state,
+         'ann', now(), CASE WHEN $2 = 'rejected' THEN 'why' END,
+         CASE WHEN $3 = 'failed' THEN 'why' END)`,
       [id, approval, processing],
     );
     return id;
