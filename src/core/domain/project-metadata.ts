@@ -55,7 +55,8 @@ function renderOf(
   { style, display_name }: LayerMetadata,
 ): Record<string, unknown> | undefined {
   if (style === null || !Object.hasOwn(assets, "data")) return undefined;
-  const { vector: _, bands, ...render } = style;
+  const { bands, ...others } = style;
+  const render = Object.fromEntries(Object.entries(others).filter(([name]) => name !== "vector"));
   if (bands === undefined && Object.keys(render).length === 0) return undefined;
   return {
     assets: [Object.hasOwn(assets, "visual") ? "visual" : "data"],
@@ -77,6 +78,6 @@ export function catalogLayer(
     ...{ display_name, description, attribution, keywords, legend, field_metadata },
     ...{ min_zoom, max_zoom, thumbnail, style: style as unknown as JsonObject | null },
     version_label: version.version_label,
-    services: services as unknown as JsonObject[],
+    services: services.map((urls) => ({ ...urls })),
   };
 }

@@ -16,8 +16,8 @@ export function domainCommands(deps: DomainDeps): readonly Command[] {
   ): Command => ({
     name,
     summary,
-    input: z.strictObject({ asset_id: assetId }) as unknown as z.ZodType<JsonObject>,
-    run: (input, caller) => run(deps, String(input["asset_id"]), actOf(caller)),
+    input: z.strictObject({ asset_id: assetId }),
+    run: (input, caller) => run(deps, assetId.parse(input["asset_id"]), actOf(caller)),
   });
   return [
     ofAsset(
@@ -38,7 +38,7 @@ export function domainCommands(deps: DomainDeps): readonly Command[] {
     {
       name: "cache.invalidate",
       summary: "Has every orchestrator read its workflow files again.",
-      input: z.strictObject({}) as unknown as z.ZodType<JsonObject>,
+      input: z.strictObject({}),
       run: async () => {
         const findings = await deps.engine.workflows.reload();
         await notifyCaches(deps.db);

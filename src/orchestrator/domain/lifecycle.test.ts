@@ -433,7 +433,7 @@ describe("public clearance", () => {
     expect(withdrawn).toMatchObject({ clearance_state: "ouo", made_public_at: null });
     const started = (await events(asset_id)).at(-1);
     expect(started).toMatchObject({ event_type: "export_withdrawn" });
-    await work(String(started!.event_data!["job_id"]), { removed: true });
+    await work(started!.event_data!["job_id"] as string, { removed: true });
     expect((await getAsset(asset_id)).versions[0]).toMatchObject({
       export_state: "withdrawn",
       external_blob_path: null,

@@ -17,7 +17,8 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
+const ignore = () => undefined;
+const silent = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 const context = () =>
   ({ storage, task_id: "job_copy_0", logger: silent }) as unknown as HandlerContext;
 const params = {
