@@ -8,6 +8,7 @@ import { failPointSpec } from "../adapters/runtime/fail-points.ts";
 import { version } from "../adapters/runtime/version.ts";
 import {
   namesItsAccount,
+  sourceEnvironment,
   storageEnvironment,
   toStorageSettings,
 } from "../adapters/storage/settings.ts";
@@ -62,9 +63,7 @@ const environment = z
       .default("info"),
     LOG_FORMAT: z.enum(["json", "text"]).default("json"),
     RMHDAG_DATA_DIR: z.string().min(1).default(".rmhdag"),
-    RMHDAG_SOURCE_HOSTS: z.string().optional(),
-    RMHDAG_SOURCE_MOUNTS: z.string().optional(),
-    PATH: z.string().optional(),
+    ...sourceEnvironment,
     ...gdalOptions,
     ...storageEnvironment,
   })

@@ -21,6 +21,12 @@ export const storageEnvironment = {
   RMHDAG_PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
 };
 
+/** What a worker may read besides storage; lists are separated by commas. */
+export const sourceEnvironment = {
+  RMHDAG_SOURCE_HOSTS: z.string().optional(),
+  RMHDAG_SOURCE_MOUNTS: z.string().optional(),
+};
+
 /** For `refine`: with Azure it must be said which account. */
 export const namesItsAccount = [
   (given: Given) =>
