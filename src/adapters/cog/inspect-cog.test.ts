@@ -5,7 +5,6 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fixtures } from "../../../test/support/fixtures.ts";
-import type { Gdal } from "../gdal/gdal.ts";
 import { findNativeGdal } from "../gdal/native-gdal.ts";
 import { readTiffStructure } from "./read-tiff-structure.ts";
 import { inspectCog } from "./inspect-cog.ts";
@@ -73,7 +72,7 @@ describe.skipIf(fixtures === undefined)("real rasters (skipped where they are no
 });
 
 describe.skipIf(native === undefined)("what GDAL makes (skipped where it is not installed)", () => {
-  const gdal = native as Gdal;
+  const gdal = native!;
   beforeAll(async () => {
     const rows = Array.from({ length: 1500 }, (_, y) =>
       Array.from({ length: 1500 }, (_, x) => (x < 300 ? -1 : (x * 7 + y * 13) % 251)).join(" "),

@@ -27,11 +27,11 @@ beforeAll(async () => {
 afterAll(() => rm(workDir, { recursive: true, force: true }));
 
 describe.skipIf(native === undefined)("native GDAL (skipped where it is not installed)", () => {
-  describeGdal(native as Gdal);
+  describeGdal(native!);
 
   it("is stopped with all that it has started", async () => {
     const aborter = new AbortController();
-    const gdal = native as Gdal;
+    const gdal = native!;
     // It waits for its input for as long as it lives; the name in its arguments finds it again.
     const fifo = path.join(workDir, "never.vrt");
     await promisify(execFile)("mkfifo", [fifo]);
@@ -109,7 +109,7 @@ describe("GDAL as WebAssembly", () => {
 describe.skipIf(native === undefined)("both", () => {
   it("make the same pixels from the same arguments", async () => {
     const sums: unknown[] = [];
-    for (const gdal of [native as Gdal, wasm]) {
+    for (const gdal of [native!, wasm]) {
       const file = `same-${gdal.engine}.tif`;
       const args = ["-s_srs", "EPSG:32633", "-t_srs", "EPSG:3857", "-r", "bilinear", "-of", "COG"];
       await gdal.run("gdalwarp", [...args, "-co", "COMPRESS=DEFLATE", "grid.asc", file], {

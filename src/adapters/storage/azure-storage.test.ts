@@ -11,7 +11,6 @@ import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
 import { describeStorage } from "../../../test/conformance/storage.ts";
 import { waitFor } from "../../../test/support/wait.ts";
-import type { Gdal } from "../gdal/gdal.ts";
 import { findNativeGdal } from "../gdal/native-gdal.ts";
 import { createAzureStorage } from "./azure-storage.ts";
 
@@ -97,7 +96,7 @@ describe.skipIf(native === undefined)("GDAL (skipped where it is not installed)"
       const storage = await createAzureStorage({ connectionString, containers });
       const grid = "ncols 2\nnrows 1\nxllcorner 0\nyllcorner 0\ncellsize 1\n1 2\n";
       await storage.put("silver/grid.asc", Buffer.from(grid));
-      const gdal = native as Gdal;
+      const gdal = native!;
       const name = await storage.gdalPath("silver/grid.asc");
       await gdal.run("gdal_translate", [name, "grid.tif"], { workDir });
       const { stdout } = await gdal.run("gdalinfo", ["-json", "grid.tif"], { workDir });

@@ -123,7 +123,7 @@ async function readEntries(zip: yauzl.ZipFile, limits: ZipLimits): Promise<yauzl
         if (!isFolder(entry)) entries.push(entry);
         zip.readEntry();
       } catch (error) {
-        reject(error as Error);
+        reject(error);
       }
     });
     zip.readEntry();
