@@ -1,5 +1,5 @@
 /** Items and collections as clients get them: with links, and with addresses that are whole. */
-import type { Json, JsonObject } from "../model/json.ts";
+import type { Json } from "../model/json.ts";
 import type { StacCollection, StacItem, StacLink } from "./stac.ts";
 
 const geojson = "application/geo+json";
@@ -56,7 +56,7 @@ export function nextLink(
   { method, given }: { readonly method: "GET" | "POST"; readonly given: Asked },
   token: string,
 ): StacLink {
-  const asked = { ...given, token };
+  const asked: Asked = { ...given, token };
   if (method === "POST") return { rel: "next", href: address, type: geojson, method, body: asked };
   const query = Object.entries(asked)
     .flatMap(([key, value]) => (value === undefined ? [] : [[key, inAddress(value)] as const]))
