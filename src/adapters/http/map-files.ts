@@ -5,8 +5,10 @@ import { createRequire } from "node:module";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { feature } from "topojson-client";
+import type { MultiPolygon, Polygon } from "geojson";
 import type { GeometryCollection, Topology } from "topojson-specification";
 import { Problem } from "../../core/errors.ts";
+import { unstitchGeometry } from "../../core/serving/unstitch.ts";
 import { Answer } from "./handler.ts";
 
 const compress = promisify(gzip);
@@ -74,5 +76,11 @@ function library(name: string): Promise<Buffer> {
 async function readLand(): Promise<Buffer> {
   const text = await readFile(require.resolve("world-atlas/land-110m.json"), "utf8");
   const topology = JSON.parse(text) as Topology<{ land: GeometryCollection }>;
-  return Buffer.from(JSON.stringify(feature(topology, topology.objects.land)));
+  const { features } = feature(topology, topology.objects.land);
+  const flat = features.map(({ geometry }) => ({
+    type: "Feature",
+    properties: {},
+    geometry: unstitchGeometry(geometry as Polygon | MultiPolygon),
+  }));
+  return Buffer.from(JSON.stringify({ type: "FeatureCollection", features: flat }));
 }

@@ -1,7 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { feature } from "topojson-client";
+import type { MultiPolygon, Polygon } from "geojson";
 import type { GeometryCollection, Topology } from "topojson-specification";
+import { unstitchGeometry } from "../../core/serving/unstitch.ts";
 
 const require = createRequire(import.meta.url);
 
@@ -15,7 +17,7 @@ export async function makeBorders(): Promise<Uint8Array> {
   const countries = features.map(({ id, properties, geometry }) => ({
     type: "Feature",
     properties: { iso_number: id ?? null, name: properties.name },
-    geometry,
+    geometry: unstitchGeometry(geometry as Polygon | MultiPolygon),
   }));
   return Buffer.from(JSON.stringify({ type: "FeatureCollection", features: countries }));
 }

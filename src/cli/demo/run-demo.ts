@@ -41,7 +41,7 @@ const samples = [
     inputs: { title: "A synthetic terrain" },
     /** How it is best seen. */
     query: "?colormap_name=terrain",
-    make: async () => writeGeoTiff(makeTerrain(1200, 900), place),
+    make: async () => writeGeoTiff(makeTerrain(900, 700), place),
   },
   {
     name: "borders",
