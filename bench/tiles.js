@@ -1,3 +1,4 @@
+/* global AbortController */
 /**
  * How fast tiles are made: `npm run bench:tiles [-- --tiles 150] [--size 4096]`.
  * Two copies of one synthetic terrain: the visualization tier (bytes, cut along the tiles of web maps)

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import sharp from "sharp";
@@ -490,23 +490,6 @@ describe("what is kept", () => {
     const other = serve({ a: { ...slope("byte"), nodata: "10" } }, "kept");
     const changed = await look(await other.server.tile(layer("a", "2"), tile, request()));
     expect(changed.at(20, 20)[3]).toBe(0);
-  });
-
-  it("on disk stays within its bound, and loses what was unused for longest", async () => {
-    const disk = createDiskCache(folder, 1000);
-    for (const name of ["a", "b", "c", "d"]) {
-      await disk.put(name, new Uint8Array(90));
-      await disk.get("a");
-    }
-    for (let index = 0; index < 8; index++) {
-      await disk.put(`e${index}`, new Uint8Array(90));
-      await disk.get("a");
-    }
-    const files = await readdir(folder, { recursive: true, withFileTypes: true });
-    expect(files.filter((each) => each.isFile()).length).toBe(11);
-    expect(await disk.get("a")).toBeDefined();
-    expect(await disk.get("b")).toBeUndefined();
-    expect(await disk.get("e7")).toBeDefined();
   });
 });
 

@@ -38,6 +38,7 @@ export function tileRoutes(
     getItemStatistics: async (request) => layers.statistics(await find(request), request),
     getItemInfo: async (request) => layers.info(await find(request)),
     getItemMap: async (request) => layers.map(await find(request), baseOf(request), request),
-    getMapFile: async ({ params, header }) => answerMapFile(params.file, header),
+    getMapFile: async (request) =>
+      answerMapFile(request.params.file, (name) => request.header(name)),
   };
 }
