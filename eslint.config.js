@@ -130,6 +130,8 @@ export default tseslint.config(
         URL: "readonly",
         console: "readonly",
         performance: "readonly",
+        fetch: "readonly",
+        setTimeout: "readonly",
       },
     },
   },

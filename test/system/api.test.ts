@@ -224,7 +224,7 @@ describe("commands", () => {
     await expect(
       client.runCommand({ params: { name: "ping" }, body: { messag: "hi" } }),
     ).rejects.toMatchObject({ status: 400 });
-    expect((await reader.listCommands()).items.map(({ name }) => name)).toEqual(["ping"]);
+    expect((await reader.listCommands()).items.map(({ name }) => name)).toContain("ping");
   });
 });
 
@@ -260,7 +260,7 @@ describe("the documentation", () => {
     expect(page.headers["content-security-policy"]).toMatch(
       /default-src 'none'; style-src 'sha256-/,
     );
-    expect(page.body).not.toMatch(/<script|https?:\/\//);
+    expect(page.body).not.toMatch(/<script|(?:src|href)="https?:\/\//);
     for (const { id } of contracts) expect(page.body).toContain(`id="${id}"`);
     const document = await test.api.server.inject({ url: "/api/v1/openapi.json" });
     expect(document.json()).toMatchObject({ openapi: "3.1.0" });

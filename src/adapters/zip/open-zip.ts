@@ -123,7 +123,7 @@ async function readEntries(zip: yauzl.ZipFile, limits: ZipLimits): Promise<yauzl
         if (!isFolder(entry)) entries.push(entry);
         zip.readEntry();
       } catch (error) {
-        reject(error);
+        reject(error instanceof Error ? error : new Error(String(error)));
       }
     });
     zip.readEntry();

@@ -130,7 +130,7 @@ describe("a definition", () => {
       version: "1",
       nodes: {
         "@start": { type: "start", next: ["zebra"] },
-        zebra: { type: "task", queue: "container-tasks", timeout_seconds: 600, retry },
+        zebra: { type: "task", queue: "container-tasks", timeout_seconds: 3600, retry },
         split: { task: { queue: "functionapp-tasks", timeout_seconds: 300, retry } },
         ant: { retry: { ...retry, max_attempts: 0 } },
         "@end": { type: "end", depends_on: { mode: "all_of", nodes: ["gather", "ant"] } },

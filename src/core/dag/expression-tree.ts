@@ -69,7 +69,9 @@ export function splitName(value: string, fallback: number): { name: string; offs
 }
 
 // The package's declarations import each other without file endings: they resolve for a bundler only.
-const parseTokens = parse as unknown as (tokens: readonly Token[]) => { readonly body: readonly Tree[] };
+const parseTokens = parse as unknown as (tokens: readonly Token[]) => {
+  readonly body: readonly Tree[];
+};
 
 export type ParsedTree =
   | { readonly ok: true; readonly tree: Tree }

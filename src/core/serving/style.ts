@@ -7,7 +7,6 @@ const colour = z.union([
   z.tuple([channel, channel, channel]),
   z.tuple([channel, channel, channel, channel]),
 ]);
-export type Colour = z.infer<typeof colour>;
 
 const range = z.tuple([z.number(), z.number()]).refine(([low, high]) => low < high, {
   message: "the first number must be less than the second",

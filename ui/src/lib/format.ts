@@ -57,17 +57,6 @@ export function percent(fraction: number | null): string {
   return `${value >= 99.95 || value < 0.05 ? Math.round(value) : value.toFixed(1)} %`;
 }
 
-export function bytes(value: number): string {
-  const units = ["B", "kB", "MB", "GB", "TB"];
-  let rest = value;
-  let unit = 0;
-  while (rest >= 1000 && unit < units.length - 1) {
-    rest /= 1000;
-    unit += 1;
-  }
-  return `${rest < 10 && unit > 0 ? rest.toFixed(1) : Math.round(rest)} ${units[unit] ?? "B"}`;
-}
-
 /** The head of an id, enough to tell two apart. */
 export function short(id: string): string {
   return id.length > 12 ? id.slice(0, 8) : id;

@@ -77,7 +77,7 @@ function applyEvent(job: Job, event: JobEvent): Job {
 
 /** A worker's lease makes a dispatched node a running one, and leases have no events. */
 function onWorker(node: NodeSummary, task: CurrentTask | undefined): NodeSummary {
-  if (task === undefined || task.task_id !== node.task_id) return node;
+  if (task?.task_id !== node.task_id) return node;
   if (node.status !== "dispatched" && node.status !== "running") return node;
   const { worker_id, started_at, progress_percent: percent, progress_message: message } = task;
   const progress = percent === null ? node.progress : { percent, message };

@@ -10,7 +10,7 @@ export const flakyEcho = defineHandler("flaky_echo", async (params, { attempt })
   if (drawn / parts < failure_rate) {
     throw new TransientError(`flaky: attempt ${attempt} failed`, { code: "FLAKY" });
   }
-  return { echoed_params: others as Record<string, never> };
+  return { echoed_params: others };
 });
 
 function drawSeeded(seed: number, attempt: number): number {
