@@ -19,8 +19,6 @@ import { describeIssues } from "./describe-issues.ts";
 
 export interface ExecuteDependencies extends ContextDependencies {
   readonly handlers: ReadonlyMap<string, Handler>;
-  /** In the catalogue, and not implemented yet. */
-  readonly notImplemented: ReadonlySet<string>;
   readonly inlineOutputBytes?: number;
 }
 
@@ -67,10 +65,6 @@ async function run(deps: ExecuteDependencies, task: RunningTask): Promise<Ending
 function findHandler(deps: ExecuteDependencies, name: string): Handler {
   const handler = deps.handlers.get(name);
   if (handler !== undefined) return handler;
-  if (deps.notImplemented.has(name)) {
-    const message = `The handler "${name}" is not implemented in this version.`;
-    throw new PermanentError(message, { code: "NOT_IMPLEMENTED" });
-  }
   throw new PermanentError(`There is no handler "${name}".`, { code: "UNKNOWN_HANDLER" });
 }
 

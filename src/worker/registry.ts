@@ -1,4 +1,4 @@
-import type { Handler, HandlerName } from "./define-handler.ts";
+import type { Handler } from "./define-handler.ts";
 import { deleteFiles } from "./handlers/stac/delete-files.ts";
 import { deleteItem } from "./handlers/stac/delete-item.ts";
 import { detectOrphans } from "./handlers/stac/detect-orphans.ts";
@@ -84,8 +84,3 @@ const implemented: readonly Handler[] = [
 export const handlers: ReadonlyMap<string, Handler> = new Map(
   implemented.map((handler) => [handler.contract.name, handler]),
 );
-
-/** Every other contract of the catalogue. A test holds the two together; this list only shrinks. */
-const missing: readonly HandlerName[] = [];
-
-export const notImplemented: ReadonlySet<string> = new Set(missing);

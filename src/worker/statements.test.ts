@@ -17,7 +17,7 @@ import { noGdal } from "../../test/support/handler-context.ts";
 import { consume } from "./consume.ts";
 import { executeTask } from "./execute-task.ts";
 import { createPostgresReporter } from "./postgres-reporter.ts";
-import { handlers, notImplemented } from "./registry.ts";
+import { handlers } from "./registry.ts";
 
 const log = createLogger({ name: "test", level: "error", format: "json" });
 const queue = "counted";
@@ -63,7 +63,7 @@ function start() {
   const reporter = createPostgresReporter({ db: database.db, leaseDb, workerId: "test", log });
   const storage = createLocalStorage(folder);
   const parts = {
-    ...{ handlers, notImplemented, reporter, storage, log },
+    ...{ handlers, reporter, storage, log },
     sources: createSourceResolver({ storage, allowedHosts: [], mounts: [] }),
     gdal: noGdal,
     database: undefined,

@@ -14,7 +14,7 @@ import { executeTask } from "./execute-task.ts";
 import { createHeartbeat } from "./heartbeat.ts";
 import { createHttpReporter } from "./http-reporter.ts";
 import { createPostgresReporter } from "./postgres-reporter.ts";
-import { handlers, notImplemented } from "./registry.ts";
+import { handlers } from "./registry.ts";
 import { makeWorkFolder } from "./work-folder.ts";
 
 export interface RunningWorker {
@@ -66,7 +66,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
       : undefined;
 
   const parts = {
-    ...{ handlers, notImplemented, reporter, storage, sources, gdal, database },
+    ...{ handlers, reporter, storage, sources, gdal, database },
     ...{ workFolder: work.folder, mountFolder, log },
   };
   const consumption = consume({

@@ -108,7 +108,6 @@ describe("a worker process", () => {
     const queue = await makeQueue();
     const tasks = [
       taskOut({ task_id: "e-unknown", handler: "no_such_handler" }),
-      taskOut({ task_id: "e-missing", handler: "raster_mosaic" }),
       taskOut({ task_id: "e-params", handler: "sleep", params: { seconds: "x", other: 1 } }),
       taskOut({ task_id: "e-permanent", handler: "probe", params: { mode: "permanent" } }),
       taskOut({ task_id: "e-transient", handler: "probe", params: { mode: "fail" } }),
@@ -135,7 +134,6 @@ describe("a worker process", () => {
     }
     expect(found).toEqual({
       "e-unknown": ["UNKNOWN_HANDLER", "permanent"],
-      "e-missing": ["NOT_IMPLEMENTED", "permanent"],
       "e-params": ["INVALID_PARAMS", "permanent"],
       "e-permanent": ["PERMANENT", "permanent"],
       "e-transient": ["TRANSIENT", "transient"],
