@@ -37,7 +37,7 @@ afterEach(async () => {
 /** Places that a submission reaches as well as a tick are also tried when only ticks are left. */
 const moments: Partial<Record<FailPoint, readonly number[]>> = {
   "write.events_inserted": [1, 14],
-  "write.jobs_updated": [1, 14],
+  "write.jobs_updated": [1, 5],
   "write.messages_published": [1, 12],
   "tick.before_commit": [1, 5],
   "tick.after_commit": [1, 5],

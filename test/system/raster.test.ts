@@ -192,7 +192,7 @@ describe.skipIf(fixtures === undefined)("a worker that is killed in the middle o
       expect(job.result_data).toMatchObject({ tile_count: 4 });
       const all = (await storage.list(`silver/${id}/`)).items;
       expect(all).toHaveLength(4);
-      expect(all).toEqual(expect.arrayContaining(made));
+      expect(all).toEqual(expect.arrayContaining([...made]));
       const folder = path.join(fleet.dataDirectory, "work");
       await waitFor(
         async () => {

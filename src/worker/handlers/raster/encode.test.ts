@@ -16,9 +16,10 @@ it("a disk without room fails the task before it starts, with that reason and th
     codecs: new Set(["deflate"]),
   });
   const band = {
-    ...{ name: "b1", description: null, data_type: "float32", color: "gray", nodata: null },
+    ...{ name: "b1", description: null, color: "gray", nodata: null },
     ...{ unit: null, scale: null, offset: null, statistics: null, sample: null },
-  } as const;
+    data_type: "float32" as const,
+  };
   const plan = {
     ...{ isCopy: false, warp: undefined, image: undefined, imageAlpha: undefined },
     ...{ nodata: null, sourceWkt2: undefined, translate: [], addAlpha: false },
