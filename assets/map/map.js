@@ -1,4 +1,4 @@
-/* global document, fetch */
+/* global document */
 // The map page of a layer. Everything comes from this server: no key, no tiles of anybody else.
 import * as maplibre from "./maplibre-gl.mjs";
 
