@@ -79,7 +79,11 @@ export const quick = {
   MAX_DELIVERIES: "20",
 };
 
-export const twoQueues = { WORKER_QUEUE: "functionapp-tasks,dag-worker-tasks" };
+/** Without GDAL's programs, which a worker would ask for their version at each of its many starts. */
+export const twoQueues = {
+  WORKER_QUEUE: "functionapp-tasks,dag-worker-tasks",
+  GDAL_ENGINE: "wasm",
+};
 
 /** Waits until a program has stopped itself at its fail-point. */
 export async function frozen({ name, pid }: Program): Promise<void> {
