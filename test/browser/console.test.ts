@@ -208,7 +208,7 @@ describe.skipIf(isOff)("the console (skipped where there is no Chromium)", () =>
     await page.getByRole("button", { name: "Retry failed" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Retry failed" }).click();
     await page.waitForURL((url) => !url.pathname.endsWith(job));
-    await page.getByText("Runs again").first().waitFor();
+    await page.getByText("Runs again", { exact: true }).waitFor();
     await page
       .locator(".job-facts")
       .getByRole("link", { name: job.slice(0, 8) })
