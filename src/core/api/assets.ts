@@ -1,7 +1,20 @@
 import { z } from "zod";
-import { assetEventType, assetId, clearanceState, exposure } from "../model/asset.ts";
+import { assetEventType } from "../model/asset.ts";
 import { platformId } from "../model/platform.ts";
-import { approvalState, processingState, versionLabel } from "../model/version.ts";
+import { processingState } from "../model/version.ts";
+import {
+  againErrors,
+  approveErrors,
+  assetFilter,
+  changeErrors,
+  decisionBodies,
+  oneAsset,
+  oneVersion,
+  ordinal,
+  reprocessed,
+  resubmitted,
+  rollbackErrors,
+} from "./asset-parts.ts";
 import {
   asset,
   assetEvent,
@@ -12,12 +25,7 @@ import {
 } from "./asset-schemas.ts";
 import { defineContract } from "./contract.ts";
 import { accepted, actor, requestOptions } from "./requests.ts";
-import { integer, object, page, paging } from "./schemas.ts";
-
-const one = z.object({ asset_id: assetId });
-const ordinal = integer(0, 2_147_483_647);
-const oneVersion = z.object({ asset_id: assetId, version_ordinal: ordinal });
-const reason = z.string().min(1).max(2000);
+import { page, paging } from "./schemas.ts";
 
 const listAssets = defineContract({
   id: "listAssets",
@@ -27,15 +35,8 @@ const listAssets = defineContract({
   summary: "Assets, the last changed first, each with its newest version.",
   query: z.strictObject({
     platform_id: platformId.optional(),
-    refs: z
-      .string()
-      .max(2048)
-      .optional()
-      .describe('references that the asset must have, as JSON: {"dataset_id":"a"}'),
-    clearance_state: clearanceState.optional(),
-    approval_state: approvalState.optional().describe("of any version"),
+    ...assetFilter,
     processing_state: processingState.optional().describe("of any version"),
-    deleted: z.enum(["true", "false"]).default("false"),
     search: z.string().min(1).max(128).optional().describe("part of the id, a reference or name"),
     ...paging,
   }),
@@ -49,7 +50,7 @@ const getAsset = defineContract({
   path: "/api/v1/assets/{asset_id}",
   access: "read",
   summary: "One asset with its versions and the addresses at which it is served.",
-  params: one,
+  params: oneAsset,
   response: asset,
   errors: ["ASSET_NOT_FOUND"],
 });
@@ -60,7 +61,7 @@ const listAssetEvents = defineContract({
   path: "/api/v1/assets/{asset_id}/events",
   access: "read",
   summary: "Who did what to an asset, the oldest first.",
-  params: one,
+  params: oneAsset,
   query: z.strictObject({
     version_ordinal: ordinal.optional(),
     event_type: assetEventType.optional(),
@@ -87,14 +88,8 @@ const getAssetVersion = defineContract({
   errors: ["ASSET_NOT_FOUND", "VERSION_NOT_FOUND"],
 });
 
-/** Beside their own refusals. */
-const changeErrors = [
-  "BAD_REQUEST",
-  "ASSET_NOT_FOUND",
-  "VERSION_NOT_FOUND",
-  "TRANSITION_REFUSED",
-  "EDIT_CONFLICT",
-] as const;
+const decide = decisionBodies(actor);
+const changed = { response: asset, errors: changeErrors } as const;
 
 const approveVersion = defineContract({
   id: "approveVersion",
@@ -103,13 +98,9 @@ const approveVersion = defineContract({
   access: "curate",
   summary: "Approve a version and clear its asset; public clearance starts the export.",
   params: oneVersion,
-  body: z.strictObject({
-    clearance: z.enum(["ouo", "public"]),
-    note: reason.optional(),
-    actor,
-  }),
+  body: decide.approve,
   response: asset,
-  errors: [...changeErrors, "VERSION_NOT_PROCESSED", "VERSION_BUSY"],
+  errors: [...changeErrors, ...approveErrors],
 });
 
 const rejectVersion = defineContract({
@@ -119,9 +110,8 @@ const rejectVersion = defineContract({
   access: "curate",
   summary: "Reject a version, with the reason.",
   params: oneVersion,
-  body: z.strictObject({ reason, actor }),
-  response: asset,
-  errors: [...changeErrors],
+  body: decide.withReason,
+  ...changed,
 });
 
 const withdrawVersion = defineContract({
@@ -131,9 +121,8 @@ const withdrawVersion = defineContract({
   access: "curate",
   summary: "Take an approval back: the version is no longer served from this moment.",
   params: oneVersion,
-  body: z.strictObject({ reason, actor }),
-  response: asset,
-  errors: [...changeErrors],
+  body: decide.withReason,
+  ...changed,
 });
 
 const unpublishVersion = defineContract({
@@ -143,9 +132,8 @@ const unpublishVersion = defineContract({
   access: "curate",
   summary: "Delete a version: its row stays, a job removes what was made.",
   params: oneVersion,
-  body: z.strictObject({ reason: reason.optional(), actor }).default({}),
-  response: asset,
-  errors: [...changeErrors],
+  body: decide.unpublish,
+  ...changed,
 });
 
 const unpublishAsset = defineContract({
@@ -154,11 +142,17 @@ const unpublishAsset = defineContract({
   path: "/api/v1/assets/{asset_id}/unpublish",
   access: "curate",
   summary: "Delete an asset with all its versions.",
-  params: one,
-  body: z.strictObject({ reason: reason.optional(), actor }).default({}),
-  response: asset,
-  errors: [...changeErrors],
+  params: oneAsset,
+  body: decide.unpublish,
+  ...changed,
 });
+
+const again = {
+  response: accepted,
+  status: 202,
+  also: { 200: "the request id or the idempotency key came before, and this is its request" },
+  errors: [...changeErrors, ...againErrors],
+} as const;
 
 const resubmitVersion = defineContract({
   id: "resubmitVersion",
@@ -167,19 +161,8 @@ const resubmitVersion = defineContract({
   access: "operate",
   summary: "Hand in an unresolved version again, with other data if need be.",
   params: oneVersion,
-  body: z
-    .strictObject({
-      version_label: versionLabel.optional(),
-      workflow_id: z.string().min(1).max(64).optional(),
-      inputs: object.optional().describe("those of the last time unless given"),
-      ...requestOptions,
-      actor,
-    })
-    .prefault({}),
-  response: accepted,
-  status: 202,
-  also: { 200: "the request id or the idempotency key came before, and this is its request" },
-  errors: [...changeErrors, "INVALID_SUBMISSION", "VERSION_BUSY", "IDEMPOTENCY_CONFLICT"],
+  body: z.strictObject({ ...resubmitted, ...requestOptions, actor }).prefault({}),
+  ...again,
 });
 
 const reprocessVersion = defineContract({
@@ -189,17 +172,8 @@ const reprocessVersion = defineContract({
   access: "operate",
   summary: "Process the same data again: one more revision, and no new review.",
   params: oneVersion,
-  body: z
-    .strictObject({
-      inputs: object.optional().describe("replace some of those of the last time"),
-      ...requestOptions,
-      actor,
-    })
-    .prefault({}),
-  response: accepted,
-  status: 202,
-  also: { 200: "the request id or the idempotency key came before, and this is its request" },
-  errors: [...changeErrors, "INVALID_SUBMISSION", "VERSION_BUSY", "IDEMPOTENCY_CONFLICT"],
+  body: z.strictObject({ ...reprocessed, ...requestOptions, actor }).prefault({}),
+  ...again,
 });
 
 const rollbackVersion = defineContract({
@@ -209,9 +183,9 @@ const rollbackVersion = defineContract({
   access: "operate",
   summary: "Serve the outputs of an earlier revision again, as a new revision.",
   params: oneVersion,
-  body: z.strictObject({ to_revision: z.number().int().min(1), actor }),
+  body: decide.rollback,
   response: asset,
-  errors: [...changeErrors, "REVISION_NOT_FOUND", "VERSION_BUSY"],
+  errors: [...changeErrors, ...rollbackErrors],
 });
 
 const exportVersion = defineContract({
@@ -222,8 +196,7 @@ const exportVersion = defineContract({
   summary: "Start the export of a public version again that failed.",
   params: oneVersion,
   body: z.strictObject({ actor }).default({}),
-  response: asset,
-  errors: [...changeErrors],
+  ...changed,
 });
 
 const setClearance = defineContract({
@@ -232,10 +205,9 @@ const setClearance = defineContract({
   path: "/api/v1/assets/{asset_id}/clearance",
   access: "curate",
   summary: "Change who may see an asset; effective at once for every version.",
-  params: one,
-  body: z.strictObject({ clearance: clearanceState, reason: reason.optional(), actor }),
-  response: asset,
-  errors: [...changeErrors],
+  params: oneAsset,
+  body: decide.clearance,
+  ...changed,
 });
 
 const setExposure = defineContract({
@@ -244,10 +216,9 @@ const setExposure = defineContract({
   path: "/api/v1/assets/{asset_id}/exposure",
   access: "curate",
   summary: "Serve only the latest approved version, or each approved one as well.",
-  params: one,
-  body: z.strictObject({ exposure, actor }),
-  response: asset,
-  errors: [...changeErrors],
+  params: oneAsset,
+  body: decide.exposure,
+  ...changed,
 });
 
 export const assetContracts = [

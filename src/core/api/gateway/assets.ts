@@ -1,9 +1,19 @@
 import { z } from "zod";
-import { assetId, clearanceState, exposure } from "../../model/asset.ts";
-import { approvalState, versionLabel } from "../../model/version.ts";
+import {
+  againErrors,
+  approveErrors,
+  assetFilter,
+  changeErrors as sharedErrors,
+  decisionBodies,
+  oneAsset,
+  oneVersion,
+  reprocessed,
+  resubmitted,
+  rollbackErrors,
+} from "../asset-parts.ts";
 import { serviceUrls } from "../asset-schemas.ts";
 import { defineContract } from "../contract.ts";
-import { integer, object, page, paging } from "../schemas.ts";
+import { page, paging } from "../schemas.ts";
 import {
   partnerAccepted,
   partnerAsset,
@@ -14,13 +24,8 @@ import {
 } from "./partner-schemas.ts";
 import { partnerOptions } from "./platform.ts";
 
-const one = z.object({ asset_id: assetId });
-const oneVersion = z.object({
-  asset_id: assetId,
-  version_ordinal: integer(0, 2_147_483_647),
-});
-const reason = z.string().min(1).max(2000);
 const actor = z.string().min(1).max(48).optional().describe("who of yours decides");
+const decide = decisionBodies(actor);
 
 const assetsList = defineContract({
   id: "assetsList",
@@ -28,17 +33,7 @@ const assetsList = defineContract({
   path: "/api/assets",
   access: "read",
   summary: "Your assets, the last changed first.",
-  query: z.strictObject({
-    refs: z
-      .string()
-      .max(2048)
-      .optional()
-      .describe('references that the asset must have, as JSON: {"dataset_id":"a"}'),
-    clearance_state: clearanceState.optional(),
-    approval_state: approvalState.optional().describe("of any version"),
-    deleted: z.enum(["true", "false"]).default("false"),
-    ...paging,
-  }),
+  query: z.strictObject({ ...assetFilter, ...paging }),
   response: page(partnerAsset),
   errors: ["BAD_REQUEST"],
 });
@@ -49,7 +44,7 @@ const assetsGet = defineContract({
   path: "/api/assets/{asset_id}",
   access: "read",
   summary: "One of your assets with its versions.",
-  params: one,
+  params: oneAsset,
   response: partnerAssetDetail,
   errors: ["ASSET_NOT_FOUND"],
 });
@@ -62,7 +57,7 @@ const assetsServices = defineContract({
   path: "/api/assets/{asset_id}/services",
   access: "read",
   summary: "Where an asset is served now: what is approved, cleared and exposed at this moment.",
-  params: one,
+  params: oneAsset,
   response: z.object({ services, previews: services }).meta({ id: "PartnerServices" }),
   errors: ["ASSET_NOT_FOUND", "UNAVAILABLE"],
 });
@@ -73,7 +68,7 @@ const assetsEvents = defineContract({
   path: "/api/assets/{asset_id}/events",
   access: "read",
   summary: "Who did what to an asset, the oldest first.",
-  params: one,
+  params: oneAsset,
   query: z.strictObject({ ...paging }),
   response: page(partnerEvent),
   errors: ["BAD_REQUEST", "ASSET_NOT_FOUND"],
@@ -92,16 +87,8 @@ const assetsVersion = defineContract({
   errors: ["BAD_REQUEST", "ASSET_NOT_FOUND", "VERSION_NOT_FOUND"],
 });
 
-/** Beside their own refusals. */
-const changeErrors = [
-  "BAD_REQUEST",
-  "ASSET_NOT_FOUND",
-  "VERSION_NOT_FOUND",
-  "TRANSITION_REFUSED",
-  "EDIT_CONFLICT",
-  "UNAVAILABLE",
-] as const;
-
+/** The orchestrator, whom every change is asked of, may be away. */
+const changeErrors = [...sharedErrors, "UNAVAILABLE"] as const;
 const changed = { response: partnerAssetDetail, errors: changeErrors } as const;
 
 const assetsApprove = defineContract({
@@ -111,9 +98,9 @@ const assetsApprove = defineContract({
   access: "curate",
   summary: "Approve a version and clear its asset; public clearance starts the export.",
   params: oneVersion,
-  body: z.strictObject({ clearance: z.enum(["ouo", "public"]), note: reason.optional(), actor }),
+  body: decide.approve,
   response: partnerAssetDetail,
-  errors: [...changeErrors, "VERSION_NOT_PROCESSED", "VERSION_BUSY"],
+  errors: [...changeErrors, ...approveErrors],
 });
 
 const assetsReject = defineContract({
@@ -123,7 +110,7 @@ const assetsReject = defineContract({
   access: "curate",
   summary: "Reject a version, with the reason.",
   params: oneVersion,
-  body: z.strictObject({ reason, actor }),
+  body: decide.withReason,
   ...changed,
 });
 
@@ -134,7 +121,7 @@ const assetsWithdraw = defineContract({
   access: "curate",
   summary: "Take an approval back: the version is no longer served from this moment.",
   params: oneVersion,
-  body: z.strictObject({ reason, actor }),
+  body: decide.withReason,
   ...changed,
 });
 
@@ -145,7 +132,7 @@ const assetsUnpublishVersion = defineContract({
   access: "curate",
   summary: "Delete a version; what was made is removed.",
   params: oneVersion,
-  body: z.strictObject({ reason: reason.optional(), actor }).default({}),
+  body: decide.unpublish,
   ...changed,
 });
 
@@ -155,8 +142,8 @@ const assetsUnpublish = defineContract({
   path: "/api/assets/{asset_id}/unpublish",
   access: "curate",
   summary: "Delete an asset with all its versions.",
-  params: one,
-  body: z.strictObject({ reason: reason.optional(), actor }).default({}),
+  params: oneAsset,
+  body: decide.unpublish,
   ...changed,
 });
 
@@ -167,9 +154,9 @@ const assetsRollback = defineContract({
   access: "curate",
   summary: "Serve the outputs of an earlier revision again, as a new revision.",
   params: oneVersion,
-  body: z.strictObject({ to_revision: z.number().int().min(1), actor }),
+  body: decide.rollback,
   response: partnerAssetDetail,
-  errors: [...changeErrors, "REVISION_NOT_FOUND", "VERSION_BUSY"],
+  errors: [...changeErrors, ...rollbackErrors],
 });
 
 const assetsClearance = defineContract({
@@ -178,8 +165,8 @@ const assetsClearance = defineContract({
   path: "/api/assets/{asset_id}/clearance",
   access: "curate",
   summary: "Change who may see an asset; effective at once for every version.",
-  params: one,
-  body: z.strictObject({ clearance: clearanceState, reason: reason.optional(), actor }),
+  params: oneAsset,
+  body: decide.clearance,
   ...changed,
 });
 
@@ -189,8 +176,8 @@ const assetsExposure = defineContract({
   path: "/api/assets/{asset_id}/exposure",
   access: "curate",
   summary: "Serve only the latest approved version, or each approved one as well.",
-  params: one,
-  body: z.strictObject({ exposure, actor }),
+  params: oneAsset,
+  body: decide.exposure,
   ...changed,
 });
 
@@ -198,7 +185,7 @@ const again = {
   response: partnerAccepted,
   status: 202,
   also: { 200: "the idempotency key came before, and this is its request" },
-  errors: [...changeErrors, "INVALID_SUBMISSION", "VERSION_BUSY", "IDEMPOTENCY_CONFLICT"],
+  errors: [...changeErrors, ...againErrors],
 } as const;
 
 const assetsResubmit = defineContract({
@@ -208,14 +195,7 @@ const assetsResubmit = defineContract({
   access: "submit",
   summary: "Hand in an unresolved version again, with other data if need be.",
   params: oneVersion,
-  body: z
-    .strictObject({
-      version_label: versionLabel.optional(),
-      workflow_id: z.string().min(1).max(64).optional(),
-      inputs: object.optional().describe("those of the last time unless given"),
-      ...partnerOptions,
-    })
-    .prefault({}),
+  body: z.strictObject({ ...resubmitted, ...partnerOptions }).prefault({}),
   ...again,
 });
 
@@ -226,12 +206,7 @@ const assetsReprocess = defineContract({
   access: "submit",
   summary: "Process the same data again: one more revision, and no new review.",
   params: oneVersion,
-  body: z
-    .strictObject({
-      inputs: object.optional().describe("replace some of those of the last time"),
-      ...partnerOptions,
-    })
-    .prefault({}),
+  body: z.strictObject({ ...reprocessed, ...partnerOptions }).prefault({}),
   ...again,
 });
 

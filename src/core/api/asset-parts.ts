@@ -1,0 +1,65 @@
+/**
+ * What the orchestrator's routes for assets and the partners' have in common: what is asked and
+ * sent. What is answered is not shared, so that nothing of ours appears to partners by itself.
+ */
+import { z } from "zod";
+import { assetId, clearanceState, exposure } from "../model/asset.ts";
+import { approvalState, versionLabel } from "../model/version.ts";
+import { integer, object } from "./schemas.ts";
+
+export const ordinal = integer(0, 2_147_483_647);
+export const oneAsset = z.object({ asset_id: assetId });
+export const oneVersion = z.object({ asset_id: assetId, version_ordinal: ordinal });
+
+export const assetFilter = {
+  refs: z
+    .string()
+    .max(2048)
+    .optional()
+    .describe('references that the asset must have, as JSON: {"dataset_id":"a"}'),
+  clearance_state: clearanceState.optional(),
+  approval_state: approvalState.optional().describe("of any version"),
+  deleted: z.enum(["true", "false"]).default("false"),
+};
+
+const reason = z.string().min(1).max(2000);
+
+/** What is decided about an asset or a version; who decides is said in the caller's own way. */
+export function decisionBodies(actor: z.ZodOptional<z.ZodString>) {
+  return {
+    approve: z.strictObject({
+      clearance: z.enum(["ouo", "public"]),
+      note: reason.optional(),
+      actor,
+    }),
+    withReason: z.strictObject({ reason, actor }),
+    unpublish: z.strictObject({ reason: reason.optional(), actor }).default({}),
+    rollback: z.strictObject({ to_revision: z.number().int().min(1), actor }),
+    clearance: z.strictObject({ clearance: clearanceState, reason: reason.optional(), actor }),
+    exposure: z.strictObject({ exposure, actor }),
+  };
+}
+
+/** What a version is processed with when it is handed in again. */
+export const resubmitted = {
+  version_label: versionLabel.optional(),
+  workflow_id: z.string().min(1).max(64).optional(),
+  inputs: object.optional().describe("those of the last time unless given"),
+};
+
+export const reprocessed = {
+  inputs: object.optional().describe("replace some of those of the last time"),
+};
+
+/** Beside the refusals of each change. */
+export const changeErrors = [
+  "BAD_REQUEST",
+  "ASSET_NOT_FOUND",
+  "VERSION_NOT_FOUND",
+  "TRANSITION_REFUSED",
+  "EDIT_CONFLICT",
+] as const;
+
+export const approveErrors = ["VERSION_NOT_PROCESSED", "VERSION_BUSY"] as const;
+export const rollbackErrors = ["REVISION_NOT_FOUND", "VERSION_BUSY"] as const;
+export const againErrors = ["INVALID_SUBMISSION", "VERSION_BUSY", "IDEMPOTENCY_CONFLICT"] as const;
