@@ -9,6 +9,8 @@ import { createClient } from "../../src/core/api/client.ts";
 import type { TestDatabase } from "../support/database.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { makeWorkflowFolder } from "../support/domain.ts";
+import type { PartnerAccepted, PartnerAsset } from "../support/partner.ts";
+import { Partner } from "../support/partner.ts";
 import { Fleet } from "../support/programs.ts";
 import { waitFor } from "../support/wait.ts";
 
@@ -30,10 +32,8 @@ outputs:
 
 let database: TestDatabase;
 let fleet: Fleet;
-let url: string;
-let key: string;
+let partner: Partner;
 let folder: Awaited<ReturnType<typeof makeWorkflowFolder>>;
-const answers: string[] = [];
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -42,10 +42,10 @@ beforeAll(async () => {
   fleet = new Fleet(database.url, folder.folder);
   const orchestrator = await fleet.orchestrator();
   await fleet.worker();
-  ({ url } = await fleet.gateway(orchestrator));
+  const { url } = await fleet.gateway(orchestrator);
   const operator = createClient({ baseUrl: orchestrator.url, fetch });
   const body = { platform_id: "ddh", name: "lifecycle", scopes: ["admin" as const] };
-  ({ key } = await operator.createKey({ body }));
+  partner = new Partner(url, (await operator.createKey({ body })).key);
   const silver = path.join(fleet.dataDirectory, "storage/silver");
   await mkdir(silver, { recursive: true });
   for (const name of ["v1.tif", "v2.tif"]) await writeFile(path.join(silver, name), name);
@@ -56,42 +56,6 @@ afterAll(async () => {
   await folder.remove();
 });
 
-async function call<Body>(method: string, at: string, body?: object, expected?: number) {
-  const answer = await fetch(url + at, {
-    method,
-    headers: {
-      authorization: `Bearer ${key}`,
-      ...(body === undefined ? {} : { "content-type": "application/json" }),
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const text = await answer.text();
-  answers.push(text);
-  if (expected === undefined) expect(answer.ok, `${method} ${at}: ${text}`).toBe(true);
-  else expect([at, answer.status, text]).toEqual([at, expected, text]);
-  return JSON.parse(text) as Body;
-}
-
-interface Version {
-  readonly version_ordinal: number;
-  readonly approval_state: string;
-  readonly processing_state: string;
-  readonly revision: number;
-  readonly export_state: string | null;
-  readonly external_blob_path: string | null;
-}
-interface Asset {
-  readonly clearance_state: string;
-  readonly latest_approved_version_ordinal: number | null;
-  readonly versions: readonly Version[];
-}
-interface Accepted {
-  readonly request_id: string;
-  readonly asset_id: string;
-  readonly version_ordinal: number;
-  readonly revision: number;
-}
-
 const submission = (label: string, file: string) => ({
   workflow_id: "light_etl",
   platform_refs: { dataset_id: "birds2023", resource_id: "viewer" },
@@ -100,30 +64,13 @@ const submission = (label: string, file: string) => ({
   submitted_by: "alice",
 });
 
-async function submitted(label: string, file: string): Promise<Accepted> {
-  const body = submission(label, file);
-  const accepted = await call<Accepted>("POST", "/api/platform/submit", body, 202);
-  await ended(accepted.request_id);
-  return accepted;
-}
-
-async function ended(requestId: string): Promise<void> {
-  const found = await waitFor(
-    async () => {
-      const at = `/api/platform/status/${requestId}`;
-      const { status } = await call<{ status: string }>("GET", at);
-      return status !== "pending" && status !== "running" && status;
-    },
-    { what: `the end of ${requestId}`, timeoutMs: 30_000 },
-  );
-  expect(found).toBe("completed");
-}
+const submitted = (label: string, file: string) => partner.submit(submission(label, file));
 
 const refusedSubmission = () =>
-  call<{ code: string }>("POST", "/api/platform/submit", submission("next", "v2.tif"), 409);
+  partner.call<{ code: string }>("POST", "/api/platform/submit", submission("next", "v2.tif"), 409);
 
 const shownAt = async (assetId: string) => {
-  const { services } = await call<{ services: { version: string; tiles: string }[] }>(
+  const { services } = await partner.call<{ services: { version: string; tiles: string }[] }>(
     "GET",
     `/api/assets/${assetId}/services`,
   );
@@ -136,9 +83,9 @@ describe("the life of a dataset", () => {
     const first = await submitted("V1", "v1.tif");
     const { asset_id } = first;
     const asset = `/api/assets/${asset_id}`;
-    const get = () => call<Asset>("GET", asset);
+    const get = () => partner.call<PartnerAsset>("GET", asset);
     const act = (ordinal: number, verb: string, body: object) =>
-      call<Asset>("POST", `${asset}/versions/${ordinal}/${verb}`, { actor: "carol", ...body });
+      partner.decide(asset_id, ordinal, verb, body);
     expect(first.version_ordinal).toBe(0);
     expect(await get()).toMatchObject({
       clearance_state: "uncleared",
@@ -153,8 +100,13 @@ describe("the life of a dataset", () => {
     expect((await refusedSubmission()).code).toBe("VERSION_UNRESOLVED");
 
     // Handed in again, approved, served.
-    const again = await call<Accepted>("POST", `${asset}/versions/0/resubmit`, {}, 202);
-    await ended(again.request_id);
+    const again = await partner.call<PartnerAccepted>(
+      "POST",
+      `${asset}/versions/0/resubmit`,
+      {},
+      202,
+    );
+    await partner.ended(again.request_id);
     await act(0, "approve", { clearance: "ouo" });
     expect(await get()).toMatchObject({
       clearance_state: "ouo",
@@ -172,15 +124,20 @@ describe("the life of a dataset", () => {
     await act(1, "unpublish", {});
     const third = await submitted("V2 again", "v2.tif");
     expect(third.version_ordinal).toBe(2);
-    await call("PUT", `${asset}/exposure`, { exposure: "all-versions" });
+    await partner.call("PUT", `${asset}/exposure`, { exposure: "all-versions" });
     expect(await shownAt(asset_id)).toEqual(["latest", "0"]);
     await act(2, "approve", { clearance: "ouo" });
     expect(await get()).toMatchObject({ latest_approved_version_ordinal: 2 });
     expect(await shownAt(asset_id)).toEqual(["latest", "0", "2"]);
 
     // Processed again: a revision, and no new version.
-    const revised = await call<Accepted>("POST", `${asset}/versions/0/reprocess`, {}, 202);
-    await ended(revised.request_id);
+    const revised = await partner.call<PartnerAccepted>(
+      "POST",
+      `${asset}/versions/0/reprocess`,
+      {},
+      202,
+    );
+    await partner.ended(revised.request_id);
     const [zero] = (await get()).versions;
     expect(zero).toMatchObject({ revision: revised.revision, approval_state: "approved" });
     expect(revised.revision).toBeGreaterThan(again.revision);
@@ -190,7 +147,7 @@ describe("the life of a dataset", () => {
     expect(await get()).toMatchObject({ latest_approved_version_ordinal: 0 });
     expect(await shownAt(asset_id)).toEqual(["latest", "0"]);
 
-    const { items } = await call<{ items: { event_type: string; actor: string }[] }>(
+    const { items } = await partner.call<{ items: { event_type: string; actor: string }[] }>(
       "GET",
       `${asset}/events?limit=200`,
     );
@@ -214,10 +171,13 @@ describe("the life of a dataset", () => {
   }, 120_000);
 
   it("ends in a copy for the public, when it is cleared for it", async () => {
-    const { items } = await call<{ items: { asset_id: string }[] }>("GET", "/api/assets");
+    const { items } = await partner.call<{ items: { asset_id: string }[] }>("GET", "/api/assets");
     const asset = `/api/assets/${items[0]!.asset_id}`;
-    const get = () => call<Asset>("GET", asset);
-    await call("POST", `${asset}/versions/2/approve`, { clearance: "public", actor: "carol" });
+    const get = () => partner.call<PartnerAsset>("GET", asset);
+    await partner.call("POST", `${asset}/versions/2/approve`, {
+      clearance: "public",
+      actor: "carol",
+    });
     const exported = await waitFor(
       async () => {
         const { versions } = await get();
@@ -231,7 +191,7 @@ describe("the life of a dataset", () => {
     expect(exported).toMatch(/^external\//);
 
     expect(await get()).toMatchObject({ clearance_state: "public" });
-    await call("PUT", `${asset}/clearance`, { clearance: "ouo", actor: "carol" });
+    await partner.call("PUT", `${asset}/clearance`, { clearance: "ouo", actor: "carol" });
     expect(await get()).toMatchObject({ clearance_state: "ouo" });
   }, 60_000);
 
@@ -241,7 +201,7 @@ describe("the life of a dataset", () => {
     );
     expect(rows.length).toBeGreaterThan(4);
     for (const { job_id } of rows) {
-      expect(answers.filter((text) => text.includes(job_id))).toEqual([]);
+      expect(partner.answers.filter((text) => text.includes(job_id))).toEqual([]);
     }
   });
 });

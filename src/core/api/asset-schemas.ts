@@ -1,7 +1,13 @@
 import { z } from "zod";
 import { assetEventType, clearanceState, exposure } from "../model/asset.ts";
 import { requestKind, requestStatus } from "../model/request.ts";
-import { approvalState, exportState, processingState, serviceOutputs } from "../model/version.ts";
+import {
+  approvalState,
+  exportState,
+  processingState,
+  sameContentAs,
+  serviceOutputs,
+} from "../model/version.ts";
 import { count, object, timestamp } from "./schemas.ts";
 
 export const assetVersion = z
@@ -22,6 +28,7 @@ export const assetVersion = z
     revision: z.number().int(),
     served_revision: z.number().int().nullable(),
     ...serviceOutputs.shape,
+    same_content_as: sameContentAs,
     export_state: exportState.nullable(),
     export_job_id: z.string().nullable(),
     external_blob_path: z.string().nullable(),

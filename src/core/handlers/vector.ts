@@ -53,6 +53,8 @@ const prepare = defineContract({
   result: z.object({
     load_id: identifier,
     table_name: tableName,
+    /** Of the file as it was handed in; of several, such as a shapefile's, of the list of theirs. */
+    content_hash: z.string(),
     tables: z.array(table.extend({ chunk_count: z.number().int() })),
     chunks: z.array(chunk),
     chunk_count: z.number().int(),

@@ -41,12 +41,25 @@ export type ExportState = z.infer<typeof exportState>;
 /** The platform's own name of a version. It is shown and never read. */
 export const versionLabel = z.string().min(1).max(128);
 
+/** Of the file that was handed in, not of what was made of it: who sent it can compare. */
+export const contentHash = z
+  .string()
+  .nullable()
+  .describe("SHA-256 of the source as a multihash: 1220 and 64 hexadecimal digits");
+
+export const sameContentAs = z
+  .number()
+  .int()
+  .min(0)
+  .nullable()
+  .describe("the first version of the asset that was made from a source of the same content");
+
 /** Where the outputs of a revision are. */
 export const serviceOutputs = z.object({
   blob_path: z.string().nullable(),
   table_name: z.string().nullable(),
   stac_collection_id: z.string().nullable(),
   stac_item_id: z.string().nullable(),
-  content_hash: z.string().nullable(),
+  content_hash: contentHash,
 });
 export type ServiceOutputs = z.infer<typeof serviceOutputs>;

@@ -14,11 +14,15 @@ export const assetColumnNames = [
 ];
 export const assetColumns = assetColumnNames.join(", ");
 
+/** Of `asset_versions v`. */
 export const versionColumns = `asset_id, version_ordinal, version_label, approval_state, reviewer,
   reviewed_at, rejection_reason, withdrawn_at, processing_state, processing_error, request_id,
   workflow_id, current_job_id, revision, served_revision, blob_path, table_name,
   stac_collection_id, stac_item_id, content_hash, export_state, export_job_id,
-  external_blob_path, adf_run_id, deleted_at, deleted_by, created_at, updated_at`;
+  external_blob_path, adf_run_id, deleted_at, deleted_by, created_at, updated_at,
+  (SELECT min(o.version_ordinal) FROM dagapp.asset_versions o WHERE o.asset_id = v.asset_id
+    AND o.content_hash = v.content_hash AND o.version_ordinal < v.version_ordinal
+    AND o.deleted_at IS NULL) AS same_content_as`;
 
 export async function findAsset(db: Queryable, assetId: string): Promise<AssetSummary | undefined> {
   const { rows } = await db.query(
@@ -31,7 +35,7 @@ export async function findAsset(db: Queryable, assetId: string): Promise<AssetSu
 /** In their order. */
 export async function readVersions(db: Queryable, assetId: string): Promise<AssetVersion[]> {
   const { rows } = await db.query(
-    `SELECT ${versionColumns} FROM dagapp.asset_versions
+    `SELECT ${versionColumns} FROM dagapp.asset_versions v
      WHERE asset_id = $1 ORDER BY version_ordinal`,
     [assetId],
   );

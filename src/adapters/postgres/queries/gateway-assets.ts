@@ -100,6 +100,7 @@ interface VersionRow {
   readonly revision: number;
   readonly served_revision: number | null;
   readonly content_hash: string | null;
+  readonly same_content_as: number | null;
   readonly stac_collection_id: string | null;
   readonly stac_item_id: string | null;
   readonly export_state: ExportState | null;
@@ -124,7 +125,7 @@ export async function listVersions(
     `SELECT asset_id, version_ordinal, version_label, approval_state, reviewer, reviewed_at,
        rejection_reason, withdrawn_at, processing_state, processing_error, request_id, workflow_id,
        revision, served_revision, content_hash, stac_collection_id, stac_item_id, export_state,
-       external_blob_path, deleted_at, created_at, updated_at
+       external_blob_path, deleted_at, created_at, updated_at, same_content_as
      FROM gateway.asset_versions WHERE ${where.toString()} ORDER BY version_ordinal`,
     where.values,
   );

@@ -5,7 +5,13 @@
 import { z } from "zod";
 import { assetEventType, clearanceState, exposure } from "../../model/asset.ts";
 import { requestKind, requestStatus } from "../../model/request.ts";
-import { approvalState, exportState, processingState } from "../../model/version.ts";
+import {
+  approvalState,
+  contentHash,
+  exportState,
+  processingState,
+  sameContentAs,
+} from "../../model/version.ts";
 import { count, object, timestamp } from "../schemas.ts";
 
 const revision = z.number().int();
@@ -59,7 +65,8 @@ export const partnerVersion = z
     workflow_id: z.string(),
     revision,
     served_revision: revision.nullable(),
-    content_hash: z.string().nullable(),
+    content_hash: contentHash,
+    same_content_as: sameContentAs,
     stac_collection_id: z.string().nullable(),
     stac_item_id: z.string().nullable(),
     export_state: exportState.nullable(),
@@ -100,7 +107,7 @@ export const partnerRevision = z
     restored_from: revision.nullable(),
     processing_state: processingState,
     processing_error: z.string().nullable(),
-    content_hash: z.string().nullable(),
+    content_hash: contentHash,
     created_by: z.string(),
     created_at: timestamp,
     completed_at: timestamp.nullable(),

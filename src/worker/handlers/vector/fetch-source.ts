@@ -13,6 +13,8 @@ export interface SourceFile {
   readonly format: SourceFormat;
   /** As the sender calls it, for a table that nobody named. */
   readonly name: string;
+  /** As they were handed in, the file itself first: an archive is one, a shapefile several. */
+  readonly received: readonly string[];
 }
 
 export async function fetchSource(
@@ -27,7 +29,8 @@ export async function fetchSource(
   if (ending === ".zip") {
     const archive = path.join(context.workDir, "source.zip");
     await source.fetchTo(archive, options);
-    return checkSignature(await unpackArchive(archive, folder, options));
+    const unpacked = await unpackArchive(archive, folder, options);
+    return checkSignature({ ...unpacked, received: [archive] });
   }
   const format = formatOf(blob_path);
   if (format === undefined) {
@@ -38,16 +41,19 @@ export async function fetchSource(
   }
   const file = path.join(folder, `source${ending}`);
   await source.fetchTo(file, options);
+  const received = [file];
   for (const sidecar of format.sidecars) {
     for (const spelling of [sidecar, sidecar.toUpperCase()]) {
       const beside = blob_path.slice(0, -ending.length) + spelling;
       const found = await context.sources.resolve(beside, container);
       if ((await found.head()) === undefined) continue;
-      await found.fetchTo(path.join(folder, `source${sidecar}`), options);
+      const fetched = path.join(folder, `source${sidecar}`);
+      await found.fetchTo(fetched, options);
+      received.push(fetched);
       break;
     }
   }
-  return checkSignature({ file, format, name: blob_path });
+  return checkSignature({ file, format, name: blob_path, received });
 }
 
 const signatureBytes = 4096;

@@ -24,6 +24,7 @@ import { convertSource } from "./convert-source.ts";
 import { decideCrs } from "./decide-crs.ts";
 import { demandDatabase } from "./demand-database.ts";
 import { fetchSource } from "./fetch-source.ts";
+import { hashSource } from "./hash-source.ts";
 import { inspectSource } from "./inspect-source.ts";
 import { hasDegreeColumns, openOptions } from "./open-options.ts";
 import { readHeader } from "./read-header.ts";
@@ -94,6 +95,7 @@ export const prepareVector = defineHandler("vector_prepare", async (params, cont
   return {
     load_id: loadId,
     table_name: first.table_name,
+    content_hash: await hashSource(source.received, context.signal),
     tables: tables.map(({ table_name, geometry_type, feature_count, bounds, chunk_count }) => ({
       ...{ table_name, geometry_type, feature_count, bounds, chunk_count },
     })),

@@ -15,7 +15,7 @@ export async function unpackArchive(
   archive: string,
   folder: string,
   { signal }: { readonly signal: AbortSignal },
-): Promise<SourceFile> {
+): Promise<Omit<SourceFile, "received">> {
   const zip = await openZip(archive);
   try {
     const name = choose(zip.entries.map((entry) => entry.name).filter(isData));
