@@ -262,8 +262,10 @@ CREATE TABLE dagapp.layer_catalog (
 
 CREATE TABLE dagapp.callback_deliveries (
   event_id        text PRIMARY KEY,
-  platform_id     text NOT NULL REFERENCES dagapp.platforms,
-  request_id      text NOT NULL REFERENCES dagapp.requests,
+  -- Of a platform's request; or of a job that was submitted without one.
+  platform_id     text REFERENCES dagapp.platforms,
+  request_id      text REFERENCES dagapp.requests,
+  job_id          text,
   event_type      text NOT NULL,
   url             text NOT NULL,
   host            text NOT NULL,
@@ -277,13 +279,17 @@ CREATE TABLE dagapp.callback_deliveries (
   delivered_at    timestamptz,
   last_error      text,
   created_at      timestamptz NOT NULL DEFAULT now(),
-  CONSTRAINT delivered_has_a_time CHECK ((state = 'delivered') = (delivered_at IS NOT NULL))
+  CONSTRAINT delivered_has_a_time CHECK ((state = 'delivered') = (delivered_at IS NOT NULL)),
+  CONSTRAINT of_a_request_or_a_job CHECK (
+    (platform_id IS NULL) = (request_id IS NULL) AND (request_id IS NULL) = (job_id IS NOT NULL))
 );
 CREATE INDEX callback_deliveries_due
   ON dagapp.callback_deliveries (next_attempt_at) WHERE state = 'pending';
 CREATE INDEX callback_deliveries_newest
   ON dagapp.callback_deliveries (created_at DESC, event_id DESC);
 CREATE INDEX callback_deliveries_by_request ON dagapp.callback_deliveries (request_id);
+CREATE INDEX callback_deliveries_by_job ON dagapp.callback_deliveries (job_id)
+  WHERE job_id IS NOT NULL;
 
 CREATE TABLE dagapp.callback_attempts (
   event_id     text NOT NULL REFERENCES dagapp.callback_deliveries,

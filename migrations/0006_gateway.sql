@@ -51,7 +51,10 @@ CREATE VIEW gateway.asset_versions AS
       AS processing_error,
     v.request_id, v.workflow_id, v.revision, v.served_revision, v.content_hash,
     v.stac_collection_id, v.stac_item_id, v.export_state, v.exported_revision,
-    v.external_blob_path, v.deleted_at, v.deleted_by, v.created_at, v.updated_at
+    v.external_blob_path, v.deleted_at, v.deleted_by, v.created_at, v.updated_at,
+    (SELECT min(o.version_ordinal) FROM dagapp.asset_versions o WHERE o.asset_id = v.asset_id
+      AND o.content_hash = v.content_hash AND o.version_ordinal < v.version_ordinal
+      AND o.deleted_at IS NULL) AS same_content_as
   FROM dagapp.asset_versions v JOIN dagapp.geospatial_assets a USING (asset_id);
 
 CREATE VIEW gateway.asset_revisions AS
@@ -71,7 +74,7 @@ CREATE VIEW gateway.asset_events AS
 CREATE VIEW gateway.deliveries AS
   SELECT event_id, platform_id, request_id, event_type, url, state, attempts, next_attempt_at,
     delivered_at, last_error, created_at
-  FROM dagapp.callback_deliveries;
+  FROM dagapp.callback_deliveries WHERE platform_id IS NOT NULL;
 
 CREATE VIEW gateway.workflows AS
   SELECT w.workflow_id, v.version, v.definition ->> 'name' AS name,

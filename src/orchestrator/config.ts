@@ -7,6 +7,7 @@ import {
 } from "../adapters/storage/settings.ts";
 import { serviceToken } from "../adapters/http/tokens.ts";
 import { failPointSpec } from "../adapters/runtime/fail-points.ts";
+import { callbackHost } from "../core/model/platform.ts";
 import { jobQueue, taskQueues } from "../core/queues.ts";
 
 /** `a=b` pairs are not needed anywhere, so lists are simply separated by commas. */
@@ -40,6 +41,7 @@ const schema = z
     MAX_DELIVERIES: z.coerce.number().int().min(1).default(5),
     DAG_SERVICE_TOKENS: list.pipe(z.array(serviceToken)).default([]),
     CALLBACK_SIGNING_KEY: z.string().min(32).max(512).optional(),
+    CALLBACK_HOSTS: list.pipe(z.array(callbackHost)).default([]),
     CALLBACK_PRIVATE_NETWORKS: list.pipe(z.array(z.union([z.cidrv4(), z.cidrv6()]))).default([]),
     RMHDAG_TILE_CACHE_MB: z.coerce.number().int().min(0).default(512),
     RMHDAG_OPEN_ON_LOOPBACK: flag.default(false),
@@ -94,6 +96,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     maxDeliveries: value.MAX_DELIVERIES,
     serviceTokens: value.DAG_SERVICE_TOKENS,
     callbackSigningKey: value.CALLBACK_SIGNING_KEY,
+    callbackHosts: value.CALLBACK_HOSTS,
     callbackPrivateNetworks: value.CALLBACK_PRIVATE_NETWORKS,
     tileCache: {
       folder: path.resolve(value.RMHDAG_DATA_DIR, "tiles"),

@@ -134,7 +134,7 @@ export async function startOrchestrator(
     db: domainDb,
     engine: deps,
     sources: createSourceResolver({ storage, allowedHosts: [], mounts: [] }),
-    callbacks: { signingKey: config.callbackSigningKey },
+    callbacks: { signingKey: config.callbackSigningKey, jobHosts: config.callbackHosts },
     turns: createKeyedLock(),
     wake: () => {
       engine.wake();
@@ -147,6 +147,7 @@ export async function startOrchestrator(
         db: domainDb,
         clock: systemClock,
         signingKey: config.callbackSigningKey,
+        jobHosts: config.callbackHosts,
         privateNetworks: parseNetworks(config.callbackPrivateNetworks),
       },
     },

@@ -21,7 +21,7 @@ export function makeDomain(
     db: openDatabase({ url: database.url, applicationName: "test domain", max: 4, pipeline: true }),
     engine: engine.deps,
     sources: createSourceResolver({ storage, allowedHosts: [], mounts: [] }),
-    callbacks: { signingKey },
+    callbacks: { signingKey, jobHosts: ["hooks.example.org"] },
     turns: createKeyedLock(),
     wake: () => undefined,
   };

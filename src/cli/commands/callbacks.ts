@@ -15,30 +15,32 @@ interface Filter {
   readonly limit: number;
   readonly platform?: string;
   readonly request?: string;
+  readonly job?: string;
   readonly state?: DeliveryState;
 }
 
 export function addCallbacks(program: Command, config: CliConfig): void {
   const callbacks = program
     .command("callbacks")
-    .description("see what platforms were told, and tell them again")
+    .description("see who was told of what, and tell them again")
     .addHelpText("after", "\nExamples:\n  rmhdag callbacks list --state exhausted\n");
   const list = callbacks
     .command("list")
     .description("list callbacks, the newest first")
     .option("--platform <id>", "only those to a platform")
     .option("--request <id>", "only those of a request")
+    .option("--job <id>", "only those of a job that no platform asked for")
     .addOption(new Option("--state <state>", "only these").choices(deliveryState.options))
     .addOption(limitOption())
     .addHelpText("after", "\nExamples:\n  rmhdag callbacks list --state pending\n");
   listCommand(list, config, {
-    read: (client, { limit, platform, request, state }: Filter) =>
+    read: (client, { limit, platform, request, job, state }: Filter) =>
       collectPages(limit, (paging) =>
         client.listDeliveries({
-          query: { ...paging, platform_id: platform, request_id: request, state },
+          query: { ...paging, platform_id: platform, request_id: request, job_id: job, state },
         }),
       ),
-    none: "No such callbacks. A request that names a callback_url makes one when it is done.",
+    none: "No such callbacks. A request or a job that names a callback_url makes one when it is done.",
     columns: {
       EVENT: (delivery) => delivery.event_id,
       TYPE: (delivery) => delivery.event_type,
@@ -67,14 +69,20 @@ export function addCallbacks(program: Command, config: CliConfig): void {
       const found = await connect(command, config).redeliver({ params: { event_id } });
       tell(command, found, [`${event_id}: ${found.state}`]);
     });
-  acting(callbacks, "secret", "show the secret that a platform's callbacks are signed with", "ddh")
-    .argument("<platform>")
-    .option("--rotate", "make a new one; both sign for a day")
-    .action(async (platform_id: string, { rotate }: { rotate?: true }, command: Command) => {
-      const shown = await connect(command, config).callbackSecret({
-        params: { platform_id },
-        body: { rotate: rotate === true },
-      });
-      tell(command, shown, [shown.secret]);
-    });
+  acting(callbacks, "secret", "show the secret that callbacks are signed with", "ddh")
+    .argument("[platform]", "whose callbacks; those of jobs without a platform unless given")
+    .option("--rotate", "make a new one for the platform; both sign for a day")
+    .action(
+      async (platform_id: string | undefined, { rotate }: { rotate?: true }, command: Command) => {
+        const client = connect(command, config);
+        const shown =
+          platform_id === undefined
+            ? await client.jobCallbackSecret()
+            : await client.callbackSecret({
+                params: { platform_id },
+                body: { rotate: rotate === true },
+              });
+        tell(command, shown, [shown.secret]);
+      },
+    );
 }

@@ -3,15 +3,16 @@ import { callbackEventType, deliveryState } from "../model/callback.ts";
 import { platformId } from "../model/platform.ts";
 import { requestId } from "../model/request.ts";
 import { defineContract } from "./contract.ts";
-import { count, object, page, paging, timestamp } from "./schemas.ts";
+import { count, jobId, object, page, paging, timestamp } from "./schemas.ts";
 
 const one = z.object({ event_id: z.string().min(1).max(80) });
 
 const delivery = z
   .object({
     event_id: z.string(),
-    platform_id: z.string(),
-    request_id: z.string(),
+    platform_id: z.string().nullable(),
+    request_id: z.string().nullable(),
+    job_id: z.string().nullable().describe("of a job that no platform's request asked for"),
     event_type: callbackEventType,
     url: z.string(),
     state: deliveryState,
@@ -46,10 +47,11 @@ const listDeliveries = defineContract({
   method: "GET",
   path: "/api/v1/deliveries",
   access: "read",
-  summary: "Callbacks to platforms, the newest first.",
+  summary: "Callbacks, the newest first.",
   query: z.strictObject({
     platform_id: platformId.optional(),
     request_id: requestId.optional(),
+    job_id: jobId.optional(),
     state: deliveryState.optional(),
     ...paging,
   }),
@@ -79,4 +81,20 @@ const redeliver = defineContract({
   errors: ["DELIVERY_NOT_FOUND"],
 });
 
-export const deliveryContracts = [listDeliveries, getDelivery, redeliver] as const;
+const jobCallbackSecret = defineContract({
+  id: "jobCallbackSecret",
+  method: "POST",
+  path: "/api/v1/callback-secret",
+  access: "operate",
+  summary:
+    "The secret that callbacks of jobs are signed with, where no platform asked for the job.",
+  response: z.object({ secret: z.string() }).meta({ id: "JobCallbackSecret" }),
+  errors: ["SWITCHED_OFF"],
+});
+
+export const deliveryContracts = [
+  listDeliveries,
+  getDelivery,
+  redeliver,
+  jobCallbackSecret,
+] as const;

@@ -9,5 +9,8 @@ export const callbackEventType = z.enum([
   "processing.cancelled",
   "export.completed",
   "export.failed",
+  "job.completed",
+  "job.failed",
+  "job.cancelled",
 ]);
 export type CallbackEventType = z.infer<typeof callbackEventType>;

@@ -48,6 +48,7 @@ beforeAll(async () => {
     db: test.domain.db,
     clock: { now: () => new Date() },
     signingKey,
+    jobHosts: [],
     privateNetworks: parseNetworks(["127.0.0.1/32"]),
     timeoutMs: 2000,
   };
@@ -215,5 +216,71 @@ describe("callbacks", () => {
     await finished();
     await Promise.all([deliverCallbacks(deps), deliverCallbacks(deps), deliverCallbacks(deps)]);
     expect(seen).toHaveLength(2);
+  });
+});
+
+describe("the callback of a job that no platform asked for", () => {
+  const hook = "https://hooks.example.org/done";
+  const submit = (callback_url: string) =>
+    test.operator.submitJob({
+      body: { workflow_id: "hello_world", correlation_id: "mine", callback_url },
+    });
+  async function work(jobId: string): Promise<void> {
+    for (const task of await test.engine.take(jobId)) {
+      await test.engine.complete(task, { greeting: "hello" });
+    }
+    await test.engine.tick();
+  }
+  const deliveries = async (job_id: string) =>
+    (await test.reader.listDeliveries({ query: { job_id } })).items;
+
+  it("tells of its end and where its result is, signed with a secret of its own", async () => {
+    const { job_id } = await submit(hook);
+    expect(await deliveries(job_id), "not before its end").toEqual([]);
+    await work(job_id);
+    const [waiting] = await deliveries(job_id);
+    expect(waiting).toMatchObject({
+      ...{ event_type: "job.completed", job_id, platform_id: null, request_id: null, url: hook },
+    });
+    // The test's own receiver, under the name that is on the list.
+    await test.database.db.query(
+      "UPDATE dagapp.callback_deliveries SET url = $2, host = $3 WHERE event_id = $1",
+      [waiting!.event_id, `http://${host}/hook`, host],
+    );
+    await deliverCallbacks({ ...deps, jobHosts: [host] });
+    const { headers, body } = seen[0]!;
+    expect(JSON.parse(body)).toMatchObject({
+      ...{ event_id: waiting!.event_id, job_id, workflow_id: "hello_world" },
+      ...{ correlation_id: "mine", status: "completed", error: null },
+      result_url: `/api/v1/jobs/${job_id}`,
+    });
+    const { secret } = await test.operator.jobCallbackSecret();
+    const [time = "", signature] = String(headers["x-rmhdag-signature"]).split(",");
+    const mac = createHmac("sha256", secret)
+      .update(`${time.slice(2)}.${body}`)
+      .digest("hex");
+    expect(signature).toBe(`v1=${mac}`);
+    const { secret: platforms } = await test.operator.callbackSecret({
+      params: { platform_id: "ddh" },
+    });
+    expect(secret).not.toBe(platforms);
+  });
+
+  it("goes to the hosts of the configuration only: another one starts nothing", async () => {
+    const count = async () =>
+      (await test.database.db.query("SELECT count(*) FROM dagapp.dag_jobs")).rows;
+    const before = await count();
+    await expect(submit("https://evil.example/hook")).rejects.toMatchObject({
+      code: "BAD_REQUEST",
+      items: [{ pointer: "/callback_url", code: "CALLBACK_URL" }],
+    });
+    expect(await count()).toEqual(before);
+  });
+
+  it("goes nowhere when the host has left the configuration since", async () => {
+    const { job_id } = await submit(hook);
+    await work(job_id);
+    await deliverCallbacks(deps);
+    expect((await deliveries(job_id))[0]!.last_error).toMatch(/hooks\.example\.org is not on/);
   });
 });

@@ -3,7 +3,10 @@ import type { Network } from "../../adapters/callbacks/check-address.ts";
 import type { Lookup, Sent } from "../../adapters/callbacks/send-callback.ts";
 import { sendCallback } from "../../adapters/callbacks/send-callback.ts";
 import type { Database } from "../../adapters/postgres/database.ts";
-import type { TakenDelivery } from "../../adapters/postgres/repositories/deliveries.ts";
+import type {
+  DeliveryPlatform,
+  TakenDelivery,
+} from "../../adapters/postgres/repositories/deliveries.ts";
 import {
   nextDueMs,
   recordAttempt,
@@ -19,13 +22,15 @@ import {
   signatureHeader,
   signedText,
 } from "../../core/domain/callback-plan.ts";
-import { callbackSecret } from "../domain/callback-secret.ts";
+import { callbackSecret, jobSecret } from "../domain/callback-secret.ts";
 
 export interface DeliveryDeps {
   readonly db: Database;
   readonly clock: Clock;
   /** Without it nothing can be signed, so nothing is sent. */
   readonly signingKey: string | undefined;
+  /** The hosts for jobs that no platform asked for. */
+  readonly jobHosts: readonly string[];
   readonly privateNetworks: readonly Network[];
   readonly timeoutMs?: number;
   readonly lookup?: Lookup;
@@ -69,7 +74,7 @@ async function send(
 ): Promise<Sent> {
   const url = new URL(delivery.url);
   // Asked again: the list may have changed since the request was taken.
-  const problem = callbackProblem(url, delivery.callback_hosts);
+  const problem = callbackProblem(url, delivery.platform?.callback_hosts ?? deps.jobHosts);
   if (problem !== undefined) return { status_code: null, error: problem };
   const { privateNetworks, timeoutMs, lookup } = deps;
   return sendCallback(url, delivery.body, headersOf(deps.clock, signingKey, delivery), {
@@ -82,14 +87,11 @@ async function send(
 function headersOf(
   clock: Clock,
   signingKey: string,
-  { event_id, event_type, body, platform_id, secret_number, secret_is_new }: TakenDelivery,
+  { event_id, event_type, body, platform }: TakenDelivery,
 ): Record<string, string> {
   const timestamp = Math.floor(clock.now().getTime() / 1000);
-  const numbers = secret_is_new ? [secret_number, secret_number - 1] : [secret_number];
-  const signatures = numbers.map((number) =>
-    createHmac("sha256", callbackSecret(signingKey, platform_id, number))
-      .update(signedText(timestamp, body))
-      .digest("hex"),
+  const signatures = secretsOf(signingKey, platform).map((secret) =>
+    createHmac("sha256", secret).update(signedText(timestamp, body)).digest("hex"),
   );
   return {
     "content-type": "application/json",
@@ -98,4 +100,12 @@ function headersOf(
     "x-rmhdag-event-type": event_type,
     "x-rmhdag-signature": signatureHeader(timestamp, signatures),
   };
+}
+
+/** Two while a platform changes its secret. */
+function secretsOf(signingKey: string, platform: DeliveryPlatform | null): string[] {
+  if (platform === null) return [jobSecret(signingKey)];
+  const { platform_id, secret_number, secret_is_new } = platform;
+  const numbers = secret_is_new ? [secret_number, secret_number - 1] : [secret_number];
+  return numbers.map((number) => callbackSecret(signingKey, platform_id, number));
 }

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { findPlatform } from "../../adapters/postgres/queries/platforms.ts";
 import { rotateSecret } from "../../adapters/postgres/repositories/platforms.ts";
 import { Problem } from "../../core/errors.ts";
-import type { DomainDeps } from "./deps.ts";
+import type { CallbackSettings, DomainDeps } from "./deps.ts";
 
 /**
  * A platform's secret is derived from the operator's key, the platform and a number, so that none
@@ -11,6 +11,11 @@ import type { DomainDeps } from "./deps.ts";
 export function callbackSecret(signingKey: string, platformId: string, number: number): string {
   const mac = createHmac("sha256", signingKey).update(`callback|${platformId}|${number}`);
   return `whsec_${mac.digest("base64url")}`;
+}
+
+/** Of jobs that no platform asked for; no platform can be called so that it had the same. */
+export function jobSecret(signingKey: string): string {
+  return `whsec_${createHmac("sha256", signingKey).update("job callback").digest("base64url")}`;
 }
 
 export interface ShownSecret {
@@ -25,15 +30,22 @@ export async function showCallbackSecret(
   platformId: string,
   rotate: boolean,
 ): Promise<ShownSecret> {
-  if (callbacks.signingKey === undefined) {
-    throw new Problem("SWITCHED_OFF", "Callbacks need CALLBACK_SIGNING_KEY in the configuration.");
-  }
+  const signingKey = demandKey(callbacks);
   if (rotate) await rotateSecret(db, platformId);
   const platform = await findPlatform(db, platformId);
   if (platform === undefined) {
     throw new Problem("PLATFORM_NOT_FOUND", `There is no platform "${platformId}".`);
   }
   const { secret_number, secret_changed_at } = platform;
-  const secret = callbackSecret(callbacks.signingKey, platformId, secret_number);
+  const secret = callbackSecret(signingKey, platformId, secret_number);
   return { platform_id: platformId, secret, secret_number, secret_changed_at };
+}
+
+export function showJobSecret({ callbacks }: Pick<DomainDeps, "callbacks">): { secret: string } {
+  return { secret: jobSecret(demandKey(callbacks)) };
+}
+
+function demandKey({ signingKey }: CallbackSettings): string {
+  if (signingKey !== undefined) return signingKey;
+  throw new Problem("SWITCHED_OFF", "Callbacks need CALLBACK_SIGNING_KEY in the configuration.");
 }

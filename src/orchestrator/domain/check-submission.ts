@@ -21,7 +21,8 @@ export async function checkWork(
   platform: Platform,
   { workflow_id, inputs, callback_url }: Checked,
 ): Promise<ProblemItem[]> {
-  const findings = callback_url === undefined ? [] : checkCallback(deps, platform, callback_url);
+  const findings =
+    callback_url === undefined ? [] : checkCallback(deps, platform.callback_hosts, callback_url);
   try {
     const { definition } = await deps.engine.workflows.current(workflow_id);
     findings.push(...reservedInputs(definition, inputs));
@@ -40,9 +41,10 @@ export async function checkWork(
   return findings;
 }
 
-function checkCallback(
+/** `hosts` are the platform's, or those of jobs that no platform asked for. */
+export function checkCallback(
   { callbacks }: Pick<DomainDeps, "callbacks">,
-  platform: Platform,
+  hosts: readonly string[],
   url: string,
 ): ProblemItem[] {
   const pointer = "/callback_url";
@@ -50,7 +52,7 @@ function checkCallback(
     const message = "callbacks are switched off here: no CALLBACK_SIGNING_KEY is configured";
     return [{ pointer, code: "CALLBACKS_OFF", message }];
   }
-  const message = callbackProblem(new URL(url), platform.callback_hosts);
+  const message = callbackProblem(new URL(url), hosts);
   return message === undefined ? [] : [{ pointer, code: "CALLBACK_URL", message }];
 }
 

@@ -19,6 +19,8 @@ export interface DomainDeps {
 export interface CallbackSettings {
   /** Secrets are derived from it; without it nothing can be signed, so nothing is sent. */
   readonly signingKey: string | undefined;
+  /** Where callbacks of jobs may go that no platform asked for: a platform has a list of its own. */
+  readonly jobHosts: readonly string[];
 }
 
 /** Who changes something, and on which state. */

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Transaction } from "../../adapters/postgres/queryable.ts";
-import type { EndedLink } from "../../adapters/postgres/repositories/asset-jobs.ts";
+import type { EndedLink, NewDelivery } from "../../adapters/postgres/repositories/asset-jobs.ts";
 import { findLinks, insertDelivery } from "../../adapters/postgres/repositories/asset-jobs.ts";
 import {
   lockAssets,
@@ -18,6 +18,10 @@ import { isJsonObject } from "../../core/model/json.ts";
 /** How a job ended, as the engine knows it a moment before it commits. */
 export interface EndedJob {
   readonly job_id: string;
+  readonly workflow_id: string;
+  /** Null: no request stands behind it. */
+  readonly correlation_id: string | null;
+  readonly callback_url: string | null;
   readonly status: "completed" | "failed" | "cancelled";
   readonly result: Json;
   readonly error: { readonly code: string | null; readonly message: string } | null;
@@ -29,7 +33,9 @@ export interface EndedJob {
  * requests are answered with, and the callbacks. Either all of it is known, or the job still runs.
  */
 export async function recordEnds(tx: Transaction, ended: readonly EndedJob[]): Promise<void> {
-  const ids = ended.map(({ job_id }) => job_id);
+  for (const end of ended) tellCaller(tx, end);
+  const ids = ended.filter((end) => end.correlation_id !== null).map(({ job_id }) => job_id);
+  if (ids.length === 0) return;
   const found = await findLinks(tx, ids);
   if (found.length === 0) return;
   await lockAssets(tx, [...new Set(found.map(({ asset_id }) => asset_id))]);
@@ -124,25 +130,36 @@ function tell(
   type: CallbackEventType,
   outcome: { readonly result: JsonObject | null; readonly error: JsonObject | null },
 ): void {
-  if (link.callback_url === null || !URL.canParse(link.callback_url)) return;
   const { request_id, platform_id, asset_id, version_ordinal, version_label, revision } = link;
-  const event_id = `evt_${randomUUID().replaceAll("-", "")}`;
-  insertDelivery(tx, {
-    event_id,
-    platform_id,
-    request_id,
-    event_type: type,
-    url: link.callback_url,
-    host: new URL(link.callback_url).host,
-    body: {
-      event_id,
-      event_type: type,
-      occurred_at: new Date(end.at).toISOString(),
-      ...{ request_id, platform_id, asset_id, version_ordinal, version_label, revision },
-      status: end.status,
-      ...outcome,
-    },
+  send(tx, link.callback_url, { platform_id, request_id }, type, end, {
+    ...{ request_id, platform_id, asset_id, version_ordinal, version_label, revision },
+    status: end.status,
+    ...outcome,
   });
+}
+
+/** Whoever submitted a job without a platform reads its result where it is: it may be large. */
+function tellCaller(tx: Transaction, end: EndedJob): void {
+  const { job_id, workflow_id, correlation_id, callback_url, status, error } = end;
+  const result_url = `/api/v1/jobs/${job_id}`;
+  send(tx, callback_url, { job_id }, `job.${status}`, end, {
+    ...{ job_id, workflow_id, correlation_id, status, error, result_url },
+  });
+}
+
+function send(
+  tx: Transaction,
+  url: string | null,
+  of: NewDelivery["of"],
+  event_type: CallbackEventType,
+  { at }: EndedJob,
+  told: JsonObject,
+): void {
+  if (url === null || !URL.canParse(url)) return;
+  const event_id = `evt_${randomUUID().replaceAll("-", "")}`;
+  const occurred_at = new Date(at).toISOString();
+  const body = { event_id, event_type, occurred_at, ...told };
+  insertDelivery(tx, { event_id, of, event_type, url, host: new URL(url).host, body });
 }
 
 function messageOf({ error, status }: EndedJob): string {

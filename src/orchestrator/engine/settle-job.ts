@@ -81,18 +81,20 @@ export async function settleJob(
   });
 }
 
-/** A job without a correlation is nobody's request, and costs the domain nothing. */
+/** A job that is nobody's request and that nobody waits for costs the domain nothing. */
 function tellDomain(
   { row, status }: JobState,
   { now, reports }: Occasion,
   { result, error_code, error_message }: JobUpdate,
   batch: WriteBatch,
 ): void {
-  if (row.correlation_id === null || isFinished(row.status)) return;
+  const { job_id, workflow_id, correlation_id, callback_url } = row;
+  if ((correlation_id ?? callback_url) === null || isFinished(row.status)) return;
   if (status === "completed" || status === "failed" || status === "cancelled") {
     const error = error_message === null ? null : { code: error_code, message: error_message };
-    batch.ended.push({ job_id: row.job_id, status, result: result ?? null, error, at: now });
-  } else if (reports.length > 0) batch.reported.push(row.job_id);
+    const end = { status, result: result ?? null, error, at: now };
+    batch.ended.push({ job_id, workflow_id, correlation_id, callback_url, ...end });
+  } else if (reports.length > 0 && correlation_id !== null) batch.reported.push(job_id);
 }
 
 /** The result with its provenance; one that is too large for a row goes to storage. */

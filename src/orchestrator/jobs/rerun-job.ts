@@ -82,7 +82,7 @@ async function again(
         correlation_id: row.correlation_id,
         idempotency_key: null,
         submitted_by: row.submitted_by,
-        callback_url: null,
+        callback_url: row.callback_url,
         rerun_of: jobId,
         nodes_total: graph.nodes.length,
       },

@@ -4,10 +4,14 @@ import { findDelivery, listDeliveries } from "../../adapters/postgres/queries/de
 import { requeueDelivery } from "../../adapters/postgres/repositories/deliveries.ts";
 import type { deliveryContracts, DeliveryDetail } from "../../core/api/deliveries.ts";
 import { Problem } from "../../core/errors.ts";
+import { showJobSecret } from "../domain/callback-secret.ts";
 import type { RouteDeps } from "./deps.ts";
 import { place } from "./requests.ts";
 
-export function deliveryRoutes({ db }: Pick<RouteDeps, "db">): Handlers<typeof deliveryContracts> {
+export function deliveryRoutes({
+  db,
+  domain,
+}: Pick<RouteDeps, "db" | "domain">): Handlers<typeof deliveryContracts> {
   async function demandDelivery(eventId: string): Promise<DeliveryDetail> {
     const found = await findDelivery(db, eventId);
     if (found !== undefined) return found;
@@ -35,5 +39,7 @@ export function deliveryRoutes({ db }: Pick<RouteDeps, "db">): Handlers<typeof d
       await requeueDelivery(db, event_id);
       return demandDelivery(event_id);
     },
+
+    jobCallbackSecret: async () => showJobSecret(domain),
   };
 }

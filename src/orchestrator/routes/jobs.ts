@@ -7,7 +7,9 @@ import { readJobNodes } from "../../adapters/postgres/queries/job-nodes.ts";
 import { listJobs } from "../../adapters/postgres/queries/jobs.ts";
 import { readCurrentTasks } from "../../adapters/postgres/queries/tasks.ts";
 import type { jobContracts } from "../../core/api/jobs.ts";
+import { Problem } from "../../core/errors.ts";
 import { isFinished } from "../../core/model/job.ts";
+import { checkCallback } from "../domain/check-submission.ts";
 import type { SubmitAnswer } from "../verbs.ts";
 import type { RouteDeps } from "./deps.ts";
 import { demandJob } from "./find.ts";
@@ -20,13 +22,17 @@ const number = z.tuple([z.number().int().min(0)]);
 const mostCurrentTasks = 100;
 
 export function jobRoutes(
-  deps: Pick<RouteDeps, "db" | "verbs" | "graphs" | "streams">,
+  deps: Pick<RouteDeps, "db" | "verbs" | "graphs" | "streams" | "domain">,
 ): Handlers<typeof jobContracts> {
-  const { db, verbs, graphs, streams } = deps;
+  const { db, verbs, graphs, streams, domain } = deps;
 
   return {
     submitJob: async ({ body, caller }) => {
-      const { submitted_by = caller?.name } = body;
+      const { submitted_by = caller?.name, callback_url } = body;
+      if (callback_url !== undefined) {
+        const findings = checkCallback(domain, domain.callbacks.jobHosts, callback_url);
+        if (findings.length > 0) throw new Problem("BAD_REQUEST", "Nothing was started.", findings);
+      }
       return accepted(await verbs.submit({ ...body, submitted_by }));
     },
 

@@ -53,9 +53,11 @@ export function Deliveries() {
                     </td>
                     <td>
                       {delivery.event_type}{" "}
-                      <code className="dim">{short(delivery.request_id)}</code>
+                      <code className="dim">
+                        {short(delivery.request_id ?? delivery.job_id ?? "")}
+                      </code>
                     </td>
-                    <td>{delivery.platform_id}</td>
+                    <td>{delivery.platform_id ?? "–"}</td>
                     <td className="wide-only">
                       <span className="clamp">{delivery.url}</span>
                     </td>

@@ -5,7 +5,7 @@ import type { Queryable } from "../queryable.ts";
 import { Conditions, cut } from "./conditions.ts";
 import { isoRow } from "./iso-row.ts";
 
-const columns = `event_id, platform_id, request_id, event_type, url, state, attempts,
+const columns = `event_id, platform_id, request_id, job_id, event_type, url, state, attempts,
   CASE WHEN state = 'pending' THEN next_attempt_at END AS next_attempt_at, delivered_at,
   last_error, created_at`;
 
@@ -20,6 +20,7 @@ export async function listDeliveries(
   filter: {
     readonly platform_id?: string | undefined;
     readonly request_id?: string | undefined;
+    readonly job_id?: string | undefined;
     readonly state?: DeliveryState | undefined;
   },
   limit: number,
@@ -28,6 +29,7 @@ export async function listDeliveries(
   const where = new Conditions()
     .add("platform_id = ?", filter.platform_id)
     .add("request_id = ?", filter.request_id)
+    .add("job_id = ?", filter.job_id)
     .add("state = ?", filter.state);
   if (after !== undefined) {
     const at = where.value(after.created_at);

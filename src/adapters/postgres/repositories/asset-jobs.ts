@@ -98,8 +98,8 @@ export function adoptRerun(tx: Transaction, from: string, to: string): void {
 
 export interface NewDelivery {
   readonly event_id: string;
-  readonly platform_id: string;
-  readonly request_id: string;
+  readonly of:
+    { readonly platform_id: string; readonly request_id: string } | { readonly job_id: string };
   readonly event_type: string;
   readonly url: string;
   readonly host: string;
@@ -111,11 +111,14 @@ export function insertDelivery(tx: Transaction, delivery: NewDelivery): void {
   tx.send(
     `WITH woken AS (SELECT pg_notify('dag_callbacks', ''))
      INSERT INTO dagapp.callback_deliveries
-       (event_id, platform_id, request_id, event_type, url, host, body)
-     SELECT $1, $2, $3, $4, $5, $6, $7 FROM woken`,
+       (event_id, platform_id, request_id, job_id, event_type, url, host, body)
+     SELECT $1, $2, $3, $4, $5, $6, $7, $8 FROM woken`,
     [
-      ...[delivery.event_id, delivery.platform_id, delivery.request_id, delivery.event_type],
-      ...[delivery.url, delivery.host, JSON.stringify(delivery.body)],
+      delivery.event_id,
+      ...("job_id" in delivery.of
+        ? [null, null, delivery.of.job_id]
+        : [delivery.of.platform_id, delivery.of.request_id, null]),
+      ...[delivery.event_type, delivery.url, delivery.host, JSON.stringify(delivery.body)],
     ],
   );
 }

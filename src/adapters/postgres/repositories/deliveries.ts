@@ -10,6 +10,11 @@ export interface TakenDelivery {
   readonly body: string;
   /** This attempt's number, from 1. */
   readonly attempts: number;
+  /** Whose list of hosts and whose secret count; null: those for jobs of no platform. */
+  readonly platform: DeliveryPlatform | null;
+}
+
+export interface DeliveryPlatform {
   readonly platform_id: string;
   readonly callback_hosts: readonly string[];
   readonly secret_number: number;
@@ -38,11 +43,13 @@ export async function takeDeliveries(db: Queryable, limit: number): Promise<Take
        ORDER BY d.next_attempt_at LIMIT $1 FOR UPDATE OF d SKIP LOCKED)
      UPDATE dagapp.callback_deliveries d
      SET attempts = attempts + 1, taken_until = now() + interval '1 minute'
-     FROM taken, dagapp.platforms p
-     WHERE d.event_id = taken.event_id AND p.platform_id = d.platform_id
-     RETURNING d.event_id, d.event_type, d.url, d.host, d.body, d.attempts, d.platform_id,
-       p.callback_hosts, p.secret_number,
-       coalesce(p.secret_changed_at > now() - interval '1 day', false) AS secret_is_new`,
+     FROM taken
+     WHERE d.event_id = taken.event_id
+     RETURNING d.event_id, d.event_type, d.url, d.host, d.body, d.attempts,
+       (SELECT jsonb_build_object('platform_id', p.platform_id,
+          'callback_hosts', p.callback_hosts, 'secret_number', p.secret_number,
+          'secret_is_new', coalesce(p.secret_changed_at > now() - interval '1 day', false))
+        FROM dagapp.platforms p WHERE p.platform_id = d.platform_id) AS platform`,
     [limit, failuresToOpen],
   );
   return rows;

@@ -12,6 +12,8 @@ export interface JobHead {
   readonly priority: number;
   readonly correlation_id: string | null;
   readonly submitted_by: string | null;
+  /** Who is told of its end, if nobody's request stands behind it. */
+  readonly callback_url: string | null;
   readonly paused: boolean;
   readonly cancel_reason: string | null;
   readonly attention: boolean;
@@ -25,7 +27,7 @@ export interface JobRow extends JobHead {
 }
 
 export const headColumns = `job_id, workflow_id, workflow_hash, workflow_version, status, priority,
-  correlation_id, submitted_by, paused_at IS NOT NULL AS paused,
+  correlation_id, submitted_by, callback_url, paused_at IS NOT NULL AS paused,
   CASE WHEN cancel_requested_at IS NOT NULL THEN coalesce(cancel_reason, '') END AS cancel_reason,
   attention, nodes_unsettled, event_seq`;
 
