@@ -188,8 +188,9 @@ CREATE TABLE dagapp.callback_attempts (
 );
 CREATE TABLE dagapp.callback_deliveries (
   event_id text NOT NULL,
-  platform_id text NOT NULL,
-  request_id text NOT NULL,
+  platform_id text,
+  request_id text,
+  job_id text,
   event_type text NOT NULL,
   url text NOT NULL,
   host text NOT NULL,
@@ -602,6 +603,7 @@ ALTER TABLE dagapp.asset_versions ADD CONSTRAINT withdrawn_waits CHECK (((withdr
 ALTER TABLE dagapp.callback_attempts ADD CONSTRAINT callback_attempts_pkey PRIMARY KEY (event_id, attempt);
 ALTER TABLE dagapp.callback_deliveries ADD CONSTRAINT callback_deliveries_pkey PRIMARY KEY (event_id);
 ALTER TABLE dagapp.callback_deliveries ADD CONSTRAINT delivered_has_a_time CHECK (((state = 'delivered'::dagapp.delivery_state) = (delivered_at IS NOT NULL)));
+ALTER TABLE dagapp.callback_deliveries ADD CONSTRAINT of_a_request_or_a_job CHECK ((((platform_id IS NULL) = (request_id IS NULL)) AND ((request_id IS NULL) = (job_id IS NOT NULL))));
 ALTER TABLE dagapp.callback_hosts ADD CONSTRAINT callback_hosts_pkey PRIMARY KEY (host);
 ALTER TABLE dagapp.dag_checkpoints ADD CONSTRAINT dag_checkpoints_pkey PRIMARY KEY (job_id, node_id, seq);
 ALTER TABLE dagapp.dag_checkpoints ADD CONSTRAINT dag_checkpoints_seq_check CHECK ((seq > 0));
@@ -711,6 +713,7 @@ CREATE UNIQUE INDEX asset_jobs_once ON dagapp.asset_jobs USING btree (asset_id, 
 CREATE INDEX asset_versions_by_item ON dagapp.asset_versions USING btree (stac_collection_id, stac_item_id) WHERE (stac_item_id IS NOT NULL);
 CREATE INDEX asset_versions_by_review ON dagapp.asset_versions USING btree (approval_state, updated_at DESC) WHERE (deleted_at IS NULL);
 CREATE UNIQUE INDEX asset_versions_one_unresolved ON dagapp.asset_versions USING btree (asset_id) WHERE ((approval_state <> 'approved'::dagapp.approval_state) AND (withdrawn_at IS NULL) AND (deleted_at IS NULL));
+CREATE INDEX callback_deliveries_by_job ON dagapp.callback_deliveries USING btree (job_id) WHERE (job_id IS NOT NULL);
 CREATE INDEX callback_deliveries_by_request ON dagapp.callback_deliveries USING btree (request_id);
 CREATE INDEX callback_deliveries_due ON dagapp.callback_deliveries USING btree (next_attempt_at) WHERE (state = 'pending'::dagapp.delivery_state);
 CREATE INDEX callback_deliveries_newest ON dagapp.callback_deliveries USING btree (created_at DESC, event_id DESC);
@@ -813,7 +816,10 @@ CREATE VIEW gateway.asset_versions AS
     v.deleted_at,
     v.deleted_by,
     v.created_at,
-    v.updated_at
+    v.updated_at,
+    ( SELECT min(o.version_ordinal) AS min
+           FROM dagapp.asset_versions o
+          WHERE o.asset_id = v.asset_id AND o.content_hash = v.content_hash AND o.version_ordinal < v.version_ordinal AND o.deleted_at IS NULL) AS same_content_as
    FROM dagapp.asset_versions v
      JOIN dagapp.geospatial_assets a USING (asset_id);
 CREATE VIEW gateway.assets AS
@@ -845,7 +851,8 @@ CREATE VIEW gateway.deliveries AS
     delivered_at,
     last_error,
     created_at
-   FROM dagapp.callback_deliveries;
+   FROM dagapp.callback_deliveries
+  WHERE platform_id IS NOT NULL;
 CREATE VIEW gateway.fleet AS
  SELECT 'orchestrator'::text AS kind,
     dag_orchestrators.owner_id AS name,
