@@ -5,6 +5,7 @@ import { gatewayContracts } from "../../core/api/gateway/index.ts";
 import type { probeContracts } from "../../core/api/gateway/probes.ts";
 import { makeOpenApi } from "../../core/api/openapi.ts";
 import { Problem } from "../../core/errors.ts";
+import { once } from "../../core/once.ts";
 import type { RouteDeps } from "./deps.ts";
 import { askTargets } from "./targets.ts";
 
@@ -14,8 +15,8 @@ export function probeRoutes(
   deps: Pick<RouteDeps, "db" | "checks" | "targets" | "version">,
 ): Handlers<typeof probeContracts> {
   const { db, checks, version } = deps;
-  const document = makeOpenApi(gatewayContracts, version, "gateway");
-  const page = docsPage(gatewayContracts, document, "/api/openapi.json");
+  const document = once(() => makeOpenApi(gatewayContracts, version, "gateway"));
+  const page = once(() => docsPage(gatewayContracts, document(), "/api/openapi.json"));
 
   const livez = async () => ({ status: "ok" as const });
   const readyz = async () => {
@@ -55,7 +56,7 @@ export function probeRoutes(
 
     gatewayHealth: health,
 
-    gatewayOpenapi: async () => document,
-    gatewayDocs: async () => page,
+    gatewayOpenapi: async () => document(),
+    gatewayDocs: async () => page(),
   };
 }

@@ -6,6 +6,7 @@ import { ping, readSchemaStatus } from "../../adapters/postgres/queries/schema.t
 import type { healthContracts } from "../../core/api/health.ts";
 import { contracts } from "../../core/api/index.ts";
 import { makeOpenApi } from "../../core/api/openapi.ts";
+import { once } from "../../core/once.ts";
 import { Problem } from "../../core/errors.ts";
 import type { RouteDeps } from "./deps.ts";
 import { examine } from "./examine.ts";
@@ -14,8 +15,9 @@ export function healthRoutes(
   deps: Pick<RouteDeps, "db" | "broker" | "queues" | "version" | "access">,
 ): Handlers<typeof healthContracts> {
   const { db, version } = deps;
-  const document = makeOpenApi(contracts, version);
-  const page = docsPage(contracts, document);
+  // At the first question: describing two hundred schemas takes as long as the rest of a start.
+  const document = once(() => makeOpenApi(contracts, version));
+  const page = once(() => docsPage(contracts, document()));
   return {
     livez: async () => ({ status: "ok" }),
 
@@ -40,8 +42,8 @@ export function healthRoutes(
       return mayRead ? { status, version, parts } : { status, version };
     },
 
-    openapi: async () => document,
-    docs: async () => page,
+    openapi: async () => document(),
+    docs: async () => page(),
 
     login: async ({ query: { token, next } }) => {
       if ((await deps.access.authenticate(token)) === undefined) {

@@ -17,6 +17,7 @@ import { queryablesOf } from "../../core/catalogue/queryables.ts";
 import { stacVersion } from "../../core/catalogue/stac.ts";
 import type { StacCollection } from "../../core/catalogue/stac.ts";
 import { Problem } from "../../core/errors.ts";
+import { once } from "../../core/once.ts";
 import { z } from "zod";
 import type { RouteDeps } from "./deps.ts";
 import { serveStored } from "./serve-stored.ts";
@@ -33,9 +34,11 @@ export function stacRoutes(
   deps: Pick<RouteDeps, "db" | "storage" | "version">,
 ): Handlers<typeof stacContracts> {
   const { db, storage } = deps;
-  const document = makeOpenApi(
-    contracts.filter(({ id }) => stacContracts.some((contract) => contract.id === id)),
-    deps.version,
+  const document = once(() =>
+    makeOpenApi(
+      contracts.filter(({ id }) => stacContracts.some((contract) => contract.id === id)),
+      deps.version,
+    ),
   );
 
   async function demandCollection(collectionId: string): Promise<StacCollection> {
@@ -82,7 +85,7 @@ export function stacRoutes(
     },
 
     stacConformance: async () => ({ conformsTo: [...conformance] }),
-    stacApi: async () => new Answer(document, { headers: openapi }),
+    stacApi: async () => new Answer(document(), { headers: openapi }),
     stacQueryables: (request) => queryables(request, "/stac/queryables"),
 
     stacCollections: async (request) => {
