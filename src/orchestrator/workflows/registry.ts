@@ -1,4 +1,5 @@
-import { readFile, stat } from "node:fs/promises";
+import { statSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { Queryable } from "../../adapters/postgres/queryable.ts";
 import { storeWorkflow } from "../../adapters/postgres/repositories/workflows.ts";
@@ -33,7 +34,8 @@ interface Entry {
 
 /**
  * Workflow files; every version that is loaded is stored for good. A submission asks the file system
- * whether its file changed, which costs microseconds and needs no watcher; a job never does.
+ * whether its file changed, which costs microseconds and needs no watcher; a job never does. It asks
+ * in place: a promise of it wakes a thread and waits for it, 0.5 ms of a submission on an idle machine.
  */
 export function createWorkflowRegistry(deps: {
   readonly db: Queryable;
@@ -53,7 +55,7 @@ export function createWorkflowRegistry(deps: {
 
   async function keep(workflow: LoadedWorkflow): Promise<void> {
     const { file, hash, definition } = workflow;
-    const mark = await markOf(file);
+    const mark = markOf(file);
     const source = await readFile(file, "utf8");
     await storeWorkflow(deps.db, { workflow_hash: hash, definition, source });
     entries.set(definition.workflow_id, { workflow, mark });
@@ -64,7 +66,7 @@ export function createWorkflowRegistry(deps: {
 
     async current(workflowId) {
       let entry = entries.get(workflowId);
-      const mark = entry && (await markOf(entry.workflow.file));
+      const mark = entry && markOf(entry.workflow.file);
       if (mark === undefined || mark !== entry?.mark) {
         await reload();
         entry = entries.get(workflowId);
@@ -89,9 +91,9 @@ export function createWorkflowRegistry(deps: {
   };
 }
 
-async function markOf(file: string): Promise<string> {
+function markOf(file: string): string {
   try {
-    const { mtimeMs, size, ino } = await stat(file);
+    const { mtimeMs, size, ino } = statSync(file);
     return `${mtimeMs} ${size} ${ino}`;
   } catch {
     return "gone";
