@@ -18,7 +18,7 @@ export function makeDomain(
   storage: Storage,
 ): DomainDeps {
   return {
-    db: openDatabase({ url: database.url, applicationName: "test domain", max: 4, pipeline: true }),
+    db: openDatabase({ url: database.url, applicationName: "test domain", max: 4 }),
     engine: engine.deps,
     sources: createSourceResolver({ storage, allowedHosts: [], mounts: [] }),
     callbacks: { signingKey, jobHosts: ["hooks.example.org"] },

@@ -17,8 +17,6 @@ export interface OpenDatabaseOptions {
   /** Shown in pg_stat_activity, so that an operator sees who holds a lock. */
   readonly applicationName: string;
   readonly max?: number;
-  /** Send statements without waiting for the answers to those before them. */
-  readonly pipeline?: boolean;
   /** An idle connection was lost. The pool replaces it; this is for the log. */
   readonly onConnectionLost?: (error: Error) => void;
 }
@@ -38,8 +36,6 @@ export function openDatabase(options: OpenDatabaseOptions): Database {
     query_timeout: 60_000,
     keepAlive: true,
     types,
-    // The driver has it; its types do not yet.
-    ...({ pipeline: options.pipeline ?? false } as object),
   });
   // Without a listener an idle connection that the server closes would end the whole process.
   pool.on("error", (error) => options.onConnectionLost?.(error));

@@ -8,7 +8,6 @@ import type { Database } from "./database.ts";
  *   looks cheapest, and is kept when they hold a hundred thousand rows (measured: 20 ms a tick
  *   instead of 1). Every statement here has an index to walk, so nothing else is offered.
  * - Plans are made once and never again: planning these statements costs more than running them.
- * - Statements are pipelined: what does not wait for an answer leaves with what was sent before.
  */
 const settings = [
   "enable_seqscan=off",
@@ -46,5 +45,5 @@ function open(options: HotDatabaseOptions, wanted: readonly string[]): Database 
   const given = url.searchParams.get("options");
   const ours = wanted.map((setting) => `-c ${setting}`).join(" ");
   url.searchParams.set("options", given === null ? ours : `${given} ${ours}`);
-  return openDatabase({ ...options, url: url.href, max: options.max ?? 4, pipeline: true });
+  return openDatabase({ ...options, url: url.href, max: options.max ?? 4 });
 }

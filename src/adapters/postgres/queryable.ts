@@ -18,13 +18,13 @@ export interface Queryable {
 export interface Transaction extends Queryable {
   readonly inTransaction: true;
   /**
-   * A statement whose answer nobody needs: it is awaited with the commit, and its failure is the
-   * transaction's. On a pipelined connection it costs no round trip.
+   * A statement whose answer nobody needs: it leaves with the next query or the commit, whose failure
+   * its failure is, and costs no round trip.
    */
   send(text: string, values?: readonly unknown[], name?: string): void;
   /**
    * `COPY … FROM STDIN` with these bytes; answers the number of rows. The work of a transaction may
-   * run again, so the bytes must be there again too. Not for pipelined connections.
+   * run again, so the bytes must be there again too.
    */
   copyIn(text: string, bytes: AsyncIterable<Uint8Array>): Promise<number>;
 }

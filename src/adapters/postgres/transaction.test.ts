@@ -124,3 +124,37 @@ it("runs again when a statement that nobody awaited was the victim", async () =>
   expect(runs).toBe(2);
   expect(await values()).toEqual([1, 0]);
 });
+
+it("carries out nothing when one of its statements cannot be sent", async () => {
+  const endless: Record<string, unknown> = {};
+  endless["self"] = endless;
+  const failing = test.db.transaction(async (tx) => {
+    tx.send("UPDATE counter SET value = value + 1 WHERE id = 1");
+    tx.send("SELECT $1::jsonb", [endless]);
+  });
+  await expect(failing).rejects.toThrow(/circular/);
+  expect(await values()).toEqual([0, 0]);
+});
+
+it("can use a statement again whose first use failed beside others", async () => {
+  const run = (divisor: number) =>
+    test.db.transaction(async (tx) => {
+      tx.send("UPDATE counter SET value = value + 1 WHERE id = $1", [1], "add one");
+      tx.send("SELECT 1 / $1::int", [divisor], "divide");
+      await tx.query("UPDATE counter SET value = value + 1 WHERE id = $1", [2], "add another");
+    });
+  await expect(run(0)).rejects.toMatchObject({ code: "22012" });
+  await run(1);
+  await expect(run(0)).rejects.toMatchObject({ code: "22012" });
+  await run(1);
+  expect(await values()).toEqual([2, 2]);
+});
+
+it("gives each of the questions that are asked together its own answer", async () => {
+  const answers = await test.db.transaction(async (tx) => {
+    const ask = (n: number) => tx.query<{ n: number }>("SELECT $1::int AS n", [n]);
+    const [one, two] = await Promise.all([ask(1), ask(2)]);
+    return [one.rows, two.rows];
+  });
+  expect(answers).toEqual([[{ n: 1 }], [{ n: 2 }]]);
+});

@@ -5,13 +5,16 @@
  * deadlock or of a serialization conflict, nothing of it has happened, and running it again is the
  * documented cure. So the work must touch nothing but the database.
  */
-import type { Writable } from "node:stream";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { setTimeout as pause } from "node:timers/promises";
 import type pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { statement } from "./queryable.ts";
-import type { Transaction } from "./queryable.ts";
+import type { Row, Transaction } from "./queryable.ts";
+import { StatementBatch } from "./statement-batch.ts";
+import type { BatchedStatement } from "./statement-batch.ts";
+import { types } from "./types.ts";
 
 export type { Transaction } from "./queryable.ts";
 
@@ -31,8 +34,8 @@ export interface TransactionOptions {
 
 const serializationFailure = "40001";
 const deadlockDetected = "40P01";
-const transactionAborted = "25P02";
 const defaultMaxAttempts = 5;
+const firstPauseMs = 10;
 
 export async function runTransaction<T>(
   pool: pg.Pool,
@@ -45,6 +48,9 @@ export async function runTransaction<T>(
       return await runOnce(pool, work, options);
     } catch (error) {
       if (attempt >= maxAttempts || !isRetryable(error)) throw error;
+      // Whoever waited for the victim's rows must get them first. A victim that comes back at once
+      // may take a row that its waiter has not yet woken up to, and both wait for each other again.
+      await pause(firstPauseMs * 2 ** (attempt - 1));
     }
   }
 }
@@ -60,90 +66,125 @@ async function runOnce<T>(
   let lost: Error | undefined;
   const onError = (error: Error) => (lost = error);
   client.on("error", onError);
+  const line = openLine(client, options);
   let finished = false;
-  const sent: Promise<unknown>[] = [];
-  const patience =
-    options.statementTimeoutMs === undefined ? {} : { query_timeout: options.statementTimeoutMs };
-  const send = (text: string, values?: readonly unknown[], name?: string): void => {
-    leaveTogether(client);
-    const answer = client.query({ ...statement(text, values, name), ...patience });
-    answer.catch(() => undefined);
-    sent.push(answer);
-  };
   try {
-    // One string, so that the settings cost no round trip of their own; and not awaited, so that on
-    // a pipelined connection the first statement leaves together with it.
-    send(beginText(options));
+    for (const text of beginTexts(options)) line.send(text);
     const result = await work({
       inTransaction: true,
       query: async (text, values, name) => {
         // A query that was not awaited would otherwise run outside of the transaction, on a
         // connection that may already serve somebody else.
         if (finished) throw new Error("This transaction is over: await every query inside of it.");
-        return client.query({ ...statement(text, values, name), ...patience });
+        return line.query(text, values, name);
       },
       copyIn: async (text, bytes) => {
         if (finished) throw new Error("This transaction is over.");
+        line.flush();
         const copy = client.query(copyFrom(text));
         await pipeline(Readable.from(bytes), copy);
         return copy.rowCount;
       },
       send: (text, values, name) => {
         if (finished) throw new Error("This transaction is over.");
-        send(text, values, name);
+        line.send(text, values, name);
       },
     });
     finished = true;
-    // After a statement that failed, COMMIT rolls back: it is safe to send it before the answers.
-    const commit = client.query("COMMIT");
-    commit.catch(() => undefined);
-    for (const answer of sent) await answer;
     // COMMIT of a transaction in which a statement failed answers ROLLBACK and is no error.
-    if ((await commit).command !== "COMMIT") {
+    if ((await line.query("COMMIT", undefined, "COMMIT")).command !== "COMMIT") {
       throw new Error("The transaction was rolled back: a statement in it failed and was ignored.");
     }
     return result;
   } catch (error) {
     finished = true;
-    await client.query("ROLLBACK").catch((failure: unknown) => {
+    await line.abandon().catch((failure: unknown) => {
       lost ??= failure instanceof Error ? failure : new Error(String(failure));
     });
-    throw (await causeOf(error, sent)) ?? error;
+    throw error;
   } finally {
     client.off("error", onError);
     // A connection in an unknown state is thrown away, never handed to the next caller.
-    client.release(lost);
+    client.release(lost ?? line.isSpoiled());
   }
 }
 
+interface Line {
+  /** Leaves with the next query; its failure is that query's. */
+  send(text: string, values?: readonly unknown[], name?: string): void;
+  query<R extends Row>(
+    text: string,
+    values?: readonly unknown[],
+    name?: string,
+  ): Promise<pg.QueryResult<R>>;
+  flush(): void;
+  /** Rolls back what the server has heard of. */
+  abandon(): Promise<void>;
+  isSpoiled(): boolean;
+}
+
 /**
- * What is sent in one turn goes out in one write: the server is woken once, and on an idle machine
- * a write costs as much as the statement in it.
+ * Statements wait here until somebody wants an answer, the commit included: then all leave together
+ * and are answered together. A transaction costs as many round trips as it has questions.
  */
-function leaveTogether(client: pg.PoolClient): void {
-  const { stream } = (client as unknown as { connection: { stream: Writable } }).connection;
-  stream.cork();
-  process.nextTick(() => {
-    stream.uncork();
-  });
+function openLine(client: pg.PoolClient, { statementTimeoutMs }: TransactionOptions): Line {
+  let waiting: BatchedStatement[] = [];
+  let hasBegun = false;
+  let isSpoiled = false;
+  let isLeaving = false;
+
+  function flush(): void {
+    isLeaving = false;
+    if (waiting.length === 0) return;
+    const batch = new StatementBatch(waiting, types);
+    waiting = [];
+    hasBegun = true;
+    const { callback } = batch;
+    batch.callback = (error) => {
+      isSpoiled ||= batch.isSpoiled;
+      callback(error);
+    };
+    const patient =
+      statementTimeoutMs === undefined
+        ? batch
+        : Object.assign(batch, { query_timeout: statementTimeoutMs });
+    client.query(patient as unknown as pg.Submittable);
+  }
+
+  return {
+    send(text, values, name) {
+      waiting.push({
+        ...statement(text, values, name),
+        wantsRows: false,
+        resolve: () => undefined,
+        reject: () => undefined,
+      });
+    },
+    query: (text, values, name) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ ...statement(text, values, name), wantsRows: true, resolve, reject });
+        // What is asked in the same turn leaves in the same message.
+        if (!isLeaving) process.nextTick(flush);
+        isLeaving = true;
+      }),
+    flush,
+    async abandon() {
+      waiting = [];
+      if (hasBegun) await client.query("ROLLBACK");
+    },
+    isSpoiled: () => isSpoiled,
+  };
 }
 
-/** A query behind a sent statement that failed only hears that the transaction is aborted. */
-async function causeOf(error: unknown, sent: readonly Promise<unknown>[]): Promise<unknown> {
-  if (codeOf(error) !== transactionAborted) return undefined;
-  const answers = await Promise.allSettled(sent);
-  return answers.find((answer) => answer.status === "rejected")?.reason;
-}
-
-function beginText(options: TransactionOptions): string {
+function beginTexts(options: TransactionOptions): readonly string[] {
   const modes = [
     options.isolation === undefined ? "" : ` ISOLATION LEVEL ${options.isolation.toUpperCase()}`,
     options.readOnly === true ? " READ ONLY" : "",
   ].join("");
   const commit = options.synchronousCommit;
   return commit === undefined
-    ? `BEGIN${modes}`
-    : `BEGIN${modes}; SET LOCAL synchronous_commit = ${commit}`;
+    ? [`BEGIN${modes}`]
+    : [`BEGIN${modes}`, `SET LOCAL synchronous_commit = ${commit}`];
 }
 
 function isRetryable(error: unknown): boolean {
