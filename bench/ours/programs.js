@@ -8,7 +8,10 @@ const endWithParent = new URL("dist/cli/up/end-with-parent.js", root).href;
 
 /** Resolves when the program says that it has started, with the fields of that line. */
 export async function startProgram(name, env, { cpuProf } = {}) {
-  const profile = cpuProf === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${cpuProf}`];
+  const profile =
+    cpuProf === undefined
+      ? []
+      : ["--cpu-prof", "--cpu-prof-interval=200", `--cpu-prof-dir=${cpuProf}`];
   const file = fileURLToPath(new URL(`dist/${name}/main.js`, root));
   const child = spawn(process.execPath, [...profile, "--import", endWithParent, file], {
     env: { PATH: process.env.PATH, LOG_LEVEL: "info", LOG_FORMAT: "json", ...env },

@@ -4,6 +4,12 @@ import type { JobStatus } from "../core/model/job.ts";
 /** What the outside may ask of the orchestrator. Each is one file in `jobs/`; refusals are Problems. */
 export interface Verbs {
   submit(request: SubmitRequest): Promise<SubmitAnswer>;
+  /** Answers how a job ended; undefined when it has not after so long. */
+  waitForEnd(
+    jobId: string,
+    milliseconds: number,
+    signal: AbortSignal,
+  ): Promise<JobStatus | undefined>;
   cancel(jobId: string, reason: string): Promise<JobAnswer>;
   pause(jobId: string): Promise<JobAnswer>;
   resume(jobId: string): Promise<JobAnswer>;

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
+import { brokerChannels } from "../adapters/broker/postgres-broker/columns.ts";
 import { createPostgresBroker } from "../adapters/broker/postgres-broker/create-postgres-broker.ts";
 import { maintainQueues } from "../adapters/broker/postgres-broker/maintain.ts";
 import { parseNetworks } from "../adapters/callbacks/check-address.ts";
@@ -12,10 +13,10 @@ import { createAccessPolicy } from "../adapters/http/tokens.ts";
 import { openDatabase } from "../adapters/postgres/database.ts";
 import type { Database } from "../adapters/postgres/database.ts";
 import { openHotDatabase } from "../adapters/postgres/hot-database.ts";
-import { listen } from "../adapters/postgres/listen.ts";
 import { migrate } from "../adapters/postgres/migrate.ts";
 import { createGraphCache } from "../adapters/postgres/queries/graph-cache.ts";
 import { rebuildSchema } from "../adapters/postgres/rebuild.ts";
+import { shareListener } from "../adapters/postgres/share-listener.ts";
 import { checkSchema } from "../adapters/postgres/schema-version.ts";
 import { systemClock } from "../adapters/runtime/clock.ts";
 import type { Logger } from "../adapters/runtime/logger.ts";
@@ -32,14 +33,15 @@ import type { OrchestratorConfig } from "./config.ts";
 import { domainCommands } from "./domain/commands.ts";
 import type { DomainDeps } from "./domain/deps.ts";
 import { createKeyedLock } from "./domain/keyed-lock.ts";
-import { startDomainServices } from "./domain/start-services.ts";
+import { domainChannels, startDomainServices } from "./domain/start-services.ts";
 import type { EngineDeps } from "./engine/deps.ts";
 import { engineMetrics } from "./engine/engine-metrics.ts";
+import { createJobEnds } from "./engine/job-ends.ts";
 import { StateCache } from "./engine/job-state.ts";
 import { createOutputStore } from "./engine/output-store.ts";
 import { createSetAside } from "./engine/set-aside.ts";
 import type { Engine } from "./engine/start-engine.ts";
-import { startEngine } from "./engine/start-engine.ts";
+import { engineChannels, startEngine } from "./engine/start-engine.ts";
 import { makeVerbs } from "./jobs/make-verbs.ts";
 import { createCommands } from "./routes/command-registry.ts";
 import { createFeatureAnswers } from "./routes/features.ts";
@@ -69,7 +71,17 @@ export async function startOrchestrator(
   };
   const db = openDatabase({ url, applicationName: ownerId, max: 10, onConnectionLost });
   await checkSchema(db);
-  const broker = createPostgresBroker({ db, url, holder: ownerId, log });
+  const ears = shareListener(
+    url,
+    [...engineChannels, ...brokerChannels, ...domainChannels, "dag_events"],
+    {
+      applicationName: `${ownerId} listen`,
+      onError: (err) => {
+        log.warn({ err }, "the connection that listens was lost");
+      },
+    },
+  );
+  const broker = createPostgresBroker({ db, url, holder: ownerId, log, hear: ears.hear });
   const queues = [...config.taskQueues, config.jobQueue];
   for (const queue of queues) {
     await broker.ensureQueue(queue, {
@@ -100,11 +112,13 @@ export async function startOrchestrator(
     cache: new StateCache(),
     outputs: createOutputStore(storage),
     setAside: createSetAside(log),
+    ends: createJobEnds(db),
     env: config.templateEnv,
   };
   const engine = await startEngine(
     deps,
     { ...config, maintain: () => maintainQueues(db) },
+    ears.hear,
     log.child({ part: "engine" }),
   );
 
@@ -115,20 +129,15 @@ export async function startOrchestrator(
       log.warn({ err }, "a live stream could not be served");
     },
   });
-  const listener = listen(
-    url,
-    ["dag_events"],
-    () => {
-      streams.wake();
-    },
-    { applicationName: `${ownerId} streams` },
-  );
+  ears.hear(["dag_events"], () => {
+    streams.wake();
+  });
   const access = createAccessPolicy(config.serviceTokens, {
     openOnLoopback: config.openOnLoopback,
   });
   // Of its own: whoever waits for an asset's lock keeps no reader and no tick waiting.
   const domainDb = openDatabase({
-    ...{ url, applicationName: `${ownerId} domain`, max: 6, pipeline: true, onConnectionLost },
+    ...{ url, applicationName: `${ownerId} domain`, max: 6, onConnectionLost },
   });
   const domain: DomainDeps = {
     db: domainDb,
@@ -151,7 +160,7 @@ export async function startOrchestrator(
         privateNetworks: parseNetworks(config.callbackPrivateNetworks),
       },
     },
-    { databaseUrl: url, applicationName: `${ownerId} callbacks` },
+    ears.hear,
     log.child({ part: "domain" }),
   );
   const server = await serve(deps, config, engine, {
@@ -167,13 +176,13 @@ export async function startOrchestrator(
         name: "live streams",
         stop: async () => {
           streams.close();
-          await listener.close();
         },
       },
       { name: "server", stop: () => server.close() },
       { name: "domain", stop: () => services.stop() },
       { name: "engine", stop: () => engine.stop() },
       { name: "broker", stop: () => broker.close() },
+      { name: "listener", stop: () => ears.close() },
       { name: "database", stop: () => Promise.all([db.close(), hot.close(), domainDb.close()]) },
     ],
   };

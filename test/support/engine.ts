@@ -14,6 +14,7 @@ import type { JsonObject } from "../../src/core/model/json.ts";
 import type { TaskError } from "../../src/core/model/task.ts";
 import { taskQueues } from "../../src/core/queues.ts";
 import type { EngineDeps } from "../../src/orchestrator/engine/deps.ts";
+import { createJobEnds } from "../../src/orchestrator/engine/job-ends.ts";
 import { StateCache } from "../../src/orchestrator/engine/job-state.ts";
 import { createOutputStore } from "../../src/orchestrator/engine/output-store.ts";
 import { createSetAside } from "../../src/orchestrator/engine/set-aside.ts";
@@ -57,6 +58,7 @@ export class TestEngine {
       cache: new StateCache(),
       outputs: createOutputStore(createLocalStorage(folder)),
       setAside: createSetAside(log),
+      ends: createJobEnds(db),
       env: {},
     };
     for (const queue of taskQueues) {

@@ -42,7 +42,10 @@ const submitJob = defineContract({
   method: "POST",
   path: "/api/v1/jobs",
   access: "operate",
-  summary: "Start a workflow. The same idempotency key names the same job for ever.",
+  summary:
+    "Start a workflow. The same idempotency key names the same job for ever. With `wait` the " +
+    "answer comes when the job has ended, or after so many seconds, with the status it then has.",
+  query: z.strictObject({ wait: integer(0, 60).optional().describe("seconds") }),
   body: submitBody,
   response: submitted,
   status: 202,

@@ -1,10 +1,12 @@
-import { listen } from "../../adapters/postgres/listen.ts";
+import type { Hear } from "../../adapters/postgres/share-listener.ts";
 import type { Logger } from "../../adapters/runtime/logger.ts";
 import { createService } from "../../adapters/runtime/service.ts";
 import type { DomainDeps } from "./deps.ts";
 import { startExports } from "./start-exports.ts";
 import type { DeliveryDeps } from "../callbacks-out/deliver-callbacks.ts";
 import { deliverCallbacks } from "../callbacks-out/deliver-callbacks.ts";
+
+export const domainChannels = ["dag_callbacks", "dag_caches"];
 
 export interface DomainServices {
   stop(): Promise<void>;
@@ -13,7 +15,7 @@ export interface DomainServices {
 /** The domain's background: callbacks, sent when they are due, and exports that follow a change. */
 export function startDomainServices(
   deps: { readonly delivery: DeliveryDeps; readonly domain: DomainDeps },
-  settings: { readonly databaseUrl: string; readonly applicationName: string },
+  hear: Hear,
   log: Logger,
 ): DomainServices {
   const callbacks = createService({
@@ -30,19 +32,14 @@ export function startDomainServices(
       await startExports(deps.domain);
     },
   });
-  const listener = listen(
-    settings.databaseUrl,
-    ["dag_callbacks", "dag_caches"],
-    (wake) => {
-      if (wake.kind === "missed" || wake.channel === "dag_callbacks") callbacks.wake();
-      if (wake.kind === "notified" && wake.channel === "dag_caches") {
-        deps.domain.engine.workflows.reload().catch((err: unknown) => {
-          log.warn({ err }, "the workflow files could not be read again");
-        });
-      }
-    },
-    { applicationName: settings.applicationName },
-  );
+  const listener = hear(domainChannels, (wake) => {
+    if (wake.kind === "missed" || wake.channel === "dag_callbacks") callbacks.wake();
+    if (wake.kind === "notified" && wake.channel === "dag_caches") {
+      deps.domain.engine.workflows.reload().catch((err: unknown) => {
+        log.warn({ err }, "the workflow files could not be read again");
+      });
+    }
+  });
   callbacks.start();
   exports.start();
   return {

@@ -4,6 +4,7 @@ import type { GraphCache } from "../../adapters/postgres/queries/graph-cache.ts"
 import type { Clock } from "../../adapters/runtime/clock.ts";
 import type { Graph } from "../../core/dag/graph.ts";
 import type { JsonObject } from "../../core/model/json.ts";
+import type { JobEnds } from "./job-ends.ts";
 import type { StateCache } from "./job-state.ts";
 import type { OutputStore } from "./output-store.ts";
 import type { SetAside } from "./set-aside.ts";
@@ -22,6 +23,7 @@ export interface EngineDeps {
   readonly cache: StateCache;
   readonly outputs: OutputStore;
   readonly setAside: SetAside;
+  readonly ends: JobEnds;
   /** The allow-listed environment that templates may read. */
   readonly env: JsonObject;
 }

@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import type { Subscription } from "../../adapters/broker/broker.ts";
-import { listen } from "../../adapters/postgres/listen.ts";
+import type { Hear } from "../../adapters/postgres/share-listener.ts";
 import { beat, signOff } from "../../adapters/postgres/repositories/ownership.ts";
 import type { Logger } from "../../adapters/runtime/logger.ts";
 import { reach } from "../../adapters/runtime/fail-points.ts";
@@ -13,7 +13,6 @@ import { takeOver } from "./take-over.ts";
 import { tick } from "./tick.ts";
 
 export interface EngineSettings {
-  readonly databaseUrl: string;
   readonly jobQueue: string;
   readonly pollSeconds: number;
   readonly heartbeatSeconds: number;
@@ -24,6 +23,8 @@ export interface EngineSettings {
   /** The broker's own housekeeping. */
   readonly maintain: () => Promise<unknown>;
 }
+
+export const engineChannels = ["dag_wake", "dag_orphans"];
 
 /** What has been done since the start, for status and metrics. */
 export interface EngineCounters {
@@ -54,6 +55,7 @@ export interface Engine {
 export async function startEngine(
   deps: EngineDeps,
   settings: EngineSettings,
+  hear: Hear,
   log: Logger,
 ): Promise<Engine> {
   const counters = { ticks: 0, results: 0, jobsSettled: 0, jobsClaimed: 0, recovered: 0 };
@@ -120,20 +122,10 @@ export async function startEngine(
     },
   });
   services.push(scanning);
-  const listener = listen(
-    settings.databaseUrl,
-    ["dag_wake", "dag_orphans"],
-    (wake) => {
-      if (wake.kind === "missed" || wake.channel === "dag_orphans") scanning.wake();
-      ticking.wake();
-    },
-    {
-      applicationName: `${deps.ownerId} listen`,
-      onError: (err) => {
-        log.warn({ err }, "the connection that listens was lost");
-      },
-    },
-  );
+  const listener = hear(engineChannels, (wake) => {
+    if (wake.kind === "missed" || wake.channel === "dag_orphans") scanning.wake();
+    ticking.wake();
+  });
   for (const service of services) service.start();
   const jobs: Subscription = await consumeJobs(deps, settings.jobQueue);
 

@@ -84,7 +84,8 @@ async function settleTogether(
     });
     if (report.jobs > 0) reach("tick.after_commit");
     for (const state of touched) {
-      if (!isFinished(state.status)) deps.cache.keep(state);
+      if (isFinished(state.status)) deps.ends.tell(state.row.job_id, state.status);
+      else deps.cache.keep(state);
     }
     return report;
   } catch (error) {

@@ -27,6 +27,7 @@ export function makeVerbs(deps: EngineDeps, wake: () => void): Verbs {
       if (answer instanceof Problem) throw answer;
       return answer;
     },
+    waitForEnd: (jobId, milliseconds, signal) => deps.ends.wait(jobId, milliseconds, signal),
     cancel: (jobId, reason) => thenWake(cancelJob(deps, jobId, reason)),
     pause: (jobId) => thenWake(pauseJob(deps, jobId, true)),
     resume: (jobId) => thenWake(pauseJob(deps, jobId, false)),

@@ -27,13 +27,16 @@ export function jobRoutes(
   const { db, verbs, graphs, streams, domain } = deps;
 
   return {
-    submitJob: async ({ body, caller }) => {
+    submitJob: async ({ body, query: { wait = 0 }, caller, signal }) => {
       const { submitted_by = caller?.name, callback_url } = body;
       if (callback_url !== undefined) {
         const findings = checkCallback(domain, domain.callbacks.jobHosts, callback_url);
         if (findings.length > 0) throw new Problem("BAD_REQUEST", "Nothing was started.", findings);
       }
-      return accepted(await verbs.submit({ ...body, submitted_by }));
+      const answer = await verbs.submit({ ...body, submitted_by });
+      if (wait === 0 || isFinished(answer.status)) return accepted(answer);
+      const ended = await verbs.waitForEnd(answer.job_id, wait * 1000, signal);
+      return accepted({ ...answer, status: ended ?? answer.status });
     },
 
     listJobs: async ({ query: { limit, cursor, ...filter } }) => {

@@ -2,6 +2,8 @@
 export const queueChannel = "dag_queue";
 /** Leases were cancelled: whoever holds some asks at once instead of at the next renewal. */
 export const withdrawnChannel = "dag_withdrawn";
+/** All that a consumer listens to. */
+export const brokerChannels = [queueChannel, withdrawnChannel];
 /** The engine has something to read. */
 export const engineChannel = "dag_wake";
 

@@ -9,10 +9,11 @@
 import type { Database } from "../../postgres/database.ts";
 import { listen } from "../../postgres/listen.ts";
 import type { Listener, Wake } from "../../postgres/listen.ts";
+import type { Hear } from "../../postgres/share-listener.ts";
 import { createBatcher } from "../../runtime/batcher.ts";
 import type { Logger } from "../../runtime/logger.ts";
 import type { Broker, BrokerCapabilities, LeaseToken, Settled } from "../broker.ts";
-import { queueChannel, withdrawnChannel } from "./columns.ts";
+import { brokerChannels, withdrawnChannel } from "./columns.ts";
 import { ensureQueue, readDeadLetters, readDepth, readLeaseMs, requeue } from "./inspect.ts";
 import { openLeaseDatabase } from "../../postgres/hot-database.ts";
 import { publish } from "./publish.ts";
@@ -32,6 +33,8 @@ export interface PostgresBrokerOptions {
   readonly log: Logger;
   /** Connections for leases, when the program has them already; otherwise the broker opens some. */
   readonly leaseDb?: Database;
+  /** The process's own listening connection, where it has one; otherwise the broker opens one. */
+  readonly hear?: Hear;
   /** The longest time between two looks of an idle consumer. */
   readonly pollMs?: number;
 }
@@ -80,10 +83,9 @@ export function createPostgresBroker(options: PostgresBrokerOptions): Broker {
         options.leaseDb ??
         openLeaseDatabase({ url, applicationName: `${holder} leases`, onConnectionLost: onError }),
       renewal: startRenewal({ url, applicationName: `${holder} renewal` }, log),
-      listener: listen(url, [queueChannel, withdrawnChannel], hear, {
-        applicationName: `${holder} listen`,
-        onError,
-      }),
+      listener:
+        options.hear?.(brokerChannels, hear) ??
+        listen(url, brokerChannels, hear, { applicationName: `${holder} listen`, onError }),
     };
   }
 

@@ -169,3 +169,16 @@ function toSummary(row: JobRow): JobSummary {
     completed_at: isoOrNull(row.completed_at),
   };
 }
+
+/** Those of these jobs that are over. */
+export async function findEnded(
+  db: Queryable,
+  jobIds: readonly string[],
+): Promise<readonly { readonly job_id: string; readonly status: JobStatus }[]> {
+  const { rows } = await db.query<{ job_id: string; status: JobStatus }>(
+    `SELECT job_id, status FROM dagapp.dag_jobs
+     WHERE job_id = ANY($1) AND status IN ('completed', 'failed', 'cancelled')`,
+    [jobIds],
+  );
+  return rows;
+}

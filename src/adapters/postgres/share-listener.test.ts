@@ -1,0 +1,65 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { createTestDatabase } from "../../../test/support/database.ts";
+import type { TestDatabase } from "../../../test/support/database.ts";
+import { waitFor } from "../../../test/support/wait.ts";
+import type { Wake } from "./listen.ts";
+import { shareListener } from "./share-listener.ts";
+import type { SharedListener } from "./share-listener.ts";
+
+let test: TestDatabase;
+let shared: SharedListener;
+beforeAll(async () => {
+  test = await createTestDatabase();
+});
+afterAll(() => test.drop());
+beforeEach(() => {
+  shared = shareListener(test.url, ["jobs", "events"], { applicationName: "shared ears" });
+});
+afterEach(() => shared.close());
+
+function hearer() {
+  const heard: string[] = [];
+  const onWake = (wake: Wake) =>
+    heard.push(wake.kind === "missed" ? "missed" : `${wake.channel}:${wake.payload}`);
+  const hearing = (...expected: string[]) =>
+    waitFor(() => heard.join() === expected.join(), { what: `to hear ${expected.join()}` });
+  return { heard, onWake, hearing };
+}
+
+it("tells each part of its own channels, over one connection", async () => {
+  const [jobs, events] = [hearer(), hearer()];
+  shared.hear(["jobs"], jobs.onWake);
+  shared.hear(["events", "jobs"], events.onWake);
+  await jobs.hearing("missed");
+  await test.db.query(`SELECT pg_notify('events', 'a'), pg_notify('jobs', 'b')`);
+  await events.hearing("missed", "events:a", "jobs:b");
+  await jobs.hearing("missed", "jobs:b");
+  const { rows } = await test.db.query(
+    "SELECT 1 FROM pg_stat_activity WHERE application_name = 'shared ears'",
+  );
+  expect(rows).toHaveLength(1);
+});
+
+it("tells whoever comes later to look at everything first", async () => {
+  const [early, late] = [hearer(), hearer()];
+  shared.hear(["jobs"], early.onWake);
+  await early.hearing("missed");
+  shared.hear(["jobs"], late.onWake);
+  await late.hearing("missed");
+  expect(early.heard).toEqual(["missed"]);
+});
+
+it("tells nothing to a part that closed", async () => {
+  const [gone, stays] = [hearer(), hearer()];
+  const part = shared.hear(["jobs"], gone.onWake);
+  shared.hear(["jobs"], stays.onWake);
+  await stays.hearing("missed");
+  await part.close();
+  await test.db.query("NOTIFY jobs");
+  await stays.hearing("missed", "jobs:");
+  expect(gone.heard).toEqual(["missed"]);
+});
+
+it("refuses a channel that the connection does not subscribe to", () => {
+  expect(() => shared.hear(["other"], () => undefined)).toThrow("nobody listens to other");
+});
