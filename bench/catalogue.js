@@ -2,7 +2,7 @@
  * The catalogue: items written a second, and how long a search takes among many. Run after
  * `npm run build`, or as `npm run bench:catalogue -- --items 100000`.
  */
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
@@ -14,6 +14,7 @@ import { rectangle } from "../dist/core/catalogue/boxes.js";
 import { buildCollection } from "../dist/core/catalogue/collection.js";
 import { buildRasterItem } from "../dist/core/catalogue/raster-item.js";
 import { runSearch } from "../dist/orchestrator/routes/stac-search.js";
+import { reportFigures } from "./report/platform.js";
 
 const { values: given } = parseArgs({
   options: {
@@ -32,18 +33,18 @@ try {
   const seconds = await ingest();
   await db.query("VACUUM ANALYZE dagapp.stac_items");
   const searches = await measureSearches();
-  const result = {
-    at: new Date().toISOString(),
-    machine: { cpus: os.cpus().length, model: os.cpus()[0]?.model ?? "", node: process.version },
-    items: count,
-    batch,
-    ingest: { seconds, items_per_second: Math.round(count / seconds) },
-    searches,
-  };
-  print(result);
-  const results = path.join(import.meta.dirname, "results");
-  await mkdir(results, { recursive: true });
-  await writeFile(path.join(results, "catalogue.json"), `${JSON.stringify(result, null, 2)}\n`);
+  await reportFigures("catalogue", {
+    title: "Catalogue",
+    settings: `${count.toLocaleString("en")} items in batches of ${batch}, pages of 10, ${rounds} searches of each kind`,
+    whole: count >= 100_000,
+    figures: [
+      { what: "items written", value: count / seconds, unit: "items/s" },
+      ...Object.entries(searches).map(([name, { p50_ms, p95_ms }]) => ({
+        ...{ what: `search: ${name}, p50`, value: p50_ms, unit: "ms" },
+        note: `p95 ${p95_ms} ms`,
+      })),
+    ],
+  });
 } finally {
   await db.close();
   await server.stop();
@@ -137,11 +138,4 @@ async function measureSearches() {
     measured[name] = { p50_ms: at(0.5), p95_ms: at(0.95) };
   }
   return measured;
-}
-
-function print({ items, ingest: { seconds, items_per_second }, searches }) {
-  console.log(`${items} items in ${seconds.toFixed(1)} s: ${items_per_second} items a second`);
-  for (const [name, { p50_ms, p95_ms }] of Object.entries(searches)) {
-    console.log(`${name.padEnd(30)} p50 ${p50_ms} ms   p95 ${p95_ms} ms`);
-  }
 }

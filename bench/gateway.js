@@ -17,6 +17,7 @@ import { grantGatewayUser } from "../dist/adapters/postgres/gateway-user.js";
 import { migrate } from "../dist/adapters/postgres/migrate.js";
 import { readProcesses } from "./harness/processes.js";
 import { makeWorkFolder } from "./harness/work-folder.js";
+import { reportFigures } from "./report/platform.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const quick = process.argv.includes("--quick");
@@ -25,7 +26,6 @@ const submissions = quick ? 150 : 500;
 const warmUp = quick ? 20 : 200;
 const pollSeconds = quick ? 2 : 10;
 const connections = 32;
-const targets = { addedMs: 2, pollsPerSecond: 2000 };
 
 const children = [];
 for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(130));
@@ -81,17 +81,22 @@ async function bench() {
   let spent = cpu();
   const { requestId, figures } = await measureSubmissions(direct, through, key);
   spent = (cpu() - spent) / (submissions + warmUp);
-  report("submission to the orchestrator, p50", `${figures.direct.toFixed(2)} ms`);
-  report("submission through the gateway, p50", `${figures.through.toFixed(2)} ms`);
-  const added = figures.through - figures.direct;
-  report("added by the gateway", `${added.toFixed(2)} ms`, added <= targets.addedMs);
-
-  // What it costs, whatever else the machine does meanwhile.
-  report("CPU of the gateway for each", `${spent.toFixed(2)} ms`);
-
   await finished(through, key, requestId);
   const rate = await measurePolls(gateway, key, requestId);
-  report("status polls", `${Math.round(rate)} a second`, rate >= targets.pollsPerSecond);
+  const added = figures.through - figures.direct;
+  await reportFigures("gateway", {
+    title: "Gateway",
+    settings: `${submissions} submissions by turns, ${connections} connections that poll for ${pollSeconds} s`,
+    whole: !quick,
+    figures: [
+      { what: "submission to the orchestrator, p50", value: figures.direct, unit: "ms" },
+      { what: "submission through the gateway, p50", value: figures.through, unit: "ms" },
+      { what: "added by the gateway", value: added, unit: "ms", most: 2 },
+      // What it costs, whatever else the machine does meanwhile.
+      { what: "CPU of the gateway for each", value: spent, unit: "ms" },
+      { what: "status polls", value: rate, unit: "/s", least: 2000 },
+    ],
+  });
 }
 
 async function measureSubmissions(direct, through, key) {
@@ -216,9 +221,4 @@ async function freePort() {
 function median(values) {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)] ?? NaN;
-}
-
-function report(what, figure, isGood) {
-  const verdict = isGood === undefined ? "" : isGood ? "  ✓" : "  ✗ misses its target";
-  process.stdout.write(`${what.padEnd(38)}${figure.padStart(16)}${verdict}\n`);
 }

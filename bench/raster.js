@@ -14,6 +14,7 @@ import { createClient } from "../dist/core/api/client.js";
 import { startPostgres } from "./harness/postgres.js";
 import { makeWorkFolder } from "./harness/work-folder.js";
 import { startProgram } from "./ours/programs.js";
+import { reportFigures } from "./report/platform.js";
 
 const run = promisify(execFile);
 const at = process.argv.indexOf("--side");
@@ -120,19 +121,21 @@ async function job(client, workflow_id, inputs) {
 
 async function tell(seconds) {
   const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
-  const base = median(seconds["bare GDAL"]);
-  const rows = Object.entries(seconds).map(([name, values]) => ({
-    what: name,
-    seconds: Number(median(values).toFixed(2)),
-    ratio: Number((median(values) / base).toFixed(2)),
-    rounds: values.map((value) => Number(value.toFixed(2))),
+  const [bareGdal, ingest, onePiece, tiles] = Object.values(seconds).map(median);
+  const took = Object.entries(seconds).map(([what, values]) => ({
+    what,
+    value: median(values),
+    unit: "s",
+    note: `rounds: ${values.map((value) => value.toFixed(1)).join(", ")}`,
   }));
-  for (const { what, seconds: took, ratio } of rows) {
-    process.stdout.write(`${what.padEnd(38)}${took.toFixed(2).padStart(9)} s  ${ratio}×\n`);
-  }
-  // A small one only shows that everything runs.
-  if (side < 8000) return;
-  const result = { side, megabytes: (side * side * 3) / 1e6, cores: cpus().length, rows };
-  await mkdir("bench/results", { recursive: true });
-  await writeFile("bench/results/raster.json", `${JSON.stringify(result, null, 2)}\n`);
+  await reportFigures("raster", {
+    title: "Raster",
+    settings: `${(side * side * 3) / 1e6} MB, three bands of bytes from UTM to web mercator, medians of ${rounds}`,
+    whole: side >= 8000,
+    figures: [
+      ...took,
+      { what: "raster_ingest to bare GDAL", value: ingest / bareGdal, unit: "×", most: 1.1 },
+      { what: "tiles on 2 workers to one piece", value: tiles / onePiece, unit: "×", most: 1 },
+    ],
+  });
 }

@@ -20,6 +20,7 @@ import { prepareVector } from "../dist/worker/handlers/vector/prepare.js";
 import { publishVector } from "../dist/worker/handlers/vector/publish.js";
 import { uploadChunk } from "../dist/worker/handlers/vector/upload-chunk.js";
 import { makeWorkFolder } from "./harness/work-folder.js";
+import { reportFigures } from "./report/platform.js";
 
 const quick = process.argv.includes("--quick");
 const features = quick ? 10_000 : 100_000;
@@ -49,21 +50,35 @@ async function bench() {
   const peer = server.hasPostgis ? await timed(() => loadWithOgr(source)) : undefined;
   const { p50, p95 } = await makeTiles(database);
   await database.close();
-  const seconds = (ms) => `${(ms / 1000).toFixed(2)} s`;
-  const rate = (ms) => `${Math.round(features / (ms / 1000)).toLocaleString("en")} features/s`;
-  print(
-    `${features.toLocaleString("en")} polygons, GDAL ${gdal.version} (${gdal.engine}), PostgreSQL ${server.version}${server.hasPostgis ? " with PostGIS" : ""}`,
-  );
-  print(
-    `load, ours:    ${seconds(ours.ms)}  ${rate(ours.ms)}  (prepare ${seconds(ours.value.prepare)}, chunks ${seconds(ours.value.chunks)}, publish ${seconds(ours.value.publish)})`,
-  );
-  if (peer !== undefined)
-    print(
-      `load, ogr2ogr: ${seconds(peer.ms)}  ${rate(peer.ms)}  (COPY, index; ours takes ${(ours.ms / peer.ms).toFixed(2)} times as long)`,
-    );
-  print(
-    `tiles:         p50 ${p50.toFixed(1)} ms, p95 ${p95.toFixed(1)} ms over ${tiles} tiles of zooms 5 to 9`,
-  );
+  const { prepare, chunks, publish } = ours.value;
+  const rate = (ms) => ({ value: features / (ms / 1000), unit: "features/s" });
+  const engines = `GDAL ${gdal.version} (${gdal.engine}), PostgreSQL ${server.version}${server.hasPostgis ? " with PostGIS" : ""}`;
+  const beside =
+    peer === undefined
+      ? []
+      : [
+          { what: "ogr2ogr with COPY and its index", ...rate(peer.ms) },
+          { what: "ours to ogr2ogr, time", value: ours.ms / peer.ms, unit: "×" },
+        ];
+  await reportFigures("vector", {
+    title: "Vector",
+    settings: `${features.toLocaleString("en")} polygons, ${engines}`,
+    whole: !quick,
+    figures: [
+      {
+        what: "load: every geometry checked, COPY, index, swap",
+        ...rate(ours.ms),
+        note: `prepare ${seconds(prepare)}, chunks ${seconds(chunks)}, publish ${seconds(publish)}`,
+      },
+      ...beside,
+      { what: `${tiles} tiles of zooms 5 to 9, each made once, p50`, value: p50, unit: "ms" },
+      { what: "the same, p95", value: p95, unit: "ms" },
+    ],
+  });
+}
+
+function seconds(ms) {
+  return `${(ms / 1000).toFixed(2)} s`;
 }
 
 /** Squares of a tenth of a degree with a few attributes, all over the world. */
@@ -171,8 +186,4 @@ async function timed(work) {
   const start = performance.now();
   const value = await work();
   return { value, ms: performance.now() - start };
-}
-
-function print(line) {
-  process.stdout.write(`${line}\n`);
 }

@@ -72,3 +72,8 @@ const sizes: Readonly<Record<string, number>> = {
 export function bytesOf(type: DataType): number {
   return (integerBits[type]?.[0] ?? (sizes[type] ?? 8) * 8) / 8;
 }
+
+/** Of one pixel in all bands. */
+export function pixelBytes(bands: readonly { readonly data_type: DataType }[]): number {
+  return bands.reduce((sum, { data_type }) => sum + bytesOf(data_type), 0);
+}

@@ -153,3 +153,15 @@ export function mosaicVrt(
 function capitalise(word: string): string {
   return word.slice(0, 1).toUpperCase() + word.slice(1);
 }
+
+/**
+ * A warp as GDAL has written it, in blocks that are worth the work of several threads. Pixels
+ * depend on the blocks, since the transformation is interpolated within each: they are the same for
+ * whoever warps, and tiles begin where blocks begin.
+ */
+export function threadBlocks(warp: string, threads: number): string {
+  return warp
+    .replace(/<BlockXSize>\d+</, "<BlockXSize>512<")
+    .replace(/<BlockYSize>\d+</, "<BlockYSize>512<")
+    .replace(/<Option name="INIT_DEST">/, `<Option name="NUM_THREADS">${threads}</Option>$&`);
+}

@@ -3,7 +3,7 @@ import { defineHandler } from "../../define-handler.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
 import { destinationOf, stemOf } from "./destination.ts";
-import { encode, prepare, threadsOf } from "./encode.ts";
+import { encode, prepare } from "./encode.ts";
 import { finishCog } from "./finish-cog.ts";
 import { openLocalSource } from "./open-source.ts";
 import { planSource } from "./plan-source.ts";
@@ -11,12 +11,13 @@ import type { PlannedSource } from "./plan-source.ts";
 import { readCrs } from "./read-crs.ts";
 import { runGdal } from "./run-gdal.ts";
 import { temporaryFile } from "./temporary.ts";
+import { threadsOf } from "./threads.ts";
 
 export const clip = defineHandler("raster_clip", async (params, context) => {
   const { file, display } = await openLocalSource(context, params);
   const planned = await planSource(context, file, display, {});
   const { raster, plan, profile, rasterType } = planned;
-  const prepared = await prepare(context, file, raster, plan);
+  const prepared = await prepare(context, file, planned, { forOnePiece: true });
   const { boundary, boundary_crs } = params;
   const output = temporaryFile(context, "output.tif");
   const { bands, width, height } = raster;

@@ -2,12 +2,13 @@ import type { HandlerContext } from "../../define-handler.ts";
 import { defineHandler } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
 import { destinationOf, stemOf } from "./destination.ts";
-import { encode, prepare, sizeOf, threadsOf } from "./encode.ts";
+import { encode, prepare, sizeOf } from "./encode.ts";
 import { finishCog } from "./finish-cog.ts";
 import { openLocalSource } from "./open-source.ts";
 import { planSource } from "./plan-source.ts";
 import type { CogWish, PlannedSource } from "./plan-source.ts";
 import { temporaryFile } from "./temporary.ts";
+import { threadsOf } from "./threads.ts";
 
 export const createCog = defineHandler("raster.create_cog", async (params, context) => {
   const made = await makeCog(context, params, stemOf(params.blob_path));
@@ -52,9 +53,10 @@ function isCrossing({ findings }: PlannedSource): boolean {
 async function convert(
   context: HandlerContext,
   file: string,
-  { raster, plan, profile }: PlannedSource,
+  planned: PlannedSource,
 ): Promise<string> {
-  const prepared = await prepare(context, file, raster, plan);
+  const { raster, plan, profile } = planned;
+  const prepared = await prepare(context, file, planned, { forOnePiece: true });
   const output = temporaryFile(context, "output.tif");
   await encode(context, prepared, output, {
     ...{ plan, profile, threads: threadsOf(context), progress: [5, 90] },

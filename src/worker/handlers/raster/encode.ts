@@ -1,31 +1,35 @@
-import { writeFile } from "node:fs/promises";
-import { availableParallelism } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { ensureSpace } from "../../../adapters/gdal/ensure-space.ts";
-import { bytesOf } from "../../../core/raster/data-type.ts";
+import { pixelBytes } from "../../../core/raster/data-type.ts";
 import type { InspectedRaster } from "../../../core/raster/inspected.ts";
-import { parseGdalInfo } from "../../../core/raster/parse-info.ts";
 import type { CogPlan } from "../../../core/raster/plan-cog.ts";
 import { toCreationOptions } from "../../../core/raster/profile.ts";
 import type { CogProfile } from "../../../core/raster/profile.ts";
-import { imageVrt } from "../../../core/raster/vrt.ts";
+import { imageVrt, threadBlocks } from "../../../core/raster/vrt.ts";
 import type { RasterTile } from "../../../core/raster/tiling.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
+import { describeGrid } from "./describe-grid.ts";
+import type { PlannedSource } from "./plan-source.ts";
 import { runGdal } from "./run-gdal.ts";
+import { settle } from "./settle.ts";
 import { temporaryFile } from "./temporary.ts";
+import { threadsOf } from "./threads.ts";
 
-/** The whole output as a virtual raster: tiles and the single piece are both cut from it. */
+/**
+ * The whole output before it is encoded, mostly as a virtual raster: tiles and the single piece are
+ * both cut from it. A single piece reads all of it twice, so a warp for one is settled first.
+ */
 export async function prepare(
   context: HandlerContext,
   source: string,
-  raster: InspectedRaster,
-  plan: CogPlan,
+  { raster, plan }: Pick<PlannedSource, "raster" | "plan">,
+  options: { readonly forOnePiece: boolean },
 ): Promise<string> {
   let file = source;
   if (plan.warp !== undefined) {
-    const warped = temporaryFile(context, "warped.vrt");
-    await runGdal(context, "gdalwarp", ["-q", ...plan.warp, file, warped]);
-    file = warped;
+    const warped = await warp(context, file, plan.warp, options.forOnePiece);
+    file = options.forOnePiece ? await settle(context, warped, raster.bands) : warped;
   }
   if (plan.image !== undefined) {
     const image = temporaryFile(context, "image.vrt");
@@ -33,6 +37,21 @@ export async function prepare(
     file = image;
   }
   return file;
+}
+
+async function warp(
+  context: HandlerContext,
+  source: string,
+  args: readonly string[],
+  forOnePiece: boolean,
+): Promise<string> {
+  const plain = temporaryFile(context, "plain.vrt");
+  await runGdal(context, "gdalwarp", ["-q", ...args, source, plain]);
+  const warped = temporaryFile(context, "warped.vrt");
+  // Of tiles several are made at once, each by one thread.
+  const threads = forOnePiece ? threadsOf(context) : 1;
+  await writeFile(warped, threadBlocks(await readFile(plain, "utf8"), threads));
+  return warped;
 }
 
 async function layImage(
@@ -54,14 +73,6 @@ async function layImage(
   });
 }
 
-/** Size and place of a virtual raster. */
-export async function describeGrid(context: HandlerContext, file: string) {
-  const { stdout } = await runGdal(context, "gdalinfo", ["-json", file]);
-  const info = parseGdalInfo(stdout);
-  if (info === undefined) throw new Error("GDAL does not say what it has made.");
-  return info;
-}
-
 export interface EncodeOptions {
   readonly plan: CogPlan;
   readonly profile: CogProfile;
@@ -74,11 +85,6 @@ export interface EncodeOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Compiled to WebAssembly, GDAL has no threads, and waits for ever for those that it is told to use. */
-export function threadsOf({ gdal }: HandlerContext): number {
-  return gdal.engine === "wasm" ? 1 : availableParallelism();
-}
-
 /** Overviews need a third more, and a little for what surrounds them. */
 const spaceFactor = 1.4;
 
@@ -88,18 +94,11 @@ export async function encode(
   output: string,
   { plan, profile, size, window, threads, progress, bands, env = {} }: EncodeOptions,
 ): Promise<void> {
-  await ensureSpace(context.workDir, rawBytesOf(bands, size) * spaceFactor);
+  await ensureSpace(context.workDir, pixelBytes(bands) * size[0] * size[1] * spaceFactor);
   const cut = window === undefined ? [] : ["-srcwin", ...window.map(String)];
   const options = toCreationOptions(profile, { threads, size, addAlpha: plan.addAlpha });
   const args = ["-of", "COG", ...cut, ...plan.translate, ...options, prepared, output];
   await runGdal(context, "gdal_translate", args, { progress, env });
-}
-
-function rawBytesOf(
-  bands: InspectedRaster["bands"],
-  [width, height]: readonly [number, number],
-): number {
-  return width * height * bands.reduce((sum, { data_type }) => sum + bytesOf(data_type), 0);
 }
 
 /** What will be written of a source, or of the warp of it. */

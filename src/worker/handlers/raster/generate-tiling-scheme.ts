@@ -1,9 +1,10 @@
-import { bytesOf } from "../../../core/raster/data-type.ts";
+import { pixelBytes } from "../../../core/raster/data-type.ts";
 import { cutTiles, tileSide, windowBounds } from "../../../core/raster/tiling.ts";
 import { boundsOf } from "../../../core/raster/inspected.ts";
 import { defineHandler } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
-import { describeGrid, prepare } from "./encode.ts";
+import { describeGrid } from "./describe-grid.ts";
+import { prepare } from "./encode.ts";
 import { openTileSource } from "./tile-source.ts";
 
 const megabyte = 1024 * 1024;
@@ -14,14 +15,13 @@ export const generateTilingScheme = defineHandler(
   "raster.generate_tiling_scheme",
   async (params, context) => {
     const { source, planned } = await openTileSource(context, params);
-    const prepared = await prepare(context, source.gdalPath, planned.raster, planned.plan);
+    const prepared = await prepare(context, source.gdalPath, planned, { forOnePiece: false });
     const { width, height, transform, crs, bands } = await describeGrid(context, prepared);
     const place = crs ?? planned.raster.crs;
     if (transform === null || place === null) {
       throw new PermanentError("The output has no place on the ground.", { code: "CRS_MISSING" });
     }
-    const pixelBytes = bands.reduce((sum, { data_type }) => sum + bytesOf(data_type), 0);
-    const side = tileSide(pixelBytes, params.tile_size_mb * megabyte);
+    const side = tileSide(pixelBytes(bands), params.tile_size_mb * megabyte);
     const { tiles, rows, columns } = cutTiles(width, height, side);
     if (tiles.length > mostTiles) {
       throw new PermanentError(

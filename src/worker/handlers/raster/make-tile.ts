@@ -35,7 +35,7 @@ export async function makeTile(
     context.logger.info(`tile ${index} is finished already`, { blob_path: destination });
     return { ...found, tile_index: index, window, reused: true };
   }
-  const prepared = await prepare(context, source.gdalPath, planned.raster, planned.plan);
+  const prepared = await prepare(context, source.gdalPath, planned, { forOnePiece: false });
   const output = temporaryFile(context, `tile_${index}.tif`);
   const { plan, profile, raster } = planned;
   const [, , width, height] = window;

@@ -7,13 +7,14 @@ import { defineHandler } from "../../define-handler.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
 import { destinationOf } from "./destination.ts";
-import { encode, prepare, sizeOf, threadsOf } from "./encode.ts";
+import { encode, prepare, sizeOf } from "./encode.ts";
 import { finishCog } from "./finish-cog.ts";
 import { inspectRaster } from "./inspect.ts";
 import { RasterRejected } from "./judge-source.ts";
 import { openLocalSource } from "./open-source.ts";
 import { planSource } from "./plan-source.ts";
 import { temporaryFile } from "./temporary.ts";
+import { threadsOf } from "./threads.ts";
 
 export const mosaic = defineHandler("raster_mosaic", async (params, context) => {
   const members: { file: string; raster: InspectedRaster }[] = [];
@@ -30,7 +31,7 @@ export const mosaic = defineHandler("raster_mosaic", async (params, context) => 
   const merged = await merge(context, members);
   const planned = await planSource(context, merged, "the mosaic", params);
   const { raster, plan, profile, rasterType } = planned;
-  const prepared = await prepare(context, merged, raster, plan);
+  const prepared = await prepare(context, merged, planned, { forOnePiece: true });
   const output = temporaryFile(context, "output.tif");
   await encode(context, prepared, output, {
     ...{ plan, profile, threads: threadsOf(context), progress: [10, 90] },

@@ -1,4 +1,4 @@
-import { bytesOf } from "../../../core/raster/data-type.ts";
+import { pixelBytes } from "../../../core/raster/data-type.ts";
 import type { RasterFinding } from "../../../core/raster/finding.ts";
 import { boundsOf, dataBands } from "../../../core/raster/inspected.ts";
 import type { InspectedRaster } from "../../../core/raster/inspected.ts";
@@ -56,10 +56,9 @@ function toResult(findings: readonly RasterFinding[], judged: Judged | undefined
   const { raster, judgement } = judged;
   const { width, height, crs, transform, bands } = raster;
   const [first] = dataBands(bands);
-  const pixelBytes = bands.reduce((sum, band) => sum + bytesOf(band.data_type), 0);
   return {
     file_size_mb: raster.bytes / megabyte,
-    raw_size_mb: (width * height * pixelBytes) / megabyte,
+    raw_size_mb: (width * height * pixelBytes(bands)) / megabyte,
     verdict: judgement.verdict,
     findings: [...judgement.findings],
     crs: crs?.code ?? crs?.wkt2 ?? null,
