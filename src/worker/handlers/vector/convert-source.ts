@@ -19,7 +19,7 @@ export async function convertSource(
   },
   context: HandlerContext,
 ): Promise<string> {
-  const file = path.join(context.workDir, "rows.sql");
+  const file = path.join(context.workDir, `rows-${path.basename(source.file)}.sql`);
   const { assignCrs, layer } = source;
   const crs = assignCrs === undefined ? [] : ["-s_srs", assignCrs];
   const args = [

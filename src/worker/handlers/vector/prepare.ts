@@ -20,7 +20,6 @@ import { defineHandler } from "../../define-handler.ts";
 import type { WrittenKind } from "./chunk-writer.ts";
 import { ChunkWriter } from "./chunk-writer.ts";
 import { chunkPrefix } from "./chunk-prefix.ts";
-import { convertSource } from "./convert-source.ts";
 import { decideCrs } from "./decide-crs.ts";
 import { demandDatabase } from "./demand-database.ts";
 import { fetchSource } from "./fetch-source.ts";
@@ -28,9 +27,8 @@ import { hashSource } from "./hash-source.ts";
 import { inspectSource } from "./inspect-source.ts";
 import { hasDegreeColumns, openOptions } from "./open-options.ts";
 import { readHeader } from "./read-header.ts";
+import { readFeatures } from "./read-features.ts";
 import { refuse } from "./refuse.ts";
-import { surveySource } from "./survey-source.ts";
-import { withSql } from "./with-sql.ts";
 import { writeLayer } from "./write-layer.ts";
 
 const suffixes = {
@@ -56,12 +54,8 @@ export const prepareVector = defineHandler("vector_prepare", async (params, cont
 
   context.progress(10, "looking at every feature");
   const found = { file: source.file, openArgs: options.args, layer };
-  const { answer: survey, opened } = await withSql(found, context, (each) =>
-    surveySource(each, context),
-  );
+  const { survey, dump } = await readFeatures({ ...found, assignCrs: assign }, context);
   if (survey.featureCount === 0) throw refuseEmpty(layer, []);
-  context.progress(30, "converting");
-  const dump = await convertSource({ ...opened, assignCrs: assign }, context);
 
   context.progress(50, "writing chunks");
   const name = params.table_name ?? nameTable(source.name);
