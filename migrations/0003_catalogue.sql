@@ -17,6 +17,8 @@ CREATE TABLE dagapp.stac_items (
   item          jsonb NOT NULL,
   -- What filters read: an item of some kilobytes would have to be unpacked for every condition.
   properties    jsonb NOT NULL GENERATED ALWAYS AS (item -> 'properties') STORED,
+  -- Whose work it is, if a platform asked for it: who may see it follows from there.
+  request_id    text GENERATED ALWAYS AS (item -> 'properties' ->> 'platform:request_id') STORED,
   -- Of the bounds; the second one where the antimeridian cuts them.
   box           box NOT NULL,
   box_beyond    box,
@@ -33,6 +35,8 @@ CREATE TABLE dagapp.stac_items (
 CREATE INDEX stac_items_newest ON dagapp.stac_items (starts_at DESC, collection_id, item_id);
 CREATE INDEX stac_items_newest_of_collection
   ON dagapp.stac_items (collection_id, starts_at DESC, item_id);
+CREATE INDEX stac_items_by_request
+  ON dagapp.stac_items (collection_id, request_id) WHERE request_id IS NOT NULL;
 CREATE INDEX stac_items_by_id ON dagapp.stac_items (item_id);
 CREATE INDEX stac_items_by_box ON dagapp.stac_items USING gist (box);
 CREATE INDEX stac_items_by_box_beyond

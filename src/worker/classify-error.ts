@@ -20,12 +20,12 @@ const transientCodes: ReadonlySet<string> = new Set([
   "EAI_AGAIN",
   "EBUSY",
   "EMFILE",
-  "ENOSPC",
   "UND_ERR_CONNECT_TIMEOUT",
   "UND_ERR_HEADERS_TIMEOUT",
   "UND_ERR_BODY_TIMEOUT",
   "UND_ERR_SOCKET",
 ]);
+const fullCodes: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT"]);
 const throttlingStatuses: ReadonlySet<number> = new Set([429, 503]);
 const transientStatuses: ReadonlySet<number> = new Set([408, 425, 500, 502, 504]);
 const throttlingWords = /rate limit|too many requests|throttl|quota exceeded|server busy/i;
@@ -58,6 +58,11 @@ export function classifyError(thrown: unknown): TaskError {
   }
   if (status !== undefined && transientStatuses.has(status)) {
     return make(`HTTP_${status}`, thrown.message, "transient");
+  }
+  // By one name, whether a program of GDAL, our own check before the work or the system says it.
+  if (code !== undefined && fullCodes.has(code)) {
+    const words = `The worker's disk is full: free some of it, or give it a larger one.`;
+    return make("DISK_FULL", `${words} ${thrown.message}`, "transient");
   }
   if (code !== undefined && transientCodes.has(code))
     return make(code, thrown.message, "transient");

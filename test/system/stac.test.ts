@@ -98,9 +98,12 @@ describe("the landing page", () => {
     }
   });
 
-  it("is closed to those without a token", async () => {
-    expect((await fetch(`${test.baseUrl}/stac`)).status).toBe(401);
-    expect((await fetch(`${test.baseUrl}/stac/search`)).status).toBe(401);
+  it("shows those without a token nothing that was not made public", async () => {
+    const answer = await fetch(`${test.baseUrl}/stac`);
+    expect(linkTo((await answer.json()) as { links: Link[] }, "child")).toBeUndefined();
+    const found = (await (await fetch(`${test.baseUrl}/stac/search`)).json()) as Page;
+    expect([found.numberReturned, found.numberMatched]).toEqual([0, 0]);
+    expect((await fetch(`${test.baseUrl}/stac/collections/alps`)).status).toBe(401);
   });
 
   it("is written for whoever stands between", async () => {
@@ -253,6 +256,39 @@ describe("a search", () => {
     expect((await search({ filter: text })).numberReturned).toBe(2);
   });
 
+  // The triangle meets the first three of the scenes, and the boxes of all of them.
+  it.each<[string, string, string[]]>([
+    ["or", "id = 'scene-20' OR {}", ["scene-00", "scene-01", "scene-02", "scene-20"]],
+    ["and or", "eo:cloud_cover > 1 AND (id = 'fiji' OR {})", ["scene-02"]],
+    ["not", "eo:cloud_cover < 5 AND NOT {}", ["scene-03", "scene-04"]],
+    ["not or", "NOT ({} OR eo:cloud_cover > 4)", ["scene-03", "scene-04"]],
+    [
+      "not and, where what is missing is unknown",
+      "NOT ({} AND platform = 'Sentinel_2A') AND eo:cloud_cover < 3",
+      [],
+    ],
+    ["twice", "{} AND S_INTERSECTS(geometry, POINT(5.02 45.1))", ["scene-00"]],
+    [
+      "a box of its own",
+      "S_INTERSECTS(geometry, BBOX(179, -18, 180, -16)) OR id = 'scene-09'",
+      ["fiji", "scene-09"],
+    ],
+  ])("meets geometries below %s", async (_name, text, expected) => {
+    const triangle = "S_INTERSECTS(geometry, POLYGON((5 40, 7.5 40, 5 45.5, 5 40)))";
+    const filter = text.replace("{}", triangle);
+    const page = await search({ filter, sortby: "id", limit: "100" });
+    expect(ids(page)).toEqual(expected);
+    const seen: string[] = [];
+    let next: string | undefined =
+      `/stac/search?${new URLSearchParams({ filter, limit: "1", sortby: "id" }).toString()}`;
+    while (next !== undefined) {
+      const one: Page = await json(next);
+      seen.push(...ids(one));
+      next = linkTo(one, "next")?.href.slice(test.baseUrl.length);
+    }
+    expect(seen).toEqual(expected);
+  });
+
   it("gives only the fields that are asked for", async () => {
     const page = await search({
       ids: "scene-01",
@@ -284,6 +320,8 @@ describe("a search", () => {
     ["datetime", { datetime: "2021-01-01T00:00:00Z/2020-01-01T00:00:00Z" }, "BAD_REQUEST"],
     ["limit", { limit: "0" }, "BAD_REQUEST"],
     ["token", { token: "nonsense" }, "BAD_REQUEST"],
+    ["token", { token: Buffer.from('["a","b","c"]').toString("base64url") }, "BAD_REQUEST"],
+    ["filter", { filter: "NOT S_INTERSECTS(footprint, POINT(1 2))" }, "INVALID_FILTER"],
     ["intersects", { intersects: '{"type":"Circle"}' }, "BAD_REQUEST"],
     ["intersects", { intersects: "{" }, "BAD_REQUEST"],
     ["an unknown parameter", { colour: "red" }, "BAD_REQUEST"],

@@ -5,7 +5,7 @@ import { Problem } from "../../core/errors.ts";
  * Where a page ended. Opaque, so that what a list is sorted by can change; it holds the keys of the
  * last item and no offset, because items that arrive meanwhile would shift an offset.
  */
-export function encodeCursor(keys: readonly (string | number)[]): string {
+export function encodeCursor(keys: readonly (string | number | null)[]): string {
   return Buffer.from(JSON.stringify(keys)).toString("base64url");
 }
 

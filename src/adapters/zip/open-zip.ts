@@ -164,7 +164,7 @@ function judge(
   if (isShared || isDense) {
     throw new ZipError(
       "ZIP_BOMB",
-      `"${fileName}" unpacks ${compressedSize} bytes to ${uncompressedSize}: this is no data.`,
+      `"${fileName}" unpacks ${compressedSize} bytes to ${uncompressedSize}, which no data does: pack the files again.`,
     );
   }
 }

@@ -4,29 +4,18 @@
  */
 import { z } from "zod";
 import { itemsQuery } from "../serving/vector-items.ts";
-import { mostZoom } from "../serving/web-mercator.ts";
-import type { Access } from "./contract.ts";
 import { defineContract } from "./contract.ts";
+import type { LayerShape } from "./layer-shape.ts";
+import { itemShape, layerErrors, tileParams } from "./layer-shape.ts";
 import { integer, object } from "./schemas.ts";
-
-const errors = ["BAD_REQUEST", "NOT_FOUND", "ITEM_NOT_FOUND", "UNAVAILABLE"] as const;
-const row = z
-  .string()
-  .regex(/^\d{1,8}(\.(mvt|pbf))?$/, "must be a number, perhaps with .mvt")
-  .transform((text) => Number.parseInt(text, 10));
 
 /** `base` is the address of the collection itself. */
 export function featureContracts<
   const Family extends string,
   Params extends z.ZodRawShape,
   Query extends z.ZodRawShape,
->(
-  family: Family,
-  base: string,
-  shape: { readonly params: Params; readonly query: Query; readonly access: Access },
-) {
-  const { params, query, access } = shape;
-  const common = { method: "GET", access, errors } as const;
+>(family: Family, base: string, { params, query, access }: LayerShape<Params, Query>) {
+  const common = { method: "GET", access, errors: layerErrors } as const;
   return [
     defineContract({
       ...common,
@@ -57,7 +46,7 @@ export function featureContracts<
       response: z.string(),
       media: "application/geo+json",
       also: { 304: "As before." },
-      errors: [...errors, "INVALID_FILTER"],
+      errors: [...layerErrors, "INVALID_FILTER"],
     }),
     defineContract({
       ...common,
@@ -75,12 +64,7 @@ export function featureContracts<
       id: `get${family}FeatureTile`,
       path: `${base}/tiles/WebMercatorQuad/{z}/{x}/{y}`,
       summary: "One vector tile (MVT) with the layer `default`.",
-      params: z.strictObject({
-        ...params,
-        z: integer(0, mostZoom),
-        x: integer(0, 2 ** mostZoom - 1),
-        y: row,
-      }),
+      params: z.strictObject({ ...params, ...tileParams }),
       query: z.strictObject(query),
       response: z.string(),
       media: "application/vnd.mapbox-vector-tile",
@@ -98,11 +82,8 @@ export function featureContracts<
   ] as const;
 }
 
-const identifier = z.string().min(1).max(255);
-
-/** Below the items of the catalogue. */
 export const itemFeatureContracts = featureContracts(
   "Item",
   "/stac/collections/{collection_id}/items/{item_id}/features",
-  { params: { collection_id: identifier, item_id: identifier }, query: {}, access: "read" },
+  itemShape,
 );

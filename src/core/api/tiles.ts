@@ -7,21 +7,10 @@ import { pointValues, rasterInfo } from "../serving/raster-info.ts";
 import { renderQuery } from "../serving/render-options.ts";
 import { bandStatistics } from "../serving/statistics.ts";
 import { tileJson } from "../serving/tilejson.ts";
-import { mostZoom } from "../serving/web-mercator.ts";
-import type { Access } from "./contract.ts";
 import { defineContract } from "./contract.ts";
+import type { LayerShape } from "./layer-shape.ts";
+import { itemShape, layerErrors, tileParams } from "./layer-shape.ts";
 import { integer } from "./schemas.ts";
-
-const column = integer(0, 2 ** mostZoom - 1);
-
-/** The row, and behind a dot the format. */
-const rowFile = z
-  .string()
-  .regex(/^\d{1,8}(\.[a-z]{3,4})?$/, "must be a number, perhaps with .png, .webp, .jpg or .mvt")
-  .transform((text) => {
-    const [row = "", extension] = text.split(".");
-    return { y: Number(row), extension };
-  });
 
 const tileSize = z
   .enum(["256", "512", "1024"])
@@ -41,25 +30,14 @@ const place = z.string().transform((text, context) => {
 });
 
 const whereBands = { bidx: renderQuery.bidx, nodata: renderQuery.nodata };
-const errors = [
-  "BAD_REQUEST",
-  "NOT_FOUND",
-  "ITEM_NOT_FOUND",
-  "LAYER_UNREADABLE",
-  "UNAVAILABLE",
-] as const;
+const errors = [...layerErrors, "LAYER_UNREADABLE"] as const;
 
 /** `family` goes into the operations' names, `base` is where the addresses hang. */
 export function layerContracts<
   const Family extends string,
   Params extends z.ZodRawShape,
   Query extends z.ZodRawShape,
->(
-  family: Family,
-  base: string,
-  shape: { readonly params: Params; readonly query: Query; readonly access: Access },
-) {
-  const { params, query, access } = shape;
+>(family: Family, base: string, { params, query, access }: LayerShape<Params, Query>) {
   const common = { method: "GET", access, errors } as const;
   return [
     defineContract({
@@ -68,7 +46,7 @@ export function layerContracts<
       path: `${base}/tiles/WebMercatorQuad/{z}/{x}/{y}`,
       summary:
         "One tile. Format by extension or Accept; without either JPEG where nothing is transparent, and PNG elsewhere.",
-      params: z.strictObject({ ...params, z: integer(0, mostZoom), x: column, y: rowFile }),
+      params: z.strictObject({ ...params, ...tileParams }),
       query: z.strictObject({ ...query, ...renderQuery, tilesize: tileSize }),
       response: z.string(),
       media: "image/png",
@@ -140,17 +118,10 @@ export function layerContracts<
   ] as const;
 }
 
-const identifier = z.string().min(1).max(255);
-
-/** Below the items of the catalogue. */
 export const itemLayerContracts = layerContracts(
   "Item",
   "/stac/collections/{collection_id}/items/{item_id}",
-  {
-    params: { collection_id: identifier, item_id: identifier },
-    query: {},
-    access: "read",
-  },
+  itemShape,
 );
 
 /** What the map page is made of: scripts, a style and the outline of the land. */

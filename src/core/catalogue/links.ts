@@ -94,6 +94,7 @@ export const conformance = [
   "http://www.opengis.net/spec/cql2/1.0/conf/basic-cql2",
   "http://www.opengis.net/spec/cql2/1.0/conf/advanced-comparison-operators",
   "http://www.opengis.net/spec/cql2/1.0/conf/case-insensitive-comparison",
+  "http://www.opengis.net/spec/cql2/1.0/conf/basic-spatial-functions",
   "http://www.opengis.net/spec/cql2/1.0/conf/temporal-functions",
   "http://www.opengis.net/spec/cql2/1.0/conf/arithmetic",
   "http://www.opengis.net/spec/cql2/1.0/conf/property-property",

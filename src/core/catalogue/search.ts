@@ -1,17 +1,19 @@
 /** What a search asks for, read from either form: an address, where all is text, or a JSON body. */
 import type { z } from "zod";
+import { checkSpatial } from "../cql2/check-spatial.ts";
 import { filterFromQuery } from "../cql2/from-query.ts";
 import { filterFromJson, filterFromText } from "../cql2/read-filter.ts";
-import { splitSpatial } from "../cql2/split-spatial.ts";
+import type { SpatialFilter } from "../cql2/separate-spatial.ts";
+import { separateSpatial } from "../cql2/separate-spatial.ts";
 import type { Filter } from "../cql2/ast.ts";
 import { invalidFilter } from "../cql2/ast.ts";
 import type { ProblemItem } from "../errors.ts";
 import { Problem } from "../errors.ts";
 import type { Json } from "../model/json.ts";
-import { boxesAround, boxesOf } from "./boxes.ts";
+import { boxesOf } from "./boxes.ts";
 import type { Box } from "./boxes.ts";
 import { readInterval } from "./interval.ts";
-import { searchGeometry, shapesOf, sizeOf } from "./geometry.ts";
+import { searchGeometry } from "./geometry.ts";
 import type { SearchGeometry } from "./geometry.ts";
 import { bboxSchema } from "./stac.ts";
 
@@ -30,17 +32,17 @@ export interface SearchRequest {
 export interface Search {
   readonly collections: readonly string[] | undefined;
   readonly ids: readonly string[] | undefined;
-  /** One of each list must be met. */
-  readonly boxes: readonly (readonly Box[])[];
+  /** One of them must be met. */
+  readonly boxes: readonly Box[] | undefined;
   readonly start: string | undefined;
   readonly end: string | undefined;
+  /** With boxes instead of geometries, where there are any. */
   readonly filter: Filter | undefined;
-  /** All of which the item's own geometry must meet: boxes are not enough for these. */
-  readonly geometries: readonly SearchGeometry[];
+  /** What decides over each item that was found with boxes. */
+  readonly spatial: SpatialFilter | undefined;
 }
 
-/** A test against a larger one would keep everybody else waiting. */
-const mostPositions = 10_000;
+const geometryName = "geometry";
 
 export function readSearch(request: SearchRequest): Search {
   const { bbox, intersects } = request;
@@ -48,34 +50,25 @@ export function readSearch(request: SearchRequest): Search {
     throw refuse("intersects", "only one of bbox and intersects can be given");
   }
   const asked = readFilters(request);
-  const { rest, spatial } =
-    asked === undefined ? { rest: undefined, spatial: [] } : splitSpatial(asked);
-  for (const { property } of spatial) {
-    if (property !== "geometry") throw invalidFilter(`"${property}" is not a geometry.`);
-  }
-  const geometries = [
-    ...(intersects === undefined ? [] : [readGeometry(intersects)]),
-    ...spatial.map(({ geometry }) => geometry),
-  ];
-  if (geometries.some((each) => sizeOf(shapesOf(each)) > mostPositions)) {
-    throw refuse("intersects", `has more than ${mostPositions} positions: simplify it`);
-  }
+  if (asked !== undefined) checkSpatial(asked, [geometryName]);
+  const spatial = asked === undefined ? undefined : separateSpatial(asked);
   return {
     collections: request.collections,
     ids: request.ids,
-    boxes: [
-      ...(bbox === undefined ? [] : [boxesOf(readBbox(bbox))]),
-      ...geometries.map(boxesAround),
-    ],
+    boxes: bbox === undefined ? undefined : boxesOf(readBbox(bbox)),
     ...readInterval(request.datetime),
-    filter: rest,
-    geometries,
+    filter: spatial?.wide ?? asked,
+    spatial,
   };
 }
 
 function readFilters(request: SearchRequest): Filter | undefined {
-  const { query, filter, "filter-lang": language } = request;
+  const { query, filter, intersects, "filter-lang": language } = request;
   const parts: Filter[] = [];
+  if (intersects !== undefined) {
+    const geometry = readGeometry(intersects);
+    parts.push({ kind: "intersects", property: geometryName, geometry });
+  }
   if (query !== undefined) parts.push(filterFromQuery(query));
   if (filter !== undefined) {
     const text = language === "cql2-text" || (language === undefined && typeof filter === "string");

@@ -3,7 +3,7 @@ import type { Json } from "../model/json.ts";
 import { filterFromQuery } from "./from-query.ts";
 import { parseText } from "./parse-text.ts";
 import { filterFromJson, filterFromText } from "./read-filter.ts";
-import { splitSpatial } from "./split-spatial.ts";
+import { separateSpatial } from "./separate-spatial.ts";
 
 const cloud = { property: "eo:cloud_cover" };
 
@@ -163,23 +163,40 @@ describe("what cannot be read is refused, with the place", () => {
 
 describe("spatial conditions", () => {
   const here = "S_INTERSECTS(geometry, POINT(1 2))";
+  const there = "S_INTERSECTS(geometry, POINT(5 5))";
+  const at = (x: number, y: number) => ({ type: "Point" as const, coordinates: [x, y] });
 
-  it("are taken out of what must all hold", () => {
-    const { rest, spatial } = splitSpatial(filterFromText(`a = 1 AND (b = 2 AND ${here})`));
-    expect(spatial).toMatchObject([{ geometry: { type: "Point", coordinates: [1, 2] } }]);
-    expect(rest).toEqual({
-      kind: "all",
-      parts: [filterFromText("a = 1"), filterFromText("b = 2")],
-    });
-    expect(splitSpatial(filterFromText(here)).rest).toBeUndefined();
+  it("leave a filter alone that has none", () => {
+    expect(separateSpatial(filterFromText("a = 1 AND NOT b = 2"))).toBeUndefined();
   });
 
-  it.each([`a = 1 OR ${here}`, `NOT ${here}`, `a = 1 AND (b = 2 OR ${here})`])(
-    "cannot stand elsewhere: %s",
-    (text) => {
-      expect(() => splitSpatial(filterFromText(text))).toThrow(/by "and" only/);
-    },
-  );
+  it("are asked of boxes only where a box that is missed decides", () => {
+    const { wide } = separateSpatial(filterFromText(`a = 1 AND (b = 2 OR ${here})`))!;
+    expect(wide).toEqual(filterFromText(`a = 1 AND (b = 2 OR ${here})`));
+    const no = { kind: "constant", value: false };
+    expect(separateSpatial(filterFromText(`NOT ${here}`))!.wide).toEqual({ kind: "not", part: no });
+    const twice = `NOT (a = 1 OR NOT ${here})`;
+    expect(separateSpatial(filterFromText(twice))!.wide).toEqual(filterFromText(twice));
+  });
+
+  it.each<[string, (boolean | null)[], boolean, boolean]>([
+    // Filter, what the database says of a = 1, found at 1 2, found at 0 0.
+    [here, [], true, false],
+    [`NOT ${here}`, [], false, true],
+    [`a = 1 OR ${here}`, [false], true, false],
+    [`a = 1 OR ${here}`, [true], true, true],
+    [`a = 1 OR ${here}`, [null], true, false],
+    [`a = 1 AND ${here}`, [null], false, false],
+    [`NOT (a = 1 AND ${here})`, [true], false, true],
+    [`NOT (a = 1 AND ${here})`, [null], false, true],
+    [`a = 1 AND (${here} OR ${there})`, [true], true, false],
+    [`${here} AND ${there}`, [], false, false],
+    [`NOT (${here} OR ${there})`, [], false, true],
+  ])("are decided by the geometry: %s with %j", (text, answers, here12, here00) => {
+    const { asked, decide } = separateSpatial(filterFromText(text))!;
+    expect(asked).toHaveLength(answers.length);
+    expect([decide(answers, at(1, 2)), decide(answers, at(0, 0))]).toEqual([here12, here00]);
+  });
 });
 
 describe("a query", () => {

@@ -8,6 +8,9 @@ export interface Viewer {
   readonly curates: boolean;
 }
 
+/** For the platform's own work, and where it was decided before who may see. */
+export const seesAll: Viewer = { reads: true, curates: true };
+
 export type WantedVersion = "latest" | number;
 
 /**

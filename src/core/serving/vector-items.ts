@@ -3,6 +3,7 @@ import { z } from "zod";
 import { readInterval } from "../catalogue/interval.ts";
 import { readSort } from "../catalogue/sort.ts";
 import type { Filter } from "../cql2/ast.ts";
+import { checkSpatial } from "../cql2/check-spatial.ts";
 import { filterFromJson, filterFromText } from "../cql2/read-filter.ts";
 import { Problem } from "../errors.ts";
 import type { Json } from "../model/json.ts";
@@ -13,7 +14,7 @@ const mostItems = 10_000;
 /** In the address all is text. Any other name is a column whose value must be this. */
 export const itemsQuery = {
   limit: z.coerce.number().int().min(1).max(mostItems).default(10),
-  offset: z.coerce.number().int().min(0).max(1_000_000_000).default(0),
+  token: z.string().max(16_384).optional().describe("of the `next` link of the page before"),
   bbox: z
     .string()
     .transform((text, context): [number, number, number, number] => {
@@ -50,7 +51,6 @@ export interface AskedItems {
   readonly sort: readonly { readonly name: string; readonly isDescending: boolean }[];
   readonly columns: readonly GeoColumn[];
   readonly limit: number;
-  readonly offset: number;
 }
 
 /** `own`: parameters of the address that are no columns either. */
@@ -64,6 +64,7 @@ export function readItems(
     ...readDatetime(asked.datetime, columns),
     ...readEquals(asked, columns, own),
   ];
+  for (const filter of filters) checkSpatial(filter, ["geom", "geometry"]);
   const sort = asked.sortby === undefined ? [] : readSort(asked.sortby);
   return {
     bbox: asked.bbox,
@@ -75,7 +76,6 @@ export function readItems(
     })),
     columns: readColumns(asked.properties, columns),
     limit: asked.limit,
-    offset: asked.offset,
   };
 }
 

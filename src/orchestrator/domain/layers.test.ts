@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { seesAll } from "../../core/domain/served-version.ts";
 import type { ApiTest } from "../../../test/support/api.ts";
 import { openApiTest, tokens } from "../../../test/support/api.ts";
 import { makeWorkflowFolder } from "../../../test/support/domain.ts";
@@ -245,7 +246,7 @@ describe("layer metadata", () => {
     await expect(run("metadata.publish")).rejects.toMatchObject({ code: "TRANSITION_REFUSED" });
     await approve(asset_id, 0, "ouo");
     expect((await run("metadata.publish")).result).toMatchObject({ in_stac: true });
-    const read = () => findItem(test.domain.db, "birds", stac_item_id);
+    const read = () => findItem(test.domain.db, seesAll, "birds", stac_item_id);
     expect((await read())?.properties).toMatchObject({
       title: edit.display_name,
       keywords: ["birds"],

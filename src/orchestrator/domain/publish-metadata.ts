@@ -9,6 +9,7 @@ import {
 } from "../../adapters/postgres/repositories/layer-metadata.ts";
 import type { AssetVersion } from "../../core/api/asset-schemas.ts";
 import type { StacItem } from "../../core/catalogue/stac.ts";
+import { seesAll } from "../../core/domain/served-version.ts";
 import {
   catalogLayer,
   projectToItem,
@@ -88,7 +89,7 @@ async function changeItem(
   change: (item: StacItem) => StacItem,
 ): Promise<boolean> {
   if (stac_collection_id === null || stac_item_id === null) return false;
-  const item = await findItem(db, stac_collection_id, stac_item_id);
+  const item = await findItem(db, seesAll, stac_collection_id, stac_item_id);
   if (item === undefined) return false;
   await upsertItems(db, stac_collection_id, [change(item)]);
   return true;

@@ -6,7 +6,7 @@ import type { AssetVersion } from "../../core/api/asset-schemas.ts";
 import type { LayerMetadata } from "../../core/api/metadata.ts";
 import type { StacItem } from "../../core/catalogue/stac.ts";
 import type { Viewer, WantedVersion } from "../../core/domain/served-version.ts";
-import { previewedVersion, servedVersion } from "../../core/domain/served-version.ts";
+import { previewedVersion, seesAll, servedVersion } from "../../core/domain/served-version.ts";
 import { Problem } from "../../core/errors.ts";
 import type { Bounds, Layer } from "../../core/serving/layer.ts";
 import { layerOfItem } from "../../core/serving/layer-of-item.ts";
@@ -42,7 +42,7 @@ export async function resolveItem(
 ): Promise<StacItem | undefined> {
   const { stac_collection_id, stac_item_id } = version;
   if (stac_collection_id === null || stac_item_id === null) return undefined;
-  return findItem(db, stac_collection_id, stac_item_id);
+  return findItem(db, seesAll, stac_collection_id, stac_item_id);
 }
 
 export async function resolveLayer(db: Queryable, wanted: Wanted, viewer: Viewer): Promise<Layer> {

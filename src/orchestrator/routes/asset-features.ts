@@ -3,8 +3,9 @@ import type { assetFeatureContracts } from "../../core/api/asset-layers.ts";
 import type { Layer } from "../../core/serving/layer.ts";
 import { resolveLayer } from "../domain/resolve-layer.ts";
 import type { AssetRequest } from "./asset-layers.ts";
-import { viewerOf, wantedOf } from "./asset-layers.ts";
+import { wantedOf } from "./asset-layers.ts";
 import type { RouteDeps } from "./deps.ts";
+import { viewerOf } from "./viewer.ts";
 
 /** Parameters of these addresses that are no columns of a table. */
 const own = ["version", "preview"];

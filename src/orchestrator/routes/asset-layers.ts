@@ -1,12 +1,13 @@
 import type { Caller, Handlers } from "../../adapters/http/handler.ts";
 import { Answer } from "../../adapters/http/handler.ts";
 import type { assetLayerContracts } from "../../core/api/asset-layers.ts";
-import type { Viewer, WantedVersion } from "../../core/domain/served-version.ts";
+import type { WantedVersion } from "../../core/domain/served-version.ts";
 import { Problem } from "../../core/errors.ts";
 import type { Layer } from "../../core/serving/layer.ts";
 import type { Wanted } from "../domain/resolve-layer.ts";
 import { resolveItem, resolveLayer, resolveVersion } from "../domain/resolve-layer.ts";
 import type { RouteDeps } from "./deps.ts";
+import { viewerOf } from "./viewer.ts";
 
 export interface AssetRequest {
   readonly params: { readonly asset_id: string };
@@ -53,9 +54,4 @@ export function wantedOf({ params, query }: AssetRequest): Wanted {
     version: query.version,
     preview: query.preview === "true",
   };
-}
-
-export function viewerOf(caller: Caller | undefined): Viewer {
-  const may = caller?.access ?? [];
-  return { reads: may.includes("read"), curates: may.includes("curate") };
 }

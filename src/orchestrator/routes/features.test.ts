@@ -160,6 +160,11 @@ describe.each(forms)("features in the form $form", ({ form, create }) => {
     ["filter=name = 'O''Brien \"é\", 3'", [3]],
     ["filter=T_AFTER(seen, TIMESTAMP('2024-08-01T00:00:00Z'))", [7, 8]],
     ["filter=S_INTERSECTS(geom, POLYGON((0.2 0.2, 2.5 0.2, 2.5 0.8, 0.2 0.8, 0.2 0.2)))", [0, 1]],
+    // A triangle that meets the boxes of the first three squares, and the first two themselves.
+    ["filter=S_INTERSECTS(geom, POLYGON((0 0, 4.5 -9, 0 2, 0 0)))", [0]],
+    ["filter=size < 4 AND NOT S_INTERSECTS(geom, POLYGON((0 0, 4.5 -9, 0 2, 0 0)))", [1, 2, 3]],
+    ["filter=size = 9 OR S_INTERSECTS(geometry, POLYGON((0 0, 4.5 -9, 0 2, 0 0)))", [0, 9]],
+    ["filter=NOT (size > 1 OR S_INTERSECTS(geom, POINT(0.5 0.5)))", [1]],
     [`filter-lang=cql2-json&filter={"op":"<","args":[{"property":"size"},2]}`, [0, 1]],
     ["datetime=2024-02-01T00:00:00Z/2024-02-28T00:00:00Z", [1, 10]],
     ["sortby=-size&limit=2", [10, 9]],
@@ -181,13 +186,74 @@ describe.each(forms)("features in the form $form", ({ form, create }) => {
     ["properties=name,secret", "BAD_REQUEST"],
     ["constructor=1", "BAD_REQUEST"],
     ["size=1&size=2", "BAD_REQUEST"],
+    ["offset=4", "BAD_REQUEST"],
+    ["token=nonsense", "BAD_REQUEST"],
+    [`token=${Buffer.from('["many"]').toString("base64url")}`, "BAD_REQUEST"],
     ["filter=secret%3D1", "INVALID_FILTER"],
+    ["filter=NOT%20S_INTERSECTS(name,%20POINT(1%202))", "INVALID_FILTER"],
     ["filter=name%3D1", "INVALID_FILTER"],
     ["filter=name%20LIKE", "INVALID_FILTER"],
     ["filter=size%20%3D%20'1'%3B%20DROP%20TABLE%20geo.squares", "INVALID_FILTER"],
   ])("are refused with a code for %s", async (query, code) => {
     const answer = await ask(`/items?${query}`);
     expect(answer.json()).toMatchObject({ status: 400, code });
+  });
+
+  /** All names, page by page; what is given is called between two pages. */
+  async function walk(query: string, between: () => Promise<void> = async () => undefined) {
+    const pages: (string | undefined)[][] = [];
+    let path: string | undefined = `/items?${query}`;
+    while (path !== undefined) {
+      const answer = await ask(path);
+      const page = answer.json<{
+        features: { properties: { name: string } }[];
+        links: { rel: string; href: string }[];
+      }>();
+      pages.push(page.features.map((each) => each.properties.name));
+      const next = page.links.find((link) => link.rel === "next");
+      path = next && `/items${new URL(next.href).search}`;
+      await between();
+    }
+    return pages;
+  }
+
+  it.each<[string, number[]]>([
+    ["limit=3", [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]],
+    ["limit=3&sortby=-id", [10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0]],
+    ["limit=2&sortby=large,-size", [10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0]],
+    ["limit=2&sortby=day,-seen", [8, 7, 6, 5, 4, 3, 2, 1, 10, 0, 9]],
+    // No number is greater than every number.
+    ["limit=4&sortby=ratio", [0, 1, 2, 3, 5, 6, 7, 8, 9, 10, 4]],
+    ["limit=1&filter=NOT S_INTERSECTS(geom, BBOX(0,0,15,1))", [8, 9, 10]],
+  ])("are walked through by %s, each of them once", async (query, expected) => {
+    const pages = await walk(query.replaceAll(" ", "%20"));
+    expect(pages.flat()).toEqual(squares(...expected));
+  });
+
+  it("stay in their places when others arrive meanwhile", async () => {
+    const table = "geo.squares";
+    await database.db.query(`UPDATE ${table} SET size = NULL WHERE fid IN (2, 7)`);
+    let arrived = 0;
+    const pages = await walk("limit=2&sortby=size", async () => {
+      arrived += 1;
+      const fid = -arrived;
+      await database.db.query(
+        `INSERT INTO ${table} SELECT (jsonb_populate_record(one, jsonb_build_object('fid', $1::int, 'size', -1))).*
+         FROM ${table} AS one WHERE fid = 1`,
+        [fid],
+      );
+    });
+    // Those without a size come last.
+    expect(pages.flat()).toEqual(squares(0, 2, 3, 4, 5, 7, 8, 9, 10, 1, 6));
+    await load(database, form as GeometryForm, "one again");
+  });
+
+  it("name the next page in a header too, which CSV has no other place for", async () => {
+    const answer = await ask("/items?f=csv&limit=2");
+    const next = /^<(.+)>; rel="next"$/.exec(String(answer.headers["link"]))![1]!;
+    const second = await ask(`/items${new URL(next).search}`);
+    expect(second.body).toContain("square 2");
+    expect(second.body).not.toContain("square 1,");
   });
 
   it("are CSV where that is asked for, with the columns that are wanted", async () => {

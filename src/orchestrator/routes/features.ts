@@ -8,11 +8,7 @@ import { compress } from "../../adapters/http/compress.ts";
 import type { ApiRequest } from "../../adapters/http/handler.ts";
 import { Answer } from "../../adapters/http/handler.ts";
 import type { Database } from "../../adapters/postgres/database.ts";
-import {
-  countFeatures,
-  getFeature,
-  listFeatures,
-} from "../../adapters/postgres/queries/features.ts";
+import { getFeature } from "../../adapters/postgres/queries/features.ts";
 import type { GeoTable } from "../../adapters/postgres/queries/geo-tables.ts";
 import { findGeoTable } from "../../adapters/postgres/queries/geo-tables.ts";
 import { createVectorTiles } from "../../adapters/tiles/vector-tiles.ts";
@@ -28,8 +24,9 @@ import {
 import { csvText, featureText } from "../../core/serving/vector-formats.ts";
 import type { ItemsQuery } from "../../core/serving/vector-items.ts";
 import { readItems } from "../../core/serving/vector-items.ts";
-import type { Tile } from "../../core/serving/web-mercator.ts";
 import { isTile } from "../../core/serving/web-mercator.ts";
+import type { TileParams } from "./layers.ts";
+import { readFeatures } from "./read-features.ts";
 import { baseOf } from "./stac-base.ts";
 
 type Plain = Pick<ApiRequest<Contract>, "header" | "signal">;
@@ -74,16 +71,21 @@ export function createFeatureAnswers(db: Database) {
       const { query } = request;
       const asked = readItems(query, table.columns, own);
       return answer(request, makeEtag(layer, table, "items", query), async () => {
-        const features = await listFeatures(db, table, asked);
+        const page = await readFeatures(db, table, asked, query.token);
+        const links = pageLinks(baseOf(request) + base, query, page.next);
+        const headers = linkHeader(links);
         if (query.f === "csv") {
           const names = asked.columns.map((column) => column.name);
-          return { body: csvText(features, names), type: "text/csv; charset=utf-8" };
+          const body = csvText(page.features, names);
+          return { body, type: "text/csv; charset=utf-8", headers };
         }
-        const matched = await countFeatures(db, table, asked);
-        const links = pageLinks(baseOf(request) + base, query, features.length, matched);
+        const counts = JSON.stringify({
+          numberMatched: page.matched,
+          numberReturned: page.features.length,
+        }).slice(1, -1);
         // Features are text already; writing them into an object would only parse them again.
-        const body = `{"type":"FeatureCollection","numberMatched":${matched},"numberReturned":${features.length},"links":${JSON.stringify(links)},"features":[${features.map(featureText).join(",")}]}`;
-        return { body, type: "application/geo+json" };
+        const body = `{"type":"FeatureCollection",${counts},"links":${JSON.stringify(links)},"features":[${page.features.map(featureText).join(",")}]}`;
+        return { body, type: "application/geo+json", headers };
       });
     },
 
@@ -98,8 +100,10 @@ export function createFeatureAnswers(db: Database) {
       });
     },
 
-    async tile(found: Layer, tile: Tile, request: Plain): Promise<Answer> {
-      if (!isTile(tile)) throw new Problem("NOT_FOUND", "There is no such tile.");
+    async tile(found: Layer, { z, x, y: { y, extension } }: TileParams, request: Plain) {
+      const tile = { z, x, y };
+      if (!isTile(tile) || !["mvt", "pbf", undefined].includes(extension))
+        throw new Problem("NOT_FOUND", "There is no such tile.");
       const { layer, table } = await demand(found);
       return answer(request, makeEtag(layer, table, "tile", tile), async () => {
         const body = await tiles.make(table, tile, request.signal);
@@ -119,43 +123,57 @@ export function createFeatureAnswers(db: Database) {
 async function answer(
   { header }: Plain,
   etag: string,
-  make: () => Promise<{ body: string | Uint8Array; type: string }>,
+  make: () => Promise<{
+    body: string | Uint8Array;
+    type: string;
+    headers?: Readonly<Record<string, string>>;
+  }>,
 ): Promise<Answer> {
   const headers = { etag, "cache-control": "private, no-cache" };
   if (header("if-none-match") === etag) return new Answer(undefined, { status: 304, headers });
-  const { body, type } = await make();
+  const { body, type, headers: more } = await make();
   if (body.length === 0 && type === tileMedia)
     return new Answer(undefined, { status: 204, headers });
   const sent = await compress(body, header);
-  return new Answer(sent.body, { headers: { ...headers, ...sent.headers, "content-type": type } });
+  return new Answer(sent.body, {
+    headers: { ...headers, ...more, ...sent.headers, "content-type": type },
+  });
 }
 
 /** Raised when the same request would be answered otherwise. */
-const answerVersion = 1;
+const answerVersion = 2;
 
 function makeEtag(layer: VectorLayer, table: GeoTable, ...asked: readonly unknown[]): string {
   const text = JSON.stringify([answerVersion, layer.version_tag, table.load_id, ...asked]);
   return `W/"${createHash("sha256").update(text).digest("base64url").slice(0, 27)}"`;
 }
 
-function pageLinks(address: string, query: ItemsQuery, returned: number, matched: number) {
-  const { offset, limit } = query;
-  const page = (rel: string, at: number) => {
-    const given = Object.entries(query).filter(([, value]) => value !== undefined);
+interface Link {
+  readonly rel: string;
+  readonly type: string;
+  readonly href: string;
+}
+
+function pageLinks(address: string, query: ItemsQuery, next: string | undefined): Link[] {
+  const page = (rel: string, token: string | undefined) => {
+    const given = Object.entries({ ...query, token }).filter(([, value]) => value !== undefined);
     const text = new URLSearchParams(
       given.map(([name, value]): [string, string] => [
         name,
         Array.isArray(value) ? value.join(",") : String(value),
       ]),
     );
-    text.set("offset", String(at));
     return { rel, type: "application/geo+json", href: `${address}/items?${text.toString()}` };
   };
-  const links = [
-    page("self", offset),
+  return [
+    page("self", query.token),
     { rel: "collection", type: "application/json", href: address },
+    ...(next === undefined ? [] : [page("next", next)]),
   ];
-  if (offset + returned < matched && returned > 0) links.push(page("next", offset + returned));
-  if (offset > 0) links.push(page("prev", Math.max(0, offset - limit)));
-  return links;
+}
+
+/** For formats that have no place for links. */
+function linkHeader(links: readonly Link[]): Record<string, string> {
+  const next = links.find(({ rel }) => rel === "next");
+  return next === undefined ? {} : { link: `<${next.href}>; rel="next"` };
 }

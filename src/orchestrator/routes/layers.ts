@@ -23,7 +23,7 @@ import { baseOf } from "./stac-base.ts";
 type Plain = Pick<ApiRequest<Contract>, "header" | "signal">;
 type Asked<Params, Query> = Plain & { readonly params: Params; readonly query: Query };
 
-interface TileParams {
+export interface TileParams {
   readonly z: number;
   readonly x: number;
   readonly y: { readonly y: number; readonly extension: string | undefined };
@@ -35,11 +35,7 @@ interface ValueQuery {
 
 /** What a layer of features answers at the addresses that it shares with rasters. */
 export interface VectorAnswers {
-  tile(
-    layer: VectorLayer,
-    tile: { readonly z: number; readonly x: number; readonly y: number },
-    request: Plain,
-  ): Promise<Answer>;
+  tile(layer: VectorLayer, params: TileParams, request: Plain): Promise<Answer>;
   tileJson(
     layer: VectorLayer,
     base: string,
@@ -67,7 +63,7 @@ export function createLayerAnswers(raster: RasterServer, vector?: VectorAnswers)
       const { params, query, signal, header } = request;
       const { y, extension } = params.y;
       const tile = { z: params.z, x: params.x, y };
-      if (layer.kind === "vector") return demandVector().tile(layer, tile, request);
+      if (layer.kind === "vector") return demandVector().tile(layer, params, request);
       if (extension !== undefined && !pictures.has(extension)) {
         throw new Problem("NOT_FOUND", `A raster has no tiles as .${extension}: ask for .png.`);
       }

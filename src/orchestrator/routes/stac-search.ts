@@ -3,14 +3,15 @@ import { decodeCursor, encodeCursor } from "../../adapters/http/cursor.ts";
 import type { Database } from "../../adapters/postgres/database.ts";
 import type { ItemPlace } from "../../adapters/postgres/queries/catalogue-items.ts";
 import { countItems, searchItems } from "../../adapters/postgres/queries/catalogue-items.ts";
+import { badToken } from "./bad-token.ts";
 import type { Fields } from "../../core/catalogue/fields.ts";
 import { readFields, selectFields } from "../../core/catalogue/fields.ts";
-import { makeIntersects } from "../../core/catalogue/intersects.ts";
 import { linkItem, nextLink } from "../../core/catalogue/links.ts";
 import type { SearchRequest } from "../../core/catalogue/search.ts";
 import { readSearch } from "../../core/catalogue/search.ts";
 import type { SortField } from "../../core/catalogue/sort.ts";
 import { readSort, sortPath } from "../../core/catalogue/sort.ts";
+import type { Viewer } from "../../core/domain/served-version.ts";
 import type { StacItem } from "../../core/catalogue/stac.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 
@@ -28,10 +29,18 @@ export interface SearchOptions {
   readonly given: object;
 }
 
-/** Candidates that are read at once where the real geometries decide. */
+/**
+ * Candidates that are read at once where the real geometries decide, and how often for one page: a
+ * page may be short, or empty, and its link leads on.
+ */
 const batch = 500;
+const mostBatches = 20;
 
-export async function runSearch(db: Database, options: SearchOptions): Promise<JsonObject> {
+export async function runSearch(
+  db: Database,
+  viewer: Viewer,
+  options: SearchOptions,
+): Promise<JsonObject> {
   const { request, base, path, method } = options;
   const search = readSearch(request);
   const sort = (
@@ -41,24 +50,25 @@ export async function runSearch(db: Database, options: SearchOptions): Promise<J
   const after = decodeCursor(request.token, z.array(z.string().max(4096)).length(keys));
   const fields = typeof request.fields === "string" ? readFields(request.fields) : request.fields;
 
-  const tests = search.geometries.map(makeIntersects);
+  const { spatial } = search;
   const found: StacItem[] = [];
   let place: ItemPlace | undefined = after;
   let more = true;
-  while (more && found.length < request.limit) {
-    const wanted = tests.length === 0 ? request.limit : Math.max(batch, request.limit);
-    const page = await searchItems(db, search, sort, wanted, place);
+  for (let read = 0; more && found.length < request.limit && read < mostBatches; read++) {
+    const limit = spatial === undefined ? request.limit : Math.max(batch, request.limit);
+    const asked = { filter: search, sort, limit, after: place, asked: spatial?.asked };
+    const page = await searchItems(db, viewer, asked).catch(badToken(request.token));
     more = page.more;
     for (const [index, each] of page.items.entries()) {
       place = each.place;
-      if (!tests.every((test) => test(each.item.geometry))) continue;
+      if (spatial !== undefined && !spatial.decide(each.answers, each.item.geometry)) continue;
       found.push(each.item);
       if (found.length < request.limit) continue;
       more ||= index < page.items.length - 1;
       break;
     }
   }
-  const matched = tests.length === 0 ? await countItems(db, search) : undefined;
+  const matched = spatial === undefined ? await countItems(db, viewer, search) : undefined;
   const address = `${base}${path}`;
   const next =
     more && place !== undefined

@@ -1,4 +1,4 @@
-import type { ApiRequest, Handlers } from "../../adapters/http/handler.ts";
+import type { ApiRequest, Caller, Handlers } from "../../adapters/http/handler.ts";
 import { Answer } from "../../adapters/http/handler.ts";
 import {
   findCollection,
@@ -21,7 +21,14 @@ import { once } from "../../core/once.ts";
 import { z } from "zod";
 import type { RouteDeps } from "./deps.ts";
 import { serveStored } from "./serve-stored.ts";
+import type { ItemRequest } from "./item-layer.ts";
 import { runSearch } from "./stac-search.ts";
+import { notThere, viewerOf } from "./viewer.ts";
+
+interface CollectionRequest {
+  readonly params: { readonly collection_id: string };
+  readonly caller: Caller | undefined;
+}
 
 const geojson = { "content-type": "application/geo+json; charset=utf-8" };
 const schemaJson = { "content-type": "application/schema+json; charset=utf-8" };
@@ -41,20 +48,24 @@ export function stacRoutes(
     ),
   );
 
-  async function demandCollection(collectionId: string): Promise<StacCollection> {
-    const collection = await findCollection(db, collectionId);
+  async function demandCollection({ params, caller }: CollectionRequest): Promise<StacCollection> {
+    const viewer = viewerOf(caller);
+    const collection = await findCollection(db, viewer, params.collection_id);
     if (collection !== undefined) return collection;
-    throw new Problem("COLLECTION_NOT_FOUND", `There is no collection "${collectionId}".`);
+    const detail = `There is no collection "${params.collection_id}".`;
+    throw notThere(viewer, "COLLECTION_NOT_FOUND", detail);
   }
 
-  async function demandItem(collectionId: string, itemId: string) {
-    const item = await findItem(db, collectionId, itemId);
+  async function demandItem({ params, caller }: ItemRequest) {
+    const viewer = viewerOf(caller);
+    const item = await findItem(db, viewer, params.collection_id, params.item_id);
     if (item !== undefined) return item;
-    throw new Problem("ITEM_NOT_FOUND", `"${collectionId}" has no item "${itemId}".`);
+    const detail = `"${params.collection_id}" has no item "${params.item_id}".`;
+    throw notThere(viewer, "ITEM_NOT_FOUND", detail);
   }
 
   async function queryables(request: ApiRequest<Contract>, path: string, collectionId?: string) {
-    const samples = await sampleProperties(db, collectionId, sampled);
+    const samples = await sampleProperties(db, viewerOf(request.caller), collectionId, sampled);
     const title = collectionId ?? "The catalogue";
     return new Answer(queryablesOf(`${baseOf(request)}${path}`, title, samples), {
       headers: schemaJson,
@@ -64,7 +75,7 @@ export function stacRoutes(
   return {
     stacLanding: async (request) => {
       const base = baseOf(request);
-      const { collections } = await listCollections(db, 1000, undefined);
+      const { collections } = await listCollections(db, viewerOf(request.caller), 1000, undefined);
       return {
         type: "Catalog",
         stac_version: stacVersion,
@@ -92,7 +103,12 @@ export function stacRoutes(
       const { limit, token } = request.query;
       const base = baseOf(request);
       const [after] = decodeCursor(token, z.tuple([z.string()])) ?? [];
-      const { collections, next } = await listCollections(db, limit, after);
+      const { collections, next } = await listCollections(
+        db,
+        viewerOf(request.caller),
+        limit,
+        after,
+      );
       const self = `${base}/stac/collections`;
       const more = next === null ? [] : [`${self}?limit=${limit}&token=${encodeCursor([next])}`];
       return {
@@ -107,18 +123,18 @@ export function stacRoutes(
     },
 
     stacCollection: async (request) =>
-      linkCollection(await demandCollection(request.params.collection_id), baseOf(request)),
+      linkCollection(await demandCollection(request), baseOf(request)),
 
     stacCollectionQueryables: async (request) => {
       const { collection_id } = request.params;
-      await demandCollection(collection_id);
+      await demandCollection(request);
       return queryables(request, `/stac/collections/${collection_id}/queryables`, collection_id);
     },
 
     stacItems: async (request) => {
       const { collection_id } = request.params;
-      await demandCollection(collection_id);
-      const found = await runSearch(db, {
+      await demandCollection(request);
+      const found = await runSearch(db, viewerOf(request.caller), {
         request: { ...request.query, collections: [collection_id] },
         base: baseOf(request),
         path: `/stac/collections/${collection_id}/items`,
@@ -129,14 +145,13 @@ export function stacRoutes(
     },
 
     stacItem: async (request) => {
-      const { collection_id, item_id } = request.params;
-      const item = linkItem(await demandItem(collection_id, item_id), baseOf(request));
+      const item = linkItem(await demandItem(request), baseOf(request));
       return new Answer(item, { headers: geojson });
     },
 
     stacAsset: async (request) => {
-      const { collection_id, item_id, asset_key } = request.params;
-      const item = await demandItem(collection_id, item_id);
+      const { item_id, asset_key } = request.params;
+      const item = await demandItem(request);
       const asset = Object.hasOwn(item.assets, asset_key) ? item.assets[asset_key] : undefined;
       const path = asset?.["rmhdag:path"];
       if (asset === undefined || path === undefined) {
@@ -146,7 +161,7 @@ export function stacRoutes(
     },
 
     stacSearch: async (request) => {
-      const found = await runSearch(db, {
+      const found = await runSearch(db, viewerOf(request.caller), {
         request: request.query,
         base: baseOf(request),
         path: "/stac/search",
@@ -157,7 +172,7 @@ export function stacRoutes(
     },
 
     stacSearchPost: async (request) => {
-      const found = await runSearch(db, {
+      const found = await runSearch(db, viewerOf(request.caller), {
         request: request.body,
         base: baseOf(request),
         path: "/stac/search",

@@ -1,7 +1,11 @@
 import { extentOf } from "../../../core/catalogue/collection.ts";
 import type { Coverage } from "../../../core/catalogue/extent.ts";
 import type { StacCollection, StacItem } from "../../../core/catalogue/stac.ts";
+import type { Viewer } from "../../../core/domain/served-version.ts";
 import type { Queryable } from "../queryable.ts";
+import { coverageText } from "./catalogue-coverage.ts";
+import { visibleItems } from "./catalogue-items.ts";
+import { hidesSome, visibleTo } from "./catalogue-visibility.ts";
 import { Conditions, cut } from "./conditions.ts";
 
 interface CollectionRow {
@@ -13,42 +17,71 @@ interface CollectionRow {
 
 export async function findCollection(
   db: Queryable,
+  viewer: Viewer,
   collectionId: string,
 ): Promise<StacCollection | undefined> {
-  const { rows } = await db.query<CollectionRow>(
-    `SELECT collection_id, collection, coverage FROM dagapp.stac_collections WHERE collection_id = $1`,
-    [collectionId],
-  );
+  const where = new Conditions().add("collection_id = ?", collectionId);
+  const rows = await readCollections(db, where, viewer, "");
   return rows[0] && toCollection(rows[0]);
 }
 
 export async function listCollections(
   db: Queryable,
+  viewer: Viewer,
   limit: number,
   after: string | undefined,
 ): Promise<{ collections: StacCollection[]; next: string | null }> {
   const where = new Conditions().add("collection_id > ?", after);
-  const most = where.value(limit + 1);
+  const order = `ORDER BY collection_id LIMIT ${where.value(limit + 1)}`;
+  const page = cut(await readCollections(db, where, viewer, order), limit);
+  return { collections: page.rows.map(toCollection), next: page.last?.collection_id ?? null };
+}
+
+/**
+ * A collection of which somebody may see nothing is not there for them, and of one that hides some
+ * of its items only what they see is measured: an extent would tell where the others lie.
+ */
+async function readCollections(
+  db: Queryable,
+  where: Conditions,
+  viewer: Viewer,
+  order: string,
+): Promise<CollectionRow[]> {
+  const visible = visibleTo(viewer);
+  const items = `collection_id = collections.collection_id`;
+  if (visible !== undefined) {
+    const some = `EXISTS (SELECT FROM dagapp.stac_items AS items WHERE items.${items} AND ${visible})`;
+    where.always(viewer.reads ? `(item_count = 0 OR ${some})` : some);
+  }
+  // Whoever has no token sees so few that all of them are measured; others nearly all, which is not.
+  const coverage =
+    visible === undefined
+      ? "coverage"
+      : `CASE WHEN ${viewer.reads ? hidesSome(visible, "collections.collection_id") : "true"}
+           THEN (SELECT counted.coverage FROM (${coverageText(`items.${items} AND ${visible}`)}) AS counted)
+           ELSE coverage END`;
   const { rows } = await db.query<CollectionRow>(
-    `SELECT collection_id, collection, coverage FROM dagapp.stac_collections
-     WHERE ${where.toString()} ORDER BY collection_id LIMIT ${most}`,
+    `SELECT collection_id, collection, ${coverage} AS coverage
+     FROM dagapp.stac_collections AS collections WHERE ${where.toString()} ${order}`,
     where.values,
   );
-  const page = cut(rows, limit);
-  return { collections: page.rows.map(toCollection), next: page.last?.collection_id ?? null };
+  return rows;
 }
 
 /** Some of the newest: enough to see which properties there are. */
 export async function sampleProperties(
   db: Queryable,
+  viewer: Viewer,
   collectionId: string | undefined,
   most: number,
 ): Promise<StacItem["properties"][]> {
-  const where = new Conditions().add("collection_id = ?", collectionId);
+  const where = new Conditions();
+  const from = visibleItems(where, viewer);
+  where.add("items.collection_id = ?", collectionId);
   const limit = where.value(most);
   const { rows } = await db.query<{ properties: StacItem["properties"] }>(
-    `SELECT properties FROM dagapp.stac_items
-     WHERE ${where.toString()} ORDER BY starts_at DESC LIMIT ${limit}`,
+    `SELECT items.properties FROM ${from}
+     WHERE ${where.toString()} ORDER BY items.starts_at DESC LIMIT ${limit}`,
     where.values,
   );
   return rows.map(({ properties }) => properties);

@@ -1,17 +1,21 @@
 import type { Box } from "../../../core/catalogue/boxes.ts";
+import { boxesAround } from "../../../core/catalogue/boxes.ts";
 import type { StacItem } from "../../../core/catalogue/stac.ts";
 import type { Filter } from "../../../core/cql2/ast.ts";
+import type { Viewer } from "../../../core/domain/served-version.ts";
 import type { Database } from "../database.ts";
 import type { Queryable } from "../queryable.ts";
 import type { FilterTarget } from "./cql2.ts";
 import { filterToSql } from "./cql2.ts";
+import { visibleTo } from "./catalogue-visibility.ts";
 import { Conditions, cut } from "./conditions.ts";
+import { countRows } from "./count.ts";
 
 export interface ItemFilter {
   readonly collections?: readonly string[] | undefined;
   readonly ids?: readonly string[] | undefined;
-  /** Each list of boxes is one condition: the item lies in one of them. */
-  readonly boxes?: readonly (readonly Box[])[];
+  /** The item lies in one of them. */
+  readonly boxes?: readonly Box[] | undefined;
   readonly start?: string | undefined;
   readonly end?: string | undefined;
   readonly filter?: Filter | undefined;
@@ -30,18 +34,20 @@ export type ItemPlace = readonly string[];
  * Every read of an item goes through here, so that who may see what is decided in one place: the
  * relation to read from, with whatever conditions it needs.
  */
-export function visibleItems(where: Conditions): string {
-  where.always("true");
+export function visibleItems(where: Conditions, viewer: Viewer): string {
+  const condition = visibleTo(viewer);
+  if (condition !== undefined) where.always(condition);
   return "dagapp.stac_items AS items";
 }
 
 export async function findItem(
   db: Queryable,
+  viewer: Viewer,
   collectionId: string,
   itemId: string,
 ): Promise<StacItem | undefined> {
   const where = new Conditions();
-  const from = visibleItems(where);
+  const from = visibleItems(where, viewer);
   where.add("items.collection_id = ?", collectionId).add("items.item_id = ?", itemId);
   const { rows } = await db.query<{ item: StacItem }>(
     `SELECT items.item FROM ${from} WHERE ${where.toString()}`,
@@ -50,25 +56,40 @@ export async function findItem(
   return rows[0]?.item;
 }
 
+export interface FoundItem {
+  readonly item: StacItem;
+  readonly place: ItemPlace;
+  /** To what was asked of it, in that order. */
+  readonly answers: readonly (boolean | null)[];
+}
+
+export interface ItemSearch {
+  readonly filter: ItemFilter;
+  readonly sort: readonly SortKey[];
+  readonly limit: number;
+  readonly after?: ItemPlace | undefined;
+  /** Conditions that are answered for each item, whether it meets them or not. */
+  readonly asked?: readonly Filter[] | undefined;
+}
+
 export async function searchItems(
   db: Queryable,
-  filter: ItemFilter,
-  sort: readonly SortKey[],
-  limit: number,
-  after: ItemPlace | undefined,
-): Promise<{ items: { item: StacItem; place: ItemPlace }[]; more: boolean }> {
+  viewer: Viewer,
+  { filter, sort, limit, after, asked = [] }: ItemSearch,
+): Promise<{ items: FoundItem[]; more: boolean }> {
   const where = new Conditions();
-  const from = visibleItems(where);
+  const from = visibleItems(where, viewer);
   narrow(where, filter);
   const keys = withTieBreak(sort).map((key) => ({ ...key, ...expressionOf(key, where) }));
   if (after !== undefined) where.always(behind(keys, after, where));
+  const answers = asked.map((each) => filterToSql(each, itemTarget, where));
   const most = where.value(limit + 1);
   const place = keys.map(({ sql }) => `(${sql})::text`).join(", ");
   const order = keys
     .map(({ sql, descending }) => `${sql} ${descending ? "DESC" : "ASC"}`)
     .join(", ");
-  const { rows } = await db.query<{ item: StacItem; place: string[] }>(
-    `SELECT items.item, ARRAY[${place}] AS place
+  const { rows } = await db.query<FoundItem>(
+    `SELECT items.item, ARRAY[${place}] AS place, ARRAY[${answers.join(", ")}]::boolean[] AS answers
      FROM ${from} WHERE ${where.toString()} ORDER BY ${order} LIMIT ${most}`,
     where.values,
   );
@@ -76,29 +97,16 @@ export async function searchItems(
   return { items: page.rows, more: page.last !== null };
 }
 
-/** Nobody waits for an exact million, nor for long. */
-const mostCounted = 100_000;
-const countingMs = 250;
-const queryCanceled = "57014";
-
 /** Undefined: there are too many, or it takes too long. */
-export async function countItems(db: Database, filter: ItemFilter): Promise<number | undefined> {
+export async function countItems(
+  db: Database,
+  viewer: Viewer,
+  filter: ItemFilter,
+): Promise<number | undefined> {
   const where = new Conditions();
-  const from = visibleItems(where);
+  const from = visibleItems(where, viewer);
   narrow(where, filter);
-  const text = `SELECT count(*) FROM (SELECT FROM ${from} WHERE ${where.toString()}
-     LIMIT ${where.value(mostCounted + 1)}) AS found`;
-  try {
-    const { rows } = await db.transaction(async (tx) => {
-      await tx.query(`SELECT set_config('statement_timeout', $1, true)`, [`${countingMs}ms`]);
-      return tx.query<{ count: number }>(text, where.values);
-    });
-    const count = rows[0]?.count ?? 0;
-    return count > mostCounted ? undefined : count;
-  } catch (error) {
-    if ((error as { code?: unknown }).code === queryCanceled) return undefined;
-    throw error;
-  }
+  return countRows(db, `FROM ${from} WHERE ${where.toString()}`, where.values);
 }
 
 function narrow(where: Conditions, filter: ItemFilter): void {
@@ -107,17 +115,21 @@ function narrow(where: Conditions, filter: ItemFilter): void {
     .add("items.item_id = ANY(?::text[])", filter.ids)
     .add("items.ends_at >= ?::timestamptz", filter.start)
     .add("items.starts_at <= ?::timestamptz", filter.end);
-  for (const boxes of filter.boxes ?? []) {
-    const tests = boxes.map(([west, south, east, north]) => {
-      const box = `${where.value(`(${west},${south}),(${east},${north})`)}::box`;
-      return `items.box && ${box} OR items.box_beyond && ${box}`;
-    });
-    where.always(tests.length === 0 ? "false" : `(${tests.join(" OR ")})`);
-  }
+  if (filter.boxes !== undefined) where.always(inOneOf(filter.boxes, where));
   if (filter.filter !== undefined) where.always(filterToSql(filter.filter, itemTarget, where));
 }
 
+function inOneOf(boxes: readonly Box[], where: Conditions): string {
+  const tests = boxes.map(([west, south, east, north]) => {
+    const box = `${where.value(`(${west},${south}),(${east},${north})`)}::box`;
+    // Never unknown: it may stand behind a "not".
+    return `items.box && ${box} OR coalesce(items.box_beyond && ${box}, false)`;
+  });
+  return tests.length === 0 ? "false" : `(${tests.join(" OR ")})`;
+}
+
 const itemTarget: FilterTarget = {
+  nearTo: (geometry, where) => inOneOf(boxesAround(geometry), where),
   property: (name, where) => {
     switch (name) {
       case "id":

@@ -3,6 +3,7 @@
  * only through the target, which knows them. A comparison of unlike things is null, as in SQL, so a
  * property that is missing or of another type is not found by `=` and not by `<>` either.
  */
+import type { SearchGeometry } from "../../../core/catalogue/geometry.ts";
 import type { Comparison, Filter, Scalar, Temporal, Time } from "../../../core/cql2/ast.ts";
 import { invalidFilter } from "../../../core/cql2/ast.ts";
 import type { Conditions } from "./conditions.ts";
@@ -19,6 +20,8 @@ export interface Term {
 export interface FilterTarget {
   /** Undefined: there is no such property. */
   property(name: string, where: Conditions): Term | undefined;
+  /** At least those whose geometry meets this one. */
+  nearTo(geometry: SearchGeometry, where: Conditions): string;
 }
 
 export function filterToSql(filter: Filter, target: FilterTarget, where: Conditions): string {
@@ -57,7 +60,7 @@ export function filterToSql(filter: Filter, target: FilterTarget, where: Conditi
         toSpan(filter.right, target, where),
       );
     case "intersects":
-      throw invalidFilter('"s_intersects" can be joined to other conditions by "and" only.');
+      return target.nearTo(filter.geometry, where);
   }
 }
 

@@ -63,7 +63,7 @@ export function filterCondition(table: GeoTable, filter: Filter, conditions: Con
       case "is_null":
         return `(${term(part.value).text} IS NULL)`;
       case "intersects":
-        return intersects(part.property, part.geometry);
+        return intersects(part.geometry);
       case "temporal":
         return temporal(part.op, part.left, part.right);
     }
@@ -132,10 +132,8 @@ export function filterCondition(table: GeoTable, filter: Filter, conditions: Con
     return [a.text + collation, b.text];
   }
 
-  function intersects(property: string, geometry: SearchGeometry): string {
-    if (!["geom", "geometry"].includes(property)) {
-      throw invalidFilter(`"${property}" is no geometry: use "geom".`);
-    }
+  /** Without PostGIS at least those that meet it: whoever asks has to look again. */
+  function intersects(geometry: SearchGeometry): string {
     if (table.form === "postgis") {
       const given = conditions.value(JSON.stringify(geometry));
       return `ST_Intersects(geom, ST_SetSRID(ST_GeomFromGeoJSON(${given}), 4326))`;

@@ -3,23 +3,38 @@ import type { Bbox } from "../../../core/catalogue/geometry.ts";
 import type { GeoColumn } from "../../../core/vector/geo-table.ts";
 import { quoteName } from "../identifier.ts";
 import type { Queryable } from "../queryable.ts";
-import { Conditions } from "./conditions.ts";
+import type { Database } from "../database.ts";
+import { Conditions, cut } from "./conditions.ts";
+import { countRows } from "./count.ts";
 import { geometryText, readValue, selectColumn, tableText } from "./feature-columns.ts";
 import { filterCondition } from "./feature-filter.ts";
 import { boundsCondition } from "./feature-place.ts";
 import type { GeoTable } from "./geo-tables.ts";
 
-export interface FeatureQuery {
+export interface FeatureFilter {
   readonly bbox?: Bbox | undefined;
   readonly ids?: readonly number[] | undefined;
   readonly filter?: Filter | undefined;
+}
+
+export interface SortColumn {
+  readonly name: string;
+  readonly isDescending: boolean;
+}
+
+export interface FeatureQuery extends FeatureFilter {
   /** In this order; then by number. */
-  readonly sort: readonly { readonly name: string; readonly isDescending: boolean }[];
+  readonly sort: readonly SortColumn[];
   /** Those that are wanted, in the table's order. */
   readonly columns: readonly GeoColumn[];
   readonly limit: number;
-  readonly offset: number;
+  readonly after?: FeaturePlace | undefined;
+  /** Conditions that are answered for each feature, whether it meets them or not. */
+  readonly asked?: readonly Filter[] | undefined;
 }
+
+/** The values of a feature's sort keys, as texts; its number is the last of them. */
+export type FeaturePlace = readonly (string | null)[];
 
 export interface FeatureRow {
   readonly fid: number;
@@ -27,40 +42,96 @@ export interface FeatureRow {
   readonly properties: Record<string, unknown>;
 }
 
+export interface FoundFeature extends FeatureRow {
+  readonly place: FeaturePlace;
+  readonly answers: readonly (boolean | null)[];
+}
+
+/** How many keys a place has. */
+export function placeSize(sort: readonly SortColumn[]): number {
+  return sortKeys(sort).length;
+}
+
 export async function listFeatures(
   db: Queryable,
   table: GeoTable,
   query: FeatureQuery,
-): Promise<FeatureRow[]> {
+): Promise<{ features: FoundFeature[]; more: boolean }> {
+  const { after, asked = [] } = query;
+  const keys = sortKeys(query.sort);
   const conditions = where(table, query);
-  const order = query.sort.map(
+  if (after !== undefined) conditions.always(behind(table, keys, after, conditions));
+  const answers = asked.map((each) => filterCondition(table, each, conditions));
+  const place = keys.map(({ name }) => `${quoteName(name)}::text`);
+  const order = keys.map(
     ({ name, isDescending }) => `${quoteName(name)} ${isDescending ? "DESC" : "ASC"} NULLS LAST`,
   );
-  const limit = conditions.value(query.limit);
-  const offset = conditions.value(query.offset);
+  const limit = conditions.value(query.limit + 1);
+  // No column has a colon in its name.
   const { rows } = await db.query<Record<string, unknown>>(
-    `SELECT ${select(table, query.columns)} FROM ${tableText(table)} WHERE ${conditions.toString()}
-     ORDER BY ${[...order, "fid"].join(", ")} LIMIT ${limit} OFFSET ${offset}`,
+    `SELECT ${select(table, query.columns)}, ARRAY[${place.join(", ")}] AS "row:place",
+       ARRAY[${answers.join(", ")}]::boolean[] AS "row:answers"
+     FROM ${tableText(table)} WHERE ${conditions.toString()}
+     ORDER BY ${order.join(", ")} LIMIT ${limit}`,
     conditions.values,
   );
-  return rows.map((row) => toFeature(row, query.columns));
+  const page = cut(rows, query.limit);
+  return {
+    features: page.rows.map((row) => ({
+      ...toFeature(row, query.columns),
+      place: row["row:place"] as FeaturePlace,
+      answers: row["row:answers"] as (boolean | null)[],
+    })),
+    more: page.last !== null,
+  };
+}
+
+/** The number makes every order complete, and nothing behind it counts. */
+function sortKeys(sort: readonly SortColumn[]): readonly SortColumn[] {
+  const number = sort.findIndex(({ name }) => name === "fid");
+  if (number >= 0) return sort.slice(0, number + 1);
+  return [...sort, { name: "fid", isDescending: false }];
+}
+
+/** Greater in the first key, or equal there and greater in the next one; what is null comes last. */
+function behind(
+  table: GeoTable,
+  keys: readonly SortColumn[],
+  place: FeaturePlace,
+  conditions: Conditions,
+): string {
+  const bounds = keys.map(({ name, isDescending }, index) => {
+    const column = quoteName(name);
+    const text = place[index] ?? null;
+    if (text === null) return { equal: `${column} IS NULL`, after: "false" };
+    const type = table.columns.find((each) => each.name === name)?.type ?? "bigint";
+    const value = `${conditions.value(text)}::text::${type}`;
+    const beyond = `${column} ${isDescending ? "<" : ">"} ${value}`;
+    const after = name === "fid" ? beyond : `(${beyond} OR ${column} IS NULL)`;
+    return { equal: `${column} = ${value}`, after };
+  });
+  const steps = bounds.map(({ after }, index) => {
+    const before = bounds.slice(0, index).map(({ equal }) => equal);
+    return `(${[...before, after].join(" AND ")})`;
+  });
+  return `(${steps.join(" OR ")})`;
 }
 
 /** Of all pages; counted only where something is asked for, and known otherwise. */
 export async function countFeatures(
-  db: Queryable,
+  db: Database,
   table: GeoTable,
-  query: FeatureQuery,
-): Promise<number> {
+  query: FeatureFilter,
+): Promise<number | undefined> {
   if (query.bbox === undefined && query.ids === undefined && query.filter === undefined) {
     return table.feature_count;
   }
   const conditions = where(table, query);
-  const { rows } = await db.query<{ count: number }>(
-    `SELECT count(*) FROM ${tableText(table)} WHERE ${conditions.toString()}`,
+  return countRows(
+    db,
+    `FROM ${tableText(table)} WHERE ${conditions.toString()}`,
     conditions.values,
   );
-  return rows[0]?.count ?? 0;
 }
 
 export async function getFeature(
@@ -79,7 +150,7 @@ function select(table: GeoTable, columns: readonly GeoColumn[]): string {
   return ["fid", `${geometryText(table)} AS geom`, ...columns.map(selectColumn)].join(", ");
 }
 
-function where(table: GeoTable, { bbox, ids, filter }: FeatureQuery): Conditions {
+function where(table: GeoTable, { bbox, ids, filter }: FeatureFilter): Conditions {
   const conditions = new Conditions();
   if (bbox !== undefined) conditions.always(boundsCondition(table, bbox, conditions));
   conditions.add("fid = ANY (?::bigint[])", ids);

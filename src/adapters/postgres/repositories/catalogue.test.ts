@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { seesAll } from "../../../core/domain/served-version.ts";
 import type { TestDatabase } from "../../../../test/support/database.ts";
 import { createTestDatabase } from "../../../../test/support/database.ts";
 import { collectionOf, itemOf } from "../../../../test/support/stac.ts";
@@ -29,7 +30,7 @@ async function count(id: string): Promise<number> {
   );
   return rows[0]!.item_count;
 }
-const extent = async (id: string) => (await findCollection(database.db, id))!.extent;
+const extent = async (id: string) => (await findCollection(database.db, seesAll, id))!.extent;
 
 describe("a collection", () => {
   it("is made once, then changed or left alone", async () => {
@@ -38,11 +39,11 @@ describe("a collection", () => {
     expect(await ensureCollection(db, { ...collectionOf("dem"), license: "MIT" })).toEqual({
       created: false,
     });
-    expect((await findCollection(db, "dem"))!.license).toBe("CC-BY-4.0");
+    expect((await findCollection(db, seesAll, "dem"))!.license).toBe("CC-BY-4.0");
     expect(await upsertCollection(db, { ...collectionOf("dem"), license: "MIT" })).toEqual({
       created: false,
     });
-    expect((await findCollection(db, "dem"))!.license).toBe("MIT");
+    expect((await findCollection(db, seesAll, "dem"))!.license).toBe("MIT");
   });
 
   it("covers what its items cover, also after one is moved and one is deleted", async () => {
@@ -109,7 +110,7 @@ describe("items", () => {
     expect(await upsertItems(db, "dem", [a])).toEqual({ item_ids: ["a"], written: 0 });
     const changed = itemOf("dem", "a", { datetime: "2022-01-01T00:00:00Z" });
     expect(await upsertItems(db, "dem", [changed])).toEqual({ item_ids: ["a"], written: 1 });
-    expect(await findItem(db, "dem", "a")).toEqual(changed);
+    expect(await findItem(db, seesAll, "dem", "a")).toEqual(changed);
     expect(await count("dem")).toBe(1);
   });
 
@@ -126,7 +127,7 @@ describe("items", () => {
     });
     await expect(upsertItems(db, "dem", [itemOf("dem", "a"), backwards])).rejects.toThrow();
     expect(await count("dem")).toBe(0);
-    expect(await findItem(db, "dem", "a")).toBeUndefined();
+    expect(await findItem(db, seesAll, "dem", "a")).toBeUndefined();
   });
 
   it("from many writers at once are all there, and counted", async () => {

@@ -13,6 +13,7 @@ import { extentOf } from "../../../core/catalogue/collection.ts";
 import { KnownError } from "../../runtime/known-error.ts";
 import type { Database } from "../database.ts";
 import type { Transaction } from "../queryable.ts";
+import { coverageText } from "../queries/catalogue-coverage.ts";
 import { createPgstacMirror } from "./catalogue-pgstac.ts";
 import type { PgstacMirror } from "./catalogue-pgstac.ts";
 
@@ -209,35 +210,9 @@ async function verify(
 }
 
 const recomputeText = `
-WITH pieces AS (
-  SELECT (box[1])[0] AS west, (box[1])[1] AS south, (box[0])[0] AS east, (box[0])[1] AS north
-  FROM dagapp.stac_items WHERE collection_id = $1
-  UNION ALL
-  SELECT (box_beyond[1])[0], (box_beyond[1])[1], (box_beyond[0])[0], (box_beyond[0])[1]
-  FROM dagapp.stac_items WHERE collection_id = $1 AND box_beyond IS NOT NULL
-), measured AS (
-  SELECT min(west) FILTER (WHERE west < 0) AS western_west,
-    max(least(east, 0)) FILTER (WHERE west < 0) AS western_east,
-    min(greatest(west, 0)) FILTER (WHERE east >= 0) AS eastern_west,
-    max(east) FILTER (WHERE east >= 0) AS eastern_east,
-    min(south) AS south, max(north) AS north
-  FROM pieces
-), spanned AS (
-  SELECT count(*) AS item_count, min(starts_at) AS starts_at, max(ends_at) AS ends_at
-  FROM dagapp.stac_items WHERE collection_id = $1
-)
 UPDATE dagapp.stac_collections SET
-  item_count = spanned.item_count,
-  updated_at = now(),
-  coverage = CASE WHEN spanned.item_count > 0 THEN jsonb_build_object(
-    'western', CASE WHEN western_west IS NOT NULL
-      THEN jsonb_build_array(western_west, western_east) END,
-    'eastern', CASE WHEN eastern_west IS NOT NULL
-      THEN jsonb_build_array(eastern_west, eastern_east) END,
-    'south', south, 'north', north,
-    'start', to_char(spanned.starts_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-    'end', to_char(spanned.ends_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) END
-FROM measured, spanned WHERE collection_id = $1`;
+  item_count = counted.item_count, coverage = counted.coverage, updated_at = now()
+FROM (${coverageText("items.collection_id = $1")}) AS counted WHERE collection_id = $1`;
 
 async function recompute(tx: Transaction, collectionId: string): Promise<void> {
   await tx.query(recomputeText, [collectionId]);

@@ -2,6 +2,7 @@ import { searchItems } from "../../../adapters/postgres/queries/catalogue-items.
 import type { ItemPlace } from "../../../adapters/postgres/queries/catalogue-items.ts";
 import type { Database } from "../../../adapters/postgres/database.ts";
 import type { StacItem } from "../../../core/catalogue/stac.ts";
+import { seesAll } from "../../../core/domain/served-version.ts";
 import { defineHandler } from "../../define-handler.ts";
 import { demandDatabase } from "./demand-database.ts";
 import { inBatches } from "./in-batches.ts";
@@ -21,9 +22,10 @@ export async function* pagesOfItems(
   collectionId: string,
 ): AsyncGenerator<StacItem[]> {
   const sort = [{ path: ["id"], descending: false }];
+  const filter = { collections: [collectionId] };
   let after: ItemPlace | undefined;
   for (;;) {
-    const page = await searchItems(db, { collections: [collectionId] }, sort, 500, after);
+    const page = await searchItems(db, seesAll, { filter, sort, limit: 500, after });
     if (page.items.length > 0) yield page.items.map(({ item }) => item);
     after = page.items.at(-1)?.place;
     if (!page.more) return;

@@ -3,6 +3,7 @@ import { upsertItems } from "../../../adapters/postgres/repositories/catalogue.t
 import { keptFrom, keepBands } from "../../../core/catalogue/rebuild.ts";
 import type { StacItem } from "../../../core/catalogue/stac.ts";
 import { sourcesOf } from "../../../core/catalogue/stac.ts";
+import { seesAll } from "../../../core/domain/served-version.ts";
 import { defineHandler } from "../../define-handler.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { buildItem, checkItem } from "./build-item.ts";
@@ -15,7 +16,9 @@ export const rebuildItems = defineHandler("stac.rebuild_items", async (params, c
   const database = demandDatabase(context);
   const { collection_id, item_ids } = params;
   const filter = { collections: [collection_id], ids: item_ids };
-  const found = await searchItems(database, filter, [], item_ids.length, undefined);
+  const found = await searchItems(database, seesAll, {
+    ...{ filter, sort: [], limit: item_ids.length },
+  });
   const built = await eachOf(found.items, async ({ item }, index) => {
     context.signal.throwIfAborted();
     const rebuilt = await rebuild(context, item);

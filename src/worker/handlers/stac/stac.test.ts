@@ -1,5 +1,6 @@
 import path from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { seesAll } from "../../../core/domain/served-version.ts";
 import type { TestDatabase } from "../../../../test/support/database.ts";
 import { createTestDatabase } from "../../../../test/support/database.ts";
 import { fixtures } from "../../../../test/support/fixtures.ts";
@@ -41,7 +42,7 @@ describe.skipIf(fixtures === undefined)("the handlers of the catalogue", () => {
 
   const put = (name: string, to: string) => test.storage.putFile(to, fixture(name));
   const stored = async (id: string) => {
-    const item = await findStored(database.db, "c", id);
+    const item = await findStored(database.db, seesAll, "c", id);
     if (item === undefined) throw new Error(`no item ${id}`);
     return item;
   };
@@ -52,7 +53,7 @@ describe.skipIf(fixtures === undefined)("the handlers of the catalogue", () => {
       collection_id: "c",
       created: false,
     });
-    const collection = await findCollection(database.db, "c");
+    const collection = await findCollection(database.db, seesAll, "c");
     expect(collection).toMatchObject({ title: "Some rasters", license: "other" });
     expect(problemsOf(linkCollection(collection!, "http://localhost"))).toEqual([]);
   });
@@ -89,7 +90,7 @@ describe.skipIf(fixtures === undefined)("the handlers of the catalogue", () => {
     expect(data!["file:checksum"]).toMatch(/^1220[0-9a-f]{64}$/);
     await test.run(registerItem, given);
     expect(await stored("a-scene")).toEqual(item);
-    const { extent } = (await findCollection(database.db, "c"))!;
+    const { extent } = (await findCollection(database.db, seesAll, "c"))!;
     expect(extent.spatial.bbox).toEqual([item.bbox]);
   });
 
@@ -137,7 +138,7 @@ describe.skipIf(fixtures === undefined)("the handlers of the catalogue", () => {
     await expect(
       test.run(registerItems, { collection_id: "c", items: withMissing }),
     ).rejects.toMatchObject({ code: "NOT_IN_STORAGE" });
-    expect(await findStored(database.db, "c", "new")).toBeUndefined();
+    expect(await findStored(database.db, seesAll, "c", "new")).toBeUndefined();
   });
 
   it("refuse what has no place, what is not in storage, and an unknown collection", async () => {
@@ -229,7 +230,7 @@ describe.skipIf(fixtures === undefined)("the handlers of the catalogue", () => {
       counts: { files_without_item: 1 },
     });
     expect(await test.storage.head("silver/forgotten.tif")).toBeDefined();
-    expect(await findStored(database.db, "c", "lost")).toBeDefined();
+    expect(await findStored(database.db, seesAll, "c", "lost")).toBeDefined();
   });
 
   it("rebuild items from their files and keep what people have said", async () => {

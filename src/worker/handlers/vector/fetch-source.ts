@@ -18,9 +18,12 @@ export interface SourceFile {
 }
 
 export async function fetchSource(
-  { blob_path, container }: { blob_path: string; container?: string | undefined },
+  named: { blob_path: string; container?: string | undefined },
   context: HandlerContext,
 ): Promise<SourceFile> {
+  const { blob_path } = named;
+  // The workflow's default container is for paths: an address does not lie in it.
+  const container = blob_path.startsWith("https://") ? undefined : named.container;
   const folder = path.join(context.workDir, "source");
   await mkdir(folder, { recursive: true });
   const ending = endingOf(blob_path);

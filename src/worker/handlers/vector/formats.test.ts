@@ -9,6 +9,7 @@ import { createTestContext } from "../../../../test/support/handler-context.ts";
 import { createGdal } from "../../../adapters/gdal/create-gdal.ts";
 import type { Gdal } from "../../../adapters/gdal/gdal.ts";
 import { findItem } from "../../../adapters/postgres/queries/catalogue-items.ts";
+import { seesAll } from "../../../core/domain/served-version.ts";
 import type { vectorContracts } from "../../../core/handlers/vector.ts";
 import { createVectorStac } from "./create-stac.ts";
 import { dissolveVector } from "./dissolve.ts";
@@ -213,7 +214,7 @@ describe("vector files", () => {
       item_id: "m_point",
       item_ids: ["m_point", "m_polygon"],
     });
-    expect(await findItem(database.db, "c", "m_point")).toMatchObject({
+    expect(await findItem(database.db, seesAll, "c", "m_point")).toMatchObject({
       bbox: [1, 2, 1, 2],
       assets: { features: { "rmhdag:table": "mixed_points" } },
     });

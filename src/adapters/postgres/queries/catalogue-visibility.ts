@@ -1,0 +1,46 @@
+/**
+ * Which items of the catalogue somebody may see: what is served at the address of an asset is seen
+ * here by the same people, and nothing else of that asset is. An item belongs to a version that
+ * names it, or whose request it names: a layer of several geometry types has several items, and the
+ * version names only one of them.
+ */
+import type { Viewer } from "../../../core/domain/served-version.ts";
+
+const ofVersion = `FROM dagapp.asset_versions AS version
+  JOIN dagapp.geospatial_assets AS asset USING (asset_id)
+  WHERE version.stac_collection_id = items.collection_id AND version.stac_item_id = items.item_id`;
+const ofRequest = `FROM dagapp.requests AS request
+  JOIN dagapp.asset_versions AS version USING (asset_id, version_ordinal)
+  JOIN dagapp.geospatial_assets AS asset USING (asset_id)
+  WHERE request.request_id = items.request_id`;
+
+const governed = `(EXISTS (SELECT ${ofVersion})
+  OR items.request_id IS NOT NULL AND EXISTS (SELECT ${ofRequest}))`;
+
+/** As `servedVersion` decides it for one asset. */
+function served(clearances: readonly string[]): string {
+  const condition = `version.approval_state = 'approved' AND version.deleted_at IS NULL
+    AND version.served_revision IS NOT NULL AND asset.deleted_at IS NULL
+    AND (asset.exposure = 'all-versions'
+      OR version.version_ordinal = asset.latest_approved_version_ordinal)
+    AND asset.clearance_state IN (${clearances.map((each) => `'${each}'`).join(", ")})`;
+  return `(EXISTS (SELECT ${ofVersion} AND ${condition})
+    OR items.request_id IS NOT NULL AND EXISTS (SELECT ${ofRequest} AND ${condition}))`;
+}
+
+/** A condition on `items`; undefined for who sees all of them. */
+export function visibleTo({ reads, curates }: Viewer): string | undefined {
+  if (curates) return undefined;
+  if (reads) return `(NOT ${governed} OR ${served(["ouo", "public"])})`;
+  return served(["public"]);
+}
+
+/** Whether a collection has items that this condition hides. Only what is governed can be hidden. */
+export function hidesSome(visible: string, collection: string): string {
+  return `(EXISTS (SELECT FROM dagapp.stac_items AS items
+      WHERE items.collection_id = ${collection} AND items.request_id IS NOT NULL AND NOT ${visible})
+    OR EXISTS (SELECT FROM dagapp.asset_versions AS named
+      JOIN dagapp.stac_items AS items ON items.collection_id = named.stac_collection_id
+        AND items.item_id = named.stac_item_id
+      WHERE named.stac_collection_id = ${collection} AND NOT ${visible}))`;
+}

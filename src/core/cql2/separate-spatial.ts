@@ -1,0 +1,103 @@
+/**
+ * A database without geometry functions can look for boxes; whether geometries really meet is decided
+ * afterwards, row by row. So a filter is taken apart: a wider one, which misses nothing and which an
+ * index can walk, and a decision over what the database says of everything that is not spatial.
+ */
+import type { SearchGeometry } from "../catalogue/geometry.ts";
+import { makeIntersects } from "../catalogue/intersects.ts";
+import type { Filter } from "./ast.ts";
+
+/** As in SQL: null is unknown. */
+type Truth = boolean | null;
+
+export interface SpatialFilter {
+  /** Whatever meets the filter meets this; its spatial conditions may be asked of boxes. */
+  readonly wide: Filter;
+  /** What the database says of every row, in this order. */
+  readonly asked: readonly Filter[];
+  decide(answers: readonly Truth[], geometry: SearchGeometry): boolean;
+}
+
+/** Undefined: nothing in it is spatial. */
+export function separateSpatial(filter: Filter): SpatialFilter | undefined {
+  if (spatialParts(filter).length === 0) return undefined;
+  const asked: Filter[] = [];
+  const decide = decisionOf(filter, asked);
+  return {
+    wide: widen(filter, false),
+    asked,
+    decide: (answers, geometry) => decide(answers, geometry) === true,
+  };
+}
+
+export function spatialParts(filter: Filter): readonly (Filter & { kind: "intersects" })[] {
+  switch (filter.kind) {
+    case "intersects":
+      return [filter];
+    case "not":
+      return spatialParts(filter.part);
+    case "all":
+    case "any":
+      return filter.parts.flatMap(spatialParts);
+    default:
+      return [];
+  }
+}
+
+/** Behind a "not" a box that is met says nothing: there the condition counts as not met. */
+function widen(filter: Filter, isNegated: boolean): Filter {
+  switch (filter.kind) {
+    case "intersects":
+      return isNegated ? { kind: "constant", value: false } : filter;
+    case "not":
+      return { kind: "not", part: widen(filter.part, !isNegated) };
+    case "all":
+    case "any":
+      return { ...filter, parts: filter.parts.map((part) => widen(part, isNegated)) };
+    default:
+      return filter;
+  }
+}
+
+type Decision = (answers: readonly Truth[], geometry: SearchGeometry) => Truth;
+
+function decisionOf(filter: Filter, asked: Filter[]): Decision {
+  if (spatialParts(filter).length > 0) {
+    switch (filter.kind) {
+      case "intersects": {
+        const meets = makeIntersects(filter.geometry);
+        return (_, geometry) => meets(geometry);
+      }
+      case "not": {
+        const part = decisionOf(filter.part, asked);
+        return (answers, geometry) => {
+          const truth = part(answers, geometry);
+          return truth === null ? null : !truth;
+        };
+      }
+      case "all":
+      case "any": {
+        const parts = filter.parts.map((part) => decisionOf(part, asked));
+        return (answers, geometry) => join(filter.kind === "any", parts, answers, geometry);
+      }
+    }
+  }
+  const place = asked.push(filter) - 1;
+  return (answers) => answers[place] ?? null;
+}
+
+/** `settles` decides alone: true in an "or", false in an "and". */
+function join(
+  settles: boolean,
+  parts: readonly Decision[],
+  answers: readonly Truth[],
+  geometry: SearchGeometry,
+): Truth {
+  let truth: Truth = !settles;
+  for (const part of parts) {
+    const each = part(answers, geometry);
+    if (each === settles) return settles;
+    if (each === null) truth = null;
+  }
+  return truth;
+}
