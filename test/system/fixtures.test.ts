@@ -96,7 +96,7 @@ describe.skipIf(fixtures === undefined)("vector_etl", () => {
           ...codes,
         });
         for (const { message, remedy } of findings) {
-          expect(message).toMatch(/^[A-Z].+\.$/);
+          expect(message).toMatch(/^[A-Z\d].+\.$/);
           expect(remedy).toMatch(/^[A-Z].+\.$/);
         }
       }

@@ -15,7 +15,7 @@ export interface SpatialFilter {
   readonly wide: Filter;
   /** What the database says of every row, in this order. */
   readonly asked: readonly Filter[];
-  decide(answers: readonly Truth[], geometry: SearchGeometry): boolean;
+  readonly decide: (answers: readonly Truth[], geometry: SearchGeometry) => boolean;
 }
 
 /** Undefined: nothing in it is spatial. */
@@ -62,28 +62,30 @@ function widen(filter: Filter, isNegated: boolean): Filter {
 type Decision = (answers: readonly Truth[], geometry: SearchGeometry) => Truth;
 
 function decisionOf(filter: Filter, asked: Filter[]): Decision {
-  if (spatialParts(filter).length > 0) {
-    switch (filter.kind) {
-      case "intersects": {
-        const meets = makeIntersects(filter.geometry);
-        return (_, geometry) => meets(geometry);
-      }
-      case "not": {
-        const part = decisionOf(filter.part, asked);
-        return (answers, geometry) => {
-          const truth = part(answers, geometry);
-          return truth === null ? null : !truth;
-        };
-      }
-      case "all":
-      case "any": {
-        const parts = filter.parts.map((part) => decisionOf(part, asked));
-        return (answers, geometry) => join(filter.kind === "any", parts, answers, geometry);
-      }
-    }
+  if (spatialParts(filter).length === 0) {
+    const place = asked.push(filter) - 1;
+    return (answers) => answers[place] ?? null;
   }
-  const place = asked.push(filter) - 1;
-  return (answers) => answers[place] ?? null;
+  switch (filter.kind) {
+    case "intersects": {
+      const meets = makeIntersects(filter.geometry);
+      return (_, geometry) => meets(geometry);
+    }
+    case "not": {
+      const part = decisionOf(filter.part, asked);
+      return (answers, geometry) => {
+        const truth = part(answers, geometry);
+        return truth === null ? null : !truth;
+      };
+    }
+    case "all":
+    case "any": {
+      const parts = filter.parts.map((part) => decisionOf(part, asked));
+      return (answers, geometry) => join(filter.kind === "any", parts, answers, geometry);
+    }
+    default:
+      throw new Error(`"${filter.kind}" has no part that is spatial`);
+  }
 }
 
 /** `settles` decides alone: true in an "or", false in an "and". */
