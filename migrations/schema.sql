@@ -540,6 +540,7 @@ CREATE TABLE dagapp.stac_items (
   item_id text NOT NULL,
   item jsonb NOT NULL,
   properties jsonb NOT NULL GENERATED ALWAYS AS ((item -> 'properties'::text)) STORED,
+  request_id text GENERATED ALWAYS AS (((item -> 'properties'::text) ->> 'platform:request_id'::text)) STORED,
   box box NOT NULL,
   box_beyond box,
   starts_at timestamp with time zone NOT NULL,
@@ -746,6 +747,7 @@ CREATE INDEX stac_items_by_box ON dagapp.stac_items USING gist (box);
 CREATE INDEX stac_items_by_box_beyond ON dagapp.stac_items USING gist (box_beyond) WHERE (box_beyond IS NOT NULL);
 CREATE INDEX stac_items_by_id ON dagapp.stac_items USING btree (item_id);
 CREATE INDEX stac_items_by_path ON dagapp.stac_items USING gin (paths);
+CREATE INDEX stac_items_by_request ON dagapp.stac_items USING btree (collection_id, request_id) WHERE (request_id IS NOT NULL);
 CREATE INDEX stac_items_by_table ON dagapp.stac_items USING gin (tables);
 CREATE INDEX stac_items_newest ON dagapp.stac_items USING btree (starts_at DESC, collection_id, item_id);
 CREATE INDEX stac_items_newest_of_collection ON dagapp.stac_items USING btree (collection_id, starts_at DESC, item_id);
