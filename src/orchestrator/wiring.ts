@@ -25,7 +25,7 @@ import { createSourceResolver } from "../adapters/storage/resolve-source.ts";
 import type { Storage } from "../adapters/storage/storage.ts";
 import { openStorage } from "../adapters/storage/open-storage.ts";
 import { createDiskCache } from "../adapters/tiles/disk-cache.ts";
-import { createRasterServer } from "../adapters/tiles/raster-server.ts";
+import { createLazyRasterServer } from "../adapters/tiles/lazy-raster-server.ts";
 import { contracts } from "../core/api/index.ts";
 import { handlerCatalogue } from "../core/handlers.ts";
 import { takeCallbacks } from "./callbacks/take-callbacks.ts";
@@ -218,7 +218,7 @@ async function serve(
     domain: parts.domain,
     storage: parts.storage,
     layers: createLayerAnswers(
-      createRasterServer({
+      createLazyRasterServer({
         storage: parts.storage,
         disk: createDiskCache(config.tileCache.folder, config.tileCache.mostBytes),
       }),

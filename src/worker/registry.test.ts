@@ -1,7 +1,14 @@
 import { expect, it } from "vitest";
 import { handlerCatalogue } from "../core/handlers.ts";
-import { handlers } from "./registry.ts";
+import { handlers, loaders } from "./registry.ts";
 
 it("has each handler of the catalogue, and no other", () => {
   expect([...handlers.keys()].toSorted()).toEqual([...handlerCatalogue.keys()].toSorted());
+  expect(Object.keys(loaders).toSorted()).toEqual([...handlerCatalogue.keys()].toSorted());
+});
+
+it("loads for each name the handler of that name", async () => {
+  for (const [name, load] of Object.entries(loaders)) {
+    expect((await load()).contract.name).toBe(name);
+  }
 });
