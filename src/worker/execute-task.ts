@@ -48,7 +48,7 @@ function parseMessage(body: string): TaskMessage | string {
 }
 
 async function run(deps: ExecuteDependencies, task: RunningTask): Promise<Ending> {
-  const stop = armStop(task.delivery.signal, task.message.timeout_seconds * 1000);
+  const stop = armStop(task.delivery, task.message.timeout_seconds * 1000);
   try {
     const handler = findHandler(deps, task.message.handler);
     const params = validateParams(handler, task.message.params);
@@ -82,11 +82,14 @@ async function runHandler(
   params: unknown,
   stop: StopSignal,
 ): Promise<unknown> {
-  const prepared = createContext(deps, task, stop.signal);
+  const prepared = createContext(deps, task, stop);
   try {
-    stop.signal.throwIfAborted();
+    stop.throwIfStopped();
     reach("worker.before_run");
-    return await Promise.race([handler.run(params, prepared.context), stop.abandoned]);
+    return await new Promise((resolve, reject) => {
+      stop.onAbandoned(reject);
+      handler.run(params, prepared.context).then(resolve, reject);
+    });
   } finally {
     await prepared.cleanUp().catch((err: unknown) => {
       deps.log.warn({ err, task_id: task.message.task_id }, "a work folder was not removed");

@@ -11,7 +11,9 @@ import { checkOutput } from "../core/model/output.ts";
 import type { HandlerContext } from "./define-handler.ts";
 import { PermanentError, TransientError } from "./errors.ts";
 import type { Reporter, RunningTask } from "./reporter.ts";
+import type { StopSignal } from "./stop-signal.ts";
 import { createTaskLogger } from "./task-logger.ts";
+import type { TaskLogger } from "./task-logger.ts";
 
 export interface ContextDependencies {
   readonly reporter: Reporter;
@@ -29,13 +31,11 @@ const checkpointLimits = { maxBytes: 1024 * 1024, maxDepth: 64 };
 export function createContext(
   deps: ContextDependencies,
   task: RunningTask,
-  signal: AbortSignal,
+  stop: Pick<StopSignal, "signal">,
 ): { readonly context: HandlerContext; cleanUp(): Promise<void> } {
   const { reporter, workFolder, log } = deps;
   const { task_id, job_id, node_id, attempt } = task.message;
-  const logger = createTaskLogger(log, { task_id, job_id, node_id }, (line) => {
-    reporter.log(task, line);
-  });
+  let logger: TaskLogger | undefined;
   let workDir: string | undefined;
   let saving: Promise<unknown> = Promise.resolve();
 
@@ -57,8 +57,14 @@ export function createContext(
     job_id,
     node_id,
     attempt,
-    signal,
-    logger,
+    get signal() {
+      return stop.signal;
+    },
+    get logger() {
+      return (logger ??= createTaskLogger(log, { task_id, job_id, node_id }, (line) => {
+        reporter.log(task, line);
+      }));
+    },
     storage: deps.storage,
     sources: deps.sources,
     gdal: deps.gdal,

@@ -62,6 +62,7 @@ function task(id: string): RunningTask & { readonly settled: string[] } {
     headers: {},
     deliveryCount: 1,
     signal: new AbortController().signal,
+    onAbort: () => () => undefined,
     complete: settle("complete"),
     retry: settle("retry"),
     deadLetter: settle("deadLetter"),

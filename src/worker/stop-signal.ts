@@ -1,15 +1,19 @@
-import { DeliveryAborted } from "../adapters/broker/broker.ts";
-import type { AbortCause } from "../adapters/broker/broker.ts";
+import type { AbortCause, Delivery, DeliveryAborted } from "../adapters/broker/broker.ts";
 
 export type StopCause = AbortCause | "timeout";
 
-/** The one signal that a handler sees: its time limit, and whatever ends its delivery. */
+/** What ends a task before it has ended itself: its time limit, and whatever ends its delivery. */
 export interface StopSignal {
+  /**
+   * The one signal that a handler sees. Made when somebody looks at it: most tasks are over before
+   * anybody does, and two signals for each took an eighth of a worker's time.
+   */
   readonly signal: AbortSignal;
   /** The first cause; undefined while nothing has stopped the task. */
   cause(): StopCause | undefined;
-  /** Rejects when the handler was told to stop and has not done so within a grace. */
-  readonly abandoned: Promise<never>;
+  throwIfStopped(): void;
+  /** Called when the handler was told to stop and has not done so within a grace. */
+  onAbandoned(tell: (error: Error) => void): void;
   disarm(): void;
 }
 
@@ -25,29 +29,21 @@ const graceMs: Readonly<Record<StopCause, number>> = {
   shutdown: longestTimerMs,
 };
 
-export function armStop(delivery: AbortSignal, timeoutMs: number): StopSignal {
-  const controller = new AbortController();
-  let cause: StopCause | undefined;
+export function armStop(delivery: Pick<Delivery, "onAbort">, timeoutMs: number): StopSignal {
+  let controller: AbortController | undefined;
+  let stopped: { readonly why: StopCause; readonly reason: Error } | undefined;
   let graceTimer: NodeJS.Timeout | undefined;
   let abandon: (error: Error) => void = () => undefined;
-  const abandoned = new Promise<never>((_, reject) => (abandon = reject));
-  // Usually nobody waits for it any more.
-  abandoned.catch(() => undefined);
 
   function stop(why: StopCause, reason: Error): void {
-    if (cause !== undefined) return;
-    cause = why;
-    controller.abort(reason);
+    if (stopped !== undefined) return;
+    stopped = { why, reason };
+    controller?.abort(reason);
     graceTimer = setTimeout(() => {
       abandon(new Error("The handler was told to stop and did not."));
     }, graceMs[why]);
   }
 
-  const onDelivery = () => {
-    const reason: unknown = delivery.reason;
-    if (reason instanceof DeliveryAborted) stop(reason.abortCause, reason);
-    else stop("lost", new DeliveryAborted("lost"));
-  };
   const timer = setTimeout(
     () => {
       const seconds = timeoutMs / 1000;
@@ -55,17 +51,29 @@ export function armStop(delivery: AbortSignal, timeoutMs: number): StopSignal {
     },
     Math.min(timeoutMs, longestTimerMs),
   );
-  if (delivery.aborted) onDelivery();
-  else delivery.addEventListener("abort", onDelivery, { once: true });
+  const forget = delivery.onAbort((reason: DeliveryAborted) => {
+    stop(reason.abortCause, reason);
+  });
 
   return {
-    signal: controller.signal,
-    cause: () => cause,
-    abandoned,
+    get signal() {
+      if (controller === undefined) {
+        controller = new AbortController();
+        if (stopped !== undefined) controller.abort(stopped.reason);
+      }
+      return controller.signal;
+    },
+    cause: () => stopped?.why,
+    throwIfStopped: () => {
+      if (stopped !== undefined) throw stopped.reason;
+    },
+    onAbandoned: (tell) => {
+      abandon = tell;
+    },
     disarm: () => {
       clearTimeout(timer);
       clearTimeout(graceTimer);
-      delivery.removeEventListener("abort", onDelivery);
+      forget();
     },
   };
 }

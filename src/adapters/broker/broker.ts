@@ -103,6 +103,8 @@ export interface Delivery {
   readonly deliveryCount: number;
   /** Aborted when the lease is lost, the message is withdrawn, or the subscription gives up. */
   readonly signal: AbortSignal;
+  /** The same without a signal, which costs more than a short task; answers how to forget it. */
+  onAbort(tell: (reason: DeliveryAborted) => void): () => void;
   complete(): Promise<Settled>;
   retry(options?: { delayMs?: number; reason?: string }): Promise<Settled>;
   deadLetter(reason: string, detail?: string): Promise<Settled>;

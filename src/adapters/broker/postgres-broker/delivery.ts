@@ -31,7 +31,9 @@ export function createDelivery(
   { onSettling }: DeliveryEvents,
 ): HeldDelivery {
   const lease: LeaseToken = { message_id: message.message_id, deliveries: message.deliveries };
-  const controller = new AbortController();
+  let told: Set<(reason: DeliveryAborted) => void> | undefined;
+  let controller: AbortController | undefined;
+  let aborted: DeliveryAborted | undefined;
   let settled = false;
 
   /** Only the first settling counts; a second one finds the lease gone. */
@@ -54,7 +56,20 @@ export function createDelivery(
     body: message.body,
     headers: message.headers ?? {},
     deliveryCount: message.deliveries - message.handed_back,
-    signal: controller.signal,
+    get signal() {
+      if (controller === undefined) {
+        controller = new AbortController();
+        if (aborted !== undefined) controller.abort(aborted);
+      }
+      return controller.signal;
+    },
+    onAbort: (tell) => {
+      (told ??= new Set()).add(tell);
+      if (aborted !== undefined) tell(aborted);
+      return () => {
+        told?.delete(tell);
+      };
+    },
     complete: () => once(() => completions.add(lease)),
     retry: (options = {}) => once(() => retry(db, lease, options)),
     deadLetter: (reason, detail) => once(() => deadLetter(db, lease, reason, detail)),
@@ -68,7 +83,10 @@ export function createDelivery(
     lease,
     isSettled: () => settled,
     abort: (cause) => {
-      if (!controller.signal.aborted) controller.abort(new DeliveryAborted(cause));
+      if (aborted !== undefined) return;
+      aborted = new DeliveryAborted(cause);
+      controller?.abort(aborted);
+      for (const tell of told ?? []) tell(aborted);
     },
     giveUp: () => {
       settled = true;
