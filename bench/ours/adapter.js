@@ -6,7 +6,7 @@ import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { migrate } from "../../dist/adapters/postgres/migrate.js";
-import { inFlight } from "../harness/in-flight.js";
+import { chunks, inFlight } from "../harness/in-flight.js";
 import { timed, timeJobs } from "../harness/time-jobs.js";
 import { chainWorkflow } from "./chain-workflow.js";
 import { createPoster } from "./http.js";
@@ -15,8 +15,9 @@ import { openWatch } from "./watch.js";
 import { warmUpJobs } from "../harness/warm-up.js";
 
 const workflows = fileURLToPath(new URL("../workflows", import.meta.url));
+const submittedTogether = 100;
 /** Enough that the orchestrator never waits for the submitter. */
-const submissionsInFlight = 64;
+const submissionsInFlight = 4;
 
 export async function open({ databaseUrl, watchUrl, workload, size, settings, ...given }) {
   const folder = await mkdtemp(path.join(given.folder, "ours-"));
@@ -75,7 +76,12 @@ export async function open({ databaseUrl, watchUrl, workload, size, settings, ..
 
   async function submitDiamonds(count) {
     expected += count;
-    await inFlight(count, submissionsInFlight, (n) => submit("bench_diamond", { n }));
+    const batches = chunks(count, submittedTogether);
+    await inFlight(batches.length, submissionsInFlight, async (at) => {
+      const jobs = batches[at].map((n) => ({ workflow_id: "bench_diamond", inputs: { n } }));
+      const { refused } = await api.post("/api/v1/jobs/batch", { jobs });
+      if (refused > 0) throw new Error(`${refused} jobs were refused`);
+    });
   }
 
   const runs = {
@@ -115,7 +121,9 @@ export async function open({ databaseUrl, watchUrl, workload, size, settings, ..
     async fill(count) {
       expected = 100;
       const width = count / expected;
-      await inFlight(expected, 4, () => submit("bench_fan", { items: items(width) }));
+      await inFlight(expected, submissionsInFlight, () =>
+        submit("bench_fan", { items: items(width) }),
+      );
     },
     run: (count) => runs[workload](count),
     async close() {

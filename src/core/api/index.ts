@@ -7,6 +7,7 @@ import { deliveryContracts } from "./deliveries.ts";
 import { itemFeatureContracts } from "./features.ts";
 import { fleetContracts } from "./fleet.ts";
 import { healthContracts } from "./health.ts";
+import { jobBatchContracts } from "./job-batch.ts";
 import { jobContracts } from "./jobs.ts";
 import { keyContracts } from "./keys.ts";
 import { metadataContracts } from "./metadata.ts";
@@ -24,6 +25,7 @@ import { workflowContracts } from "./workflows.ts";
 /** The orchestrator's API, whole. */
 export const contracts = [
   ...jobContracts,
+  ...jobBatchContracts,
   ...nodeContracts,
   ...workflowContracts,
   ...queueContracts,

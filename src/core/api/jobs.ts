@@ -8,7 +8,7 @@ import { streamMessage } from "./stream.ts";
 
 const one = z.object({ job_id: jobId });
 
-const submitBody = z.strictObject({
+export const submission = z.strictObject({
   workflow_id: z.string().min(1).max(64),
   inputs: object.default({}),
   priority: z.number().int().min(0).max(10).optional(),
@@ -18,7 +18,7 @@ const submitBody = z.strictObject({
   callback_url: z.url().max(512).optional(),
 });
 
-const submitted = z
+export const submitted = z
   .object({
     job_id: z.string(),
     workflow_id: z.string(),
@@ -46,7 +46,7 @@ const submitJob = defineContract({
     "Start a workflow. The same idempotency key names the same job for ever. With `wait` the " +
     "answer comes when the job has ended, or after so many seconds, with the status it then has.",
   query: z.strictObject({ wait: integer(0, 60).optional().describe("seconds") }),
-  body: submitBody,
+  body: submission,
   response: submitted,
   status: 202,
   also: { 200: "the idempotency key named an earlier submission, and this is its job" },

@@ -7,13 +7,12 @@ import { readJobNodes } from "../../adapters/postgres/queries/job-nodes.ts";
 import { listJobs } from "../../adapters/postgres/queries/jobs.ts";
 import { readCurrentTasks } from "../../adapters/postgres/queries/tasks.ts";
 import type { jobContracts } from "../../core/api/jobs.ts";
-import { Problem } from "../../core/errors.ts";
 import { isFinished } from "../../core/model/job.ts";
-import { checkCallback } from "../domain/check-submission.ts";
 import type { SubmitAnswer } from "../verbs.ts";
 import type { RouteDeps } from "./deps.ts";
 import { demandJob } from "./find.ts";
 import { summarise } from "./progress.ts";
+import { submitJob } from "./submit-job.ts";
 
 const place = z.tuple([z.string().regex(/^\d{4}-[\d:. +-]+$/), z.string().max(64)]);
 const number = z.tuple([z.number().int().min(0)]);
@@ -24,16 +23,11 @@ const mostCurrentTasks = 100;
 export function jobRoutes(
   deps: Pick<RouteDeps, "db" | "verbs" | "graphs" | "streams" | "domain">,
 ): Handlers<typeof jobContracts> {
-  const { db, verbs, graphs, streams, domain } = deps;
+  const { db, verbs, graphs, streams } = deps;
 
   return {
     submitJob: async ({ body, query: { wait = 0 }, caller, signal }) => {
-      const { submitted_by = caller?.name, callback_url } = body;
-      if (callback_url !== undefined) {
-        const findings = checkCallback(domain, domain.callbacks.jobHosts, callback_url);
-        if (findings.length > 0) throw new Problem("BAD_REQUEST", "Nothing was started.", findings);
-      }
-      const answer = await verbs.submit({ ...body, submitted_by });
+      const answer = await submitJob(deps, body, caller);
       if (wait === 0 || isFinished(answer.status)) return accepted(answer);
       const ended = await verbs.waitForEnd(answer.job_id, wait * 1000, signal);
       return accepted({ ...answer, status: ended ?? answer.status });

@@ -11,6 +11,7 @@ import type { RouteDeps } from "./deps.ts";
 import { fleetRoutes } from "./fleet.ts";
 import { healthRoutes } from "./health.ts";
 import { itemFeatureRoutes } from "./item-features.ts";
+import { jobBatchRoutes } from "./job-batch.ts";
 import { jobRoutes } from "./jobs.ts";
 import { keyRoutes } from "./keys.ts";
 import { metadataRoutes } from "./metadata.ts";
@@ -29,6 +30,7 @@ import { workflowRoutes } from "./workflows.ts";
 export function makeRoutes(deps: RouteDeps): Handlers<Contracts> {
   return {
     ...jobRoutes(deps),
+    ...jobBatchRoutes(deps),
     ...nodeRoutes(deps),
     ...workflowRoutes(deps),
     ...queueRoutes(deps),
