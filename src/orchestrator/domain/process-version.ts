@@ -53,16 +53,19 @@ export async function processVersion(
     submitted_by: submitted_by.slice(0, 64),
   });
   const key = { asset_id, version_ordinal, revision };
-  const submitted_at = await insertRequest(tx, {
-    ...{ ...key, request_id, platform_id, kind, workflow_id, inputs, body_hash, submitted_by },
-    idempotency_key: options.idempotency_key ?? null,
-    callback_url: options.callback_url ?? null,
-    priority: options.priority,
-    job_id,
-  });
-  await insertAssetJob(tx, { ...key, job_id, request_id, purpose: "process" });
   const job = { ...prepared.job, job_id };
-  const { answers, states: begun } = await createJobs(deps.engine, tx, [{ ...prepared, job }]);
+  // They leave together. The first that fails is the reason, for the others only hear of it.
+  const [submitted_at, , { answers, states: begun }] = await Promise.all([
+    insertRequest(tx, {
+      ...{ ...key, request_id, platform_id, kind, workflow_id, inputs, body_hash, submitted_by },
+      idempotency_key: options.idempotency_key ?? null,
+      callback_url: options.callback_url ?? null,
+      priority: options.priority,
+      job_id,
+    }),
+    insertAssetJob(tx, { ...key, job_id, request_id, purpose: "process" }),
+    createJobs(deps.engine, tx, [{ ...prepared, job }]),
+  ]);
   const [answer] = answers;
   if (answer === undefined || answer instanceof Problem) {
     throw answer ?? new Problem("INTERNAL", "The job could not be created.");

@@ -45,14 +45,13 @@ export async function submitAsset(
   });
   const find = (db: Pick<Transaction, "query">) =>
     findAnswered(db, platform.platform_id, submission, body_hash);
-  // A repetition is answered as the first time, whatever has become of its blob meanwhile.
+  // Both at once, since neither needs the other. A repetition is answered as the first time,
+  // whatever has become of its blob meanwhile, so what is wrong with that is heard after it only.
+  const work = checkWork(deps, platform, submission);
+  work.catch(() => undefined);
   const earlier = await find(deps.db);
   if (earlier !== undefined) return answerEarlier(earlier);
-  const findings = [
-    ...refs.findings,
-    ...checkLabel(platform, submission, refs),
-    ...(await checkWork(deps, platform, submission)),
-  ];
+  const findings = [...refs.findings, ...checkLabel(platform, submission, refs), ...(await work)];
   if (findings.length > 0 || label === undefined) {
     throw new Problem("INVALID_SUBMISSION", "Nothing was created: see each error.", findings);
   }
@@ -89,18 +88,22 @@ async function write(deps: DomainDeps, ready: Ready): Promise<Accepted> {
   const states: JobState[] = [];
   const answer = await deps.db.transaction(async (tx) => {
     states.length = 0;
-    const created = await insertAsset(tx, {
-      asset_id,
-      platform_id: platform.platform_id,
-      platform_refs: ready.identity,
-      exposure: submission.exposure ?? "latest-only",
-    });
-    const asset = await lockAsset(tx, asset_id);
+    // They leave together and are answered in this order, so the last two are asked under the lock.
+    const [created, asset, earlier, versions] = await Promise.all([
+      insertAsset(tx, {
+        asset_id,
+        platform_id: platform.platform_id,
+        platform_refs: ready.identity,
+        exposure: submission.exposure ?? "latest-only",
+      }),
+      lockAsset(tx, asset_id),
+      // The same request may have come twice at once: the second had to wait for the lock.
+      ready.find(tx),
+      readVersions(tx, asset_id),
+    ]);
     if (asset === undefined) throw assetMissing(asset_id);
-    // The same request may have come twice at once: the second had to wait for the lock.
-    const earlier = await ready.find(tx);
     if (earlier !== undefined) return answerEarlier(earlier);
-    const version_ordinal = nextVersion(await readVersions(tx, asset_id));
+    const version_ordinal = nextVersion(versions);
     if (version_ordinal instanceof Problem) throw version_ordinal;
     const record = (event_type: AssetEventType, ordinal?: number, event_data?: JsonObject) => {
       const { actor, via } = act;

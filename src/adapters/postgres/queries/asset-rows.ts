@@ -38,6 +38,7 @@ export async function readVersions(db: Queryable, assetId: string): Promise<Asse
     `SELECT ${versionColumns} FROM dagapp.asset_versions v
      WHERE asset_id = $1 ORDER BY version_ordinal`,
     [assetId],
+    "read_versions",
   );
   return rows.map((row) => isoRow<AssetVersion>(row));
 }

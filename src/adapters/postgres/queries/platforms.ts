@@ -18,6 +18,7 @@ export async function findPlatform(
   const { rows } = await db.query(
     `SELECT ${columns} FROM dagapp.platforms WHERE platform_id = $1`,
     [platformId],
+    "find_platform",
   );
   return rows[0] && isoRow<Platform>(rows[0]);
 }

@@ -18,6 +18,7 @@ export async function insertAsset(tx: Transaction, asset: NewAsset): Promise<boo
     `INSERT INTO dagapp.geospatial_assets (asset_id, platform_id, platform_refs, exposure)
      VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
     [asset.asset_id, asset.platform_id, JSON.stringify(asset.platform_refs), asset.exposure],
+    "insert_asset",
   );
   return rowCount === 1;
 }
@@ -30,6 +31,7 @@ export async function lockAsset(
   const { rows } = await tx.query(
     `SELECT ${assetColumns} FROM dagapp.geospatial_assets WHERE asset_id = $1 FOR UPDATE`,
     [assetId],
+    "lock_asset",
   );
   return rows[0] && isoRow<AssetSummary>(rows[0]);
 }
@@ -51,6 +53,7 @@ export function touchAsset(tx: Transaction, assetId: string): void {
          WHERE v.asset_id = a.asset_id AND approval_state = 'approved' AND deleted_at IS NULL)
      WHERE asset_id = $1`,
     [assetId],
+    "touch_asset",
   );
 }
 
@@ -106,5 +109,6 @@ export function recordAssetEvent(tx: Transaction, event: NewAssetEvent): void {
       ...[event.asset_id, event.version_ordinal ?? null, event.event_type, event.actor, event.via],
       event.event_data === undefined ? null : JSON.stringify(event.event_data),
     ],
+    "record_asset_event",
   );
 }

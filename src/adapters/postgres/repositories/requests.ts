@@ -33,6 +33,7 @@ export async function insertRequest(tx: Transaction, request: NewRequest): Promi
       ...[JSON.stringify(request.inputs), request.body_hash, request.submitted_by],
       ...[request.idempotency_key, request.callback_url, request.priority, request.job_id],
     ],
+    "insert_request",
   );
   return rows[0]?.submitted_at.toISOString() ?? "";
 }
@@ -67,6 +68,7 @@ export async function findEarlierRequest(
          WHERE platform_id = $2 AND idempotency_key = $3))
      LIMIT 1`,
     [requestId ?? null, platformId, key ?? null],
+    "find_earlier_request",
   );
   return rows[0] && isoRow<EarlierRequest>(rows[0]);
 }
@@ -88,6 +90,7 @@ export async function insertAssetJob(tx: Transaction, job: AssetJob): Promise<bo
       ...[job.job_id, job.asset_id, job.version_ordinal, job.revision],
       ...[job.request_id, job.purpose],
     ],
+    "insert_asset_job",
   );
   return rowCount === 1;
 }

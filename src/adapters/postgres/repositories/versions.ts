@@ -25,6 +25,7 @@ export function insertVersion(tx: Transaction, version: NewRevision, label: stri
       ...[version.asset_id, version.version_ordinal, label, version.request_id],
       ...[version.workflow_id, version.job_id],
     ],
+    "insert_version",
   );
   insertRevision(tx, version);
 }
@@ -60,6 +61,7 @@ function insertRevision(tx: Transaction, revision: NewRevision): void {
       ...[revision.asset_id, revision.version_ordinal, revision.revision, revision.request_id],
       ...[revision.workflow_id, revision.job_id, revision.created_by],
     ],
+    "insert_revision",
   );
 }
 
