@@ -44,6 +44,8 @@ const schema = z.object({
   GATEWAY_REQUEST_TIMEOUT_SEC: seconds.default(30),
   GATEWAY_MAX_CONNECTIONS: z.coerce.number().int().min(1).default(2000),
   GATEWAY_KEY_CACHE_SEC: z.coerce.number().min(0).max(60).default(1),
+  GATEWAY_GUESSES_PER_MINUTE: z.coerce.number().int().min(1).default(30),
+  GATEWAY_TRUSTED_PROXIES: list.pipe(z.array(z.union([z.cidrv4(), z.cidrv6()]))).default([]),
   GATEWAY_FORWARD_TIMEOUT_SEC: seconds.default(30),
   GATEWAY_PROXY_RULES: list.prefault(defaultProxyRules).pipe(z.array(proxyRule)),
   ORCHESTRATOR_URL: httpUrl.default("http://127.0.0.1:8000"),
@@ -84,6 +86,10 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
       mostConnections: value.GATEWAY_MAX_CONNECTIONS,
     },
     keyCacheMs: value.GATEWAY_KEY_CACHE_SEC * 1000,
+    guesses: {
+      perMinute: value.GATEWAY_GUESSES_PER_MINUTE,
+      trustedProxies: value.GATEWAY_TRUSTED_PROXIES,
+    },
     forwardTimeoutMs: value.GATEWAY_FORWARD_TIMEOUT_SEC * 1000,
     proxyRules: value.GATEWAY_PROXY_RULES,
     targets: {

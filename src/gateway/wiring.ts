@@ -1,6 +1,7 @@
 import type { AccessPolicy } from "../adapters/http/access.ts";
 import { buildServer } from "../adapters/http/server.ts";
 import { createAccessPolicy } from "../adapters/http/tokens.ts";
+import { parseNetworks } from "../adapters/net/check-address.ts";
 import { openDatabase } from "../adapters/postgres/database.ts";
 import type { Asked, PartnerRequest } from "../adapters/postgres/queries/gateway-requests.ts";
 import { findRequests } from "../adapters/postgres/queries/gateway-requests.ts";
@@ -13,6 +14,7 @@ import { gatewayContracts } from "../core/api/gateway/index.ts";
 import { apiKeyPattern } from "../core/model/api-key.ts";
 import type { Target } from "./call-target.ts";
 import type { GatewayConfig } from "./config.ts";
+import { limitGuesses } from "./limit-guesses.ts";
 import { createRateLimiter } from "./limit-rate.ts";
 import { createOrchestrator } from "./orchestrator.ts";
 import { makeRoutes } from "./routes/routes.ts";
@@ -116,17 +118,24 @@ function accessPolicy(
   verifyKey: ReturnType<typeof createKeyVerifier>,
 ): AccessPolicy {
   const operators = createAccessPolicy(config.operatorTokens);
-  return {
-    // Keys are in the database, so there are always some who may call.
-    hasTokens: true,
-    openOnLoopback: false,
-    anonymousOnPublic: true,
-    authenticate: async (token) => {
+  const { perMinute, trustedProxies } = config.guesses;
+  const authenticate = limitGuesses(
+    async (token) => {
       // By their form, so that each is looked for in one place only.
       if (!apiKeyPattern.test(token)) return operators.authenticate(token);
       checks.demand();
       return verifyKey(token);
     },
+    { perMinute, trustedProxies: parseNetworks(trustedProxies) },
+    systemClock,
+  );
+  return {
+    // Keys are in the database, so there are always some who may call.
+    hasTokens: true,
+    openOnLoopback: false,
+    anonymousOnPublic: true,
+    authenticate: (token, came) =>
+      authenticate(token, came ?? { remoteAddress: undefined, forwardedFor: undefined }),
   };
 }
 
@@ -141,6 +150,8 @@ function shown(config: GatewayConfig) {
     body_limit_bytes: bodyLimitBytes,
     patience: { headers_ms: patience.headersMs, request_ms: patience.requestMs },
     key_cache_ms: keyCacheMs,
+    guesses_per_minute: config.guesses.perMinute,
+    trusted_proxies: config.guesses.trustedProxies,
     forward_timeout_ms: config.forwardTimeoutMs,
     targets: Object.keys(config.targets),
     proxy_rules: config.proxyRules.map(

@@ -51,7 +51,10 @@ beforeAll(async () => {
   folder = await makeWorkflowFolder();
   test = await GatewayTest.open({
     workflows: folder.folder,
-    env: { GATEWAY_RATE_PER_SECOND: "10000", GATEWAY_RATE_BURST: "10000" },
+    env: {
+      ...{ GATEWAY_RATE_PER_SECOND: "10000", GATEWAY_RATE_BURST: "10000" },
+      GATEWAY_GUESSES_PER_MINUTE: "10000",
+    },
   });
   await test.api.storage.put("bronze/birds.tif", new Uint8Array([1, 2, 3]));
   await test.api.database.db.query(

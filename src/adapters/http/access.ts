@@ -13,7 +13,7 @@ import { Problem } from "../../core/errors.ts";
 import type { Caller } from "./handler.ts";
 
 export interface AccessPolicy {
-  authenticate(token: string): Caller | undefined | Promise<Caller | undefined>;
+  authenticate(token: string, came?: Came): Caller | undefined | Promise<Caller | undefined>;
   /** Are there any tokens at all? Without them the server stays on loopback. */
   readonly hasTokens: boolean;
   /** Requests from this machine need no token. */
@@ -22,13 +22,19 @@ export interface AccessPolicy {
   readonly anonymousOnPublic?: boolean;
 }
 
+/** From where a request came, as far as the network tells. */
+export interface Came {
+  readonly remoteAddress: string | undefined;
+  /** The header of that name: who says it is another question. */
+  readonly forwardedFor: string | undefined;
+}
+
 /** What the decision depends on. */
-export interface Approach {
+export interface Approach extends Came {
   readonly authorization: string | undefined;
   readonly cookie: string | undefined;
   readonly host: string | undefined;
   readonly origin: string | undefined;
-  readonly remoteAddress: string | undefined;
   /** It came through a proxy, so its address says nothing. */
   readonly forwarded: boolean;
   /** A POST, or the opening of a socket. */
@@ -43,12 +49,12 @@ export async function identify(
 ): Promise<Caller | undefined> {
   const bearer = /^Bearer +(\S+) *$/i.exec(approach.authorization ?? "")?.[1];
   if (bearer !== undefined) {
-    const caller = await policy.authenticate(bearer);
+    const caller = await policy.authenticate(bearer, approach);
     if (caller === undefined) throw new Problem("UNAUTHENTICATED", "The token is not known here.");
     return caller;
   }
   const session = readCookie(approach.cookie, sessionCookie);
-  const known = session === undefined ? undefined : await policy.authenticate(session);
+  const known = session === undefined ? undefined : await policy.authenticate(session, approach);
   if (known !== undefined) {
     refuseForeignOrigin(approach);
     return known;

@@ -154,6 +154,7 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
       host: request.headers.host,
       origin: request.headers.origin,
       remoteAddress: request.socket.remoteAddress,
+      forwardedFor: [request.headers["x-forwarded-for"]].flat().join(","),
       forwarded: "x-forwarded-for" in request.headers || "forwarded" in request.headers,
       changes: contract.method !== "GET" || contract.stream === "socket",
     });

@@ -60,7 +60,7 @@ export function ogcRoutes(
     ogcConformance: async () => ({ conformsTo: conformance }),
 
     ogcProcesses: async () => {
-      const offered = await listOffered(db);
+      const offered = await listOffered(db, "partners");
       const processes = offered.map((each) => summariseProcess(each, base));
       return { processes, links: [link(`${base}/processes`, "self")] };
     },

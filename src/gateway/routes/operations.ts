@@ -84,7 +84,7 @@ export function operationRoutes(
     }),
 
     adminWorkflows: async () => {
-      const offered = await listOffered(db);
+      const offered = await listOffered(db, "operators");
       const items = offered.map(({ outputs: _, ...shown }) => shown);
       return { items, next_cursor: null };
     },

@@ -1,0 +1,33 @@
+import { describe, expect, it } from "vitest";
+import { GatewayTest } from "../support/gateway.ts";
+
+describe("limits", () => {
+  it("slow down a key that sends too much, and no other", async () => {
+    const small = await GatewayTest.open({
+      env: { GATEWAY_RATE_PER_SECOND: "0.1", GATEWAY_RATE_BURST: "3" },
+    });
+    const [busy, calm] = [await small.key("ddh", "read"), await small.key("ddh", "read")];
+    const get = (with_: string) => small.call("GET", "/api/platform", { key: with_ });
+    for (let i = 0; i < 3; i++) expect((await get(busy)).status).toBe(200);
+    const refused = await get(busy);
+    expect(refused.json()).toMatchObject({ status: 429, code: "TOO_MANY_REQUESTS" });
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect((await get(calm)).status).toBe(200);
+    await small.close();
+  });
+
+  it("let nobody guess keys, and leave alone who has one", async () => {
+    const strict = await GatewayTest.open({ env: { GATEWAY_GUESSES_PER_MINUTE: "3" } });
+    const mine = await strict.key("ddh", "read");
+    const get = (with_: string) => strict.call("GET", "/api/platform", { key: with_ });
+    expect((await get(mine)).status).toBe(200);
+    const guess = (n: number) =>
+      `${mine.slice(0, -1)}${"0123456789".replace(mine.at(-1)!, "")[n]!}`;
+    for (let n = 0; n < 3; n++) expect((await get(guess(n))).status).toBe(401);
+    const refused = await get(guess(3));
+    expect(refused.json()).toMatchObject({ status: 429, code: "TOO_MANY_REQUESTS" });
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect((await get(mine)).status).toBe(200);
+    await strict.close();
+  });
+});
