@@ -119,7 +119,7 @@ async function load(gdal, database) {
     signal: new globalThis.AbortController().signal,
     logger: { debug() {}, info() {}, warn() {}, error() {} },
     progress() {},
-    sources: createSourceResolver({ storage, allowedHosts: [], mounts: [] }),
+    sources: createSourceResolver({ storage, https: { allowedHosts: [] }, mounts: [] }),
     workDir: await mkdtemp(path.join(folder, "task-")),
     mountDir: folder,
   };

@@ -26,6 +26,8 @@ CREATE TABLE dagapp.platforms (
   is_active       boolean NOT NULL DEFAULT true,
   callback_url    text,
   callback_hosts  text[] NOT NULL DEFAULT '{}',
+  -- Places that its files may lie at; none named: wherever sources may come from.
+  source_prefixes text[] NOT NULL DEFAULT '{}',
   -- Signing secrets are derived from the operator's key and this number, and stored nowhere.
   secret_number   integer NOT NULL DEFAULT 1 CHECK (secret_number > 0),
   secret_changed_at timestamptz,

@@ -12,7 +12,7 @@ CREATE VIEW gateway.schema_version AS
 
 CREATE VIEW gateway.platforms AS
   SELECT platform_id, display_name, required_refs, optional_refs, version_ref, is_active,
-    callback_url, callback_hosts, row_version, created_at, updated_at
+    callback_url, callback_hosts, source_prefixes, row_version, created_at, updated_at
   FROM dagapp.platforms;
 
 CREATE VIEW gateway.api_keys AS
@@ -79,7 +79,10 @@ CREATE VIEW gateway.deliveries AS
 CREATE VIEW gateway.workflows AS
   SELECT w.workflow_id, v.version, v.definition ->> 'name' AS name,
     v.definition ->> 'description' AS description, v.definition -> 'inputs' AS inputs,
-    v.definition -> 'outputs' AS outputs, w.updated_at
+    v.definition -> 'outputs' AS outputs, w.updated_at,
+    -- As in core/domain/for-platforms.ts.
+    NOT jsonb_path_exists(v.definition, '$.nodes.*.**{0 to 1}.handler
+      ? (@ starts with "export." || @ starts with "stac.")') AS for_partners
   FROM dagapp.dag_workflows w JOIN dagapp.dag_workflow_versions v USING (workflow_hash)
   WHERE w.is_active;
 

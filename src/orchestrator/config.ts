@@ -2,7 +2,9 @@ import path from "node:path";
 import { z } from "zod";
 import {
   namesItsAccount,
+  sourceEnvironment,
   storageEnvironment,
+  toSourceEnvironment,
   toStorageSettings,
 } from "../adapters/storage/settings.ts";
 import { serviceToken } from "../adapters/http/tokens.ts";
@@ -49,6 +51,7 @@ const schema = z
     RMHDAG_FAIL_POINT: failPointSpec.optional(),
     LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
     LOG_FORMAT: z.enum(["json", "text"]).default("json"),
+    ...sourceEnvironment,
     ...storageEnvironment,
   })
   .refine(...namesItsAccount)
@@ -80,6 +83,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     ownerId: value.ORCHESTRATOR_ID,
     workflowPaths: value.RMHDAG_WORKFLOWS.map((part) => path.resolve(part)),
     storage: toStorageSettings(value, path.resolve(value.RMHDAG_DATA_DIR)),
+    sources: toSourceEnvironment(value),
     taskQueues: value.RMHDAG_TASK_QUEUES,
     /** Only what templates may read leaves the environment. */
     templateEnv: Object.fromEntries(

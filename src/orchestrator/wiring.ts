@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { brokerChannels } from "../adapters/broker/postgres-broker/columns.ts";
 import { createPostgresBroker } from "../adapters/broker/postgres-broker/create-postgres-broker.ts";
 import { maintainQueues } from "../adapters/broker/postgres-broker/maintain.ts";
-import { parseNetworks } from "../adapters/callbacks/check-address.ts";
+import { parseNetworks } from "../adapters/net/check-address.ts";
 import type { AccessPolicy } from "../adapters/http/access.ts";
 import { createHttpMetrics } from "../adapters/http/http-metrics.ts";
 import type { HttpServer } from "../adapters/http/server.ts";
@@ -22,6 +22,7 @@ import { systemClock } from "../adapters/runtime/clock.ts";
 import type { Logger } from "../adapters/runtime/logger.ts";
 import { version } from "../adapters/runtime/version.ts";
 import { createSourceResolver } from "../adapters/storage/resolve-source.ts";
+import { zonesByContainer } from "../adapters/storage/settings.ts";
 import type { Storage } from "../adapters/storage/storage.ts";
 import { openStorage } from "../adapters/storage/open-storage.ts";
 import { createDiskCache } from "../adapters/tiles/disk-cache.ts";
@@ -142,7 +143,15 @@ export async function startOrchestrator(
   const domain: DomainDeps = {
     db: domainDb,
     engine: deps,
-    sources: createSourceResolver({ storage, allowedHosts: [], mounts: [] }),
+    sources: createSourceResolver({
+      storage,
+      https: {
+        allowedHosts: config.sources.hosts,
+        privateNetworks: parseNetworks(config.sources.privateNetworks),
+      },
+      mounts: config.sources.mounts,
+      containers: zonesByContainer(config.storage),
+    }),
     callbacks: { signingKey: config.callbackSigningKey, jobHosts: config.callbackHosts },
     turns: createKeyedLock(),
     wake: () => {

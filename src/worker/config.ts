@@ -10,9 +10,10 @@ import {
   namesItsAccount,
   sourceEnvironment,
   storageEnvironment,
+  toSourceEnvironment,
   toStorageSettings,
 } from "../adapters/storage/settings.ts";
-import type { StorageSettings } from "../adapters/storage/settings.ts";
+import type { SourceEnvironment, StorageSettings } from "../adapters/storage/settings.ts";
 import { queueFor } from "../core/queues.ts";
 import { describeIssues } from "./describe-issues.ts";
 
@@ -29,8 +30,7 @@ export interface WorkerConfig {
   readonly dataFolder: string;
   readonly storage: StorageSettings;
   readonly gdal: GdalSettings;
-  readonly sourceHosts: readonly string[];
-  readonly sourceMounts: readonly string[];
+  readonly sources: SourceEnvironment;
   readonly heartbeatMs: number;
   readonly graceMs: number;
   readonly host: string;
@@ -97,8 +97,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): WorkerConfig {
     dataFolder,
     storage: toStorageSettings(settings, dataFolder),
     gdal: toGdalSettings(settings),
-    sourceHosts: list(settings.RMHDAG_SOURCE_HOSTS) ?? [],
-    sourceMounts: list(settings.RMHDAG_SOURCE_MOUNTS) ?? [],
+    sources: toSourceEnvironment(settings),
     heartbeatMs: settings.WORKER_HEARTBEAT_SECONDS * 1000,
     graceMs: settings.WORKER_SHUTDOWN_SECONDS * 1000,
     host,

@@ -64,7 +64,7 @@ function start() {
   const storage = createLocalStorage(folder);
   const parts = {
     ...{ handlers, reporter, storage, log },
-    sources: createSourceResolver({ storage, allowedHosts: [], mounts: [] }),
+    sources: createSourceResolver({ storage, https: { allowedHosts: [] }, mounts: [] }),
     gdal: noGdal,
     database: undefined,
     workFolder: folder,

@@ -6,6 +6,7 @@ import { openDatabase } from "../adapters/postgres/database.ts";
 import type { Logger } from "../adapters/runtime/logger.ts";
 import { createGdal } from "../adapters/gdal/create-gdal.ts";
 import { openStorage } from "../adapters/storage/open-storage.ts";
+import { parseNetworks } from "../adapters/net/check-address.ts";
 import { createSourceResolver } from "../adapters/storage/resolve-source.ts";
 import { zonesByContainer } from "../adapters/storage/settings.ts";
 import type { WorkerConfig } from "./config.ts";
@@ -55,8 +56,11 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
   log.info({ engine, version, codecs: gdal.capabilities.codecs }, "GDAL is ready");
   const sources = createSourceResolver({
     storage,
-    allowedHosts: config.sourceHosts,
-    mounts: [mountFolder, ...config.sourceMounts],
+    https: {
+      allowedHosts: config.sources.hosts,
+      privateNetworks: parseNetworks(config.sources.privateNetworks),
+    },
+    mounts: [mountFolder, ...config.sources.mounts],
     containers: zonesByContainer(config.storage),
   });
   // A pool of its own: loading a table must not keep the broker from a connection.

@@ -20,7 +20,15 @@ export function makeDomain(
   return {
     db: openDatabase({ url: database.url, applicationName: "test domain", max: 4 }),
     engine: engine.deps,
-    sources: createSourceResolver({ storage, allowedHosts: [], mounts: [] }),
+    sources: createSourceResolver({
+      storage,
+      https: {
+        allowedHosts: ["data.example.org"],
+        // As if the name led there; nobody listens at the first port.
+        lookup: async () => [{ address: "127.0.0.1", family: 4 }],
+      },
+      mounts: [],
+    }),
     callbacks: { signingKey, jobHosts: ["hooks.example.org"] },
     turns: createKeyedLock(),
     wake: () => undefined,

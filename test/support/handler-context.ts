@@ -70,7 +70,7 @@ export async function createTestContext(
     storage,
     sources: createSourceResolver({
       storage,
-      allowedHosts: given.allowedHosts ?? [],
+      https: { allowedHosts: given.allowedHosts ?? [] },
       mounts: [mountDir],
     }),
     gdal: given.gdal ?? (await createGdal()),

@@ -2,20 +2,17 @@
  * One POST to a stranger's server, with nothing left to the stranger: no redirect is followed, the
  * address is checked and the connection pinned to it, time and answer are limited.
  */
-import { lookup as systemLookup } from "node:dns/promises";
 import type { LookupAddress } from "node:dns";
 import http from "node:http";
 import https from "node:https";
-import { isIP } from "node:net";
-import type { Network } from "./check-address.ts";
-import { addressProblem, isPrivateAllowed } from "./check-address.ts";
-
-export type Lookup = (hostname: string) => Promise<readonly LookupAddress[]>;
+import type { Network } from "../net/check-address.ts";
+import { isPrivateAllowed } from "../net/check-address.ts";
+import type { Lookup } from "../net/find-address.ts";
+import { findAddresses, pinnedTo, resolveAll } from "../net/find-address.ts";
 
 export interface SendOptions {
   readonly privateNetworks: readonly Network[];
   readonly timeoutMs?: number;
-  /** How a name becomes addresses; a test brings its own. */
   readonly lookup?: Lookup;
 }
 
@@ -28,8 +25,6 @@ export interface Sent {
 const defaultTimeoutMs = 10_000;
 /** Nobody reads the answer; more than this is somebody who wants to keep us busy. */
 const longestAnswer = 64 * 1024;
-
-const resolveAll: Lookup = (hostname) => systemLookup(hostname, { all: true, verbatim: true });
 
 export async function sendCallback(
   url: URL,
@@ -49,26 +44,18 @@ export async function sendCallback(
   }
 }
 
-/** The first address, when every one of them may be used: a mix of good and bad is an attack. */
 async function findAddress(
   url: URL,
   privateNetworks: readonly Network[],
   lookup: Lookup,
 ): Promise<LookupAddress | string> {
-  const hostname = url.hostname.replace(/^\[|\]$/g, "");
-  const family = isIP(hostname);
-  const found = family === 0 ? await lookup(hostname) : [{ address: hostname, family }];
-  const [first] = found;
-  if (first === undefined) return `${hostname} has no address`;
-  for (const { address } of found) {
-    const problem = addressProblem(address, privateNetworks);
-    if (problem !== undefined) return problem;
-  }
+  const found = await findAddresses(url, privateNetworks, lookup);
+  if (typeof found === "string") return found;
   const isPlain = url.protocol === "http:";
   if (isPlain && !found.every(({ address }) => isPrivateAllowed(address, privateNetworks))) {
     return "must be https: only an allowed private network is reached without";
   }
-  return first;
+  return found[0];
 }
 
 function post(
@@ -89,11 +76,7 @@ function post(
         signal,
         // A kept connection could outlive the check of its address.
         agent: false,
-        // Asked for a name again, DNS might answer otherwise: it is not asked again.
-        lookup: (_hostname, options, done) => {
-          if (options.all === true) done(null, [pinned]);
-          else done(null, pinned.address, pinned.family);
-        },
+        lookup: pinnedTo(pinned),
       },
       (response) => {
         const { statusCode = 0 } = response;

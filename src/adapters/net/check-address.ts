@@ -1,5 +1,5 @@
 /**
- * Which addresses a callback may connect to. A name on the allow-list proves nothing: its DNS may
+ * Which addresses of strangers may be connected to. A name on the allow-list proves nothing: its DNS may
  * point at this machine, at a cloud's metadata service, or at one address now and another a moment
  * later. So every address that the name has is judged, and the connection goes to a judged one.
  */

@@ -1,23 +1,110 @@
 import { stat } from "node:fs/promises";
-import { Readable } from "node:stream";
+import type { IncomingMessage } from "node:http";
+import http from "node:http";
+import https from "node:https";
+import { isIP } from "node:net";
+import type { Network } from "../net/check-address.ts";
+import type { Lookup } from "../net/find-address.ts";
+import { findAddresses, pinnedTo, resolveAll } from "../net/find-address.ts";
 import type { Source } from "./source.ts";
-import { BadSource, SourceNotServed } from "./source.ts";
+import { BadSource, SourceNotServed, SourceUnreachable } from "./source.ts";
 import { pour, writeWhole } from "./transfer.ts";
 
+export interface HttpsRules {
+  /** A name, `*.` and a name for all below it, and `:port` where it is not 443. */
+  readonly allowedHosts: readonly string[];
+  /** Where a name may lead beside the open internet. */
+  readonly privateNetworks?: readonly Network[];
+  readonly lookup?: Lookup;
+  readonly schemes?: readonly string[];
+}
+
+/** A server that takes the request and then says nothing must not hold whoever only looks. */
+const headPatienceMs = 10_000;
+
 /**
- * `https://…` on an allowed host: a name, `*.` and a name for all below it, and `:port` where it is
- * not 443. Redirects are not followed: they would lead to hosts that nobody allowed.
+ * `https://…` on an allowed host. Redirects are not followed: they would lead to hosts that nobody
+ * allowed. And a name proves nothing, because its DNS belongs to others: the address behind it is
+ * judged, and the connection goes to that one. An address that is itself on the list was meant.
  */
-export function httpsSource(
-  text: string,
-  allowedHosts: readonly string[],
-  schemes: readonly string[] = ["https:"],
-): Source {
+export function httpsSource(text: string, rules: HttpsRules): Source {
+  const url = demandAllowed(text, rules);
+  const display = displayOf(url);
+
+  async function ask(method: "GET" | "HEAD", options: Asking = {}): Promise<IncomingMessage> {
+    const { headers = {}, signal } = options;
+    try {
+      const lookup = await guard(url, rules);
+      const { request } = url.protocol === "https:" ? https : http;
+      return await new Promise<IncomingMessage>((resolve, reject) => {
+        const asked = request(url, {
+          method,
+          headers,
+          agent: false,
+          ...(signal === undefined ? {} : { signal }),
+          ...lookup,
+        });
+        asked.once("response", resolve);
+        asked.once("error", reject);
+        asked.end();
+      });
+    } catch (error) {
+      if (error instanceof BadSource || signal?.reason === error) throw error;
+      throw new SourceUnreachable(display, error);
+    }
+  }
+
+  /** Some servers know no HEAD; the first byte tells as much. */
+  async function askHead(): Promise<IncomingMessage> {
+    const signal = AbortSignal.timeout(headPatienceMs);
+    const response = await ask("HEAD", { signal });
+    if (response.statusCode !== 405 && response.statusCode !== 501) return response;
+    response.destroy();
+    return ask("GET", { signal, headers: { range: "bytes=0-0" } });
+  }
+
+  return {
+    kind: "https",
+    display,
+    gdalPath: async () => `/vsicurl/${url.href}`,
+    head: async () => {
+      const response = await askHead();
+      response.destroy();
+      const { statusCode = 0, headers } = response;
+      if (statusCode === 404 || statusCode === 410) return undefined;
+      if (!isGood(statusCode)) throw new SourceNotServed(display, statusCode);
+      return { bytes: sizeOf(response), etag: headers.etag ?? null };
+    },
+    fetchTo: async (file, options) => {
+      const { signal } = options ?? {};
+      const response = await ask("GET", signal === undefined ? {} : { signal });
+      const { statusCode = 0 } = response;
+      if (!isGood(statusCode)) {
+        response.destroy();
+        throw new SourceNotServed(display, statusCode);
+      }
+      const total = sizeOf(response) ?? 0;
+      await writeWhole(file, (temporary) => pour(response, temporary, total, options));
+      return { bytes: (await stat(file)).size };
+    },
+  };
+}
+
+interface Asking {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+function displayOf(url: URL): string {
+  return `${url.origin}${url.pathname}`;
+}
+
+function demandAllowed(text: string, { allowedHosts, schemes = ["https:"] }: HttpsRules): URL {
   if (!URL.canParse(text)) {
     throw new BadSource("SOURCE_SCHEME_NOT_ALLOWED", "The source is not a valid address.");
   }
   const url = new URL(text);
-  const display = `${url.origin}${url.pathname}`;
+  const display = displayOf(url);
   if (!schemes.includes(url.protocol)) {
     throw new BadSource("SOURCE_SCHEME_NOT_ALLOWED", `"${display}" must begin with https://.`);
   }
@@ -33,33 +120,18 @@ export function httpsSource(
       `The host ${url.host} is not among those that sources may come from (RMHDAG_SOURCE_HOSTS).`,
     );
   }
+  return url;
+}
 
-  async function ask(method: "GET" | "HEAD", signal?: AbortSignal): Promise<Response> {
-    return fetch(url, { method, redirect: "manual", ...(signal === undefined ? {} : { signal }) });
-  }
-
-  return {
-    kind: "https",
-    display,
-    gdalPath: async () => `/vsicurl/${url.href}`,
-    head: async () => {
-      const response = await ask("HEAD");
-      await response.body?.cancel();
-      if (response.status === 404 || response.status === 410) return undefined;
-      if (!response.ok) throw new SourceNotServed(display, response.status);
-      return { bytes: sizeOf(response), etag: response.headers.get("etag") };
-    },
-    fetchTo: async (file, options) => {
-      const response = await ask("GET", options?.signal);
-      if (!response.ok || response.body === null) {
-        await response.body?.cancel();
-        throw new SourceNotServed(display, response.status);
-      }
-      const body = Readable.fromWeb(response.body as never);
-      await writeWhole(file, (temporary) => pour(body, temporary, sizeOf(response) ?? 0, options));
-      return { bytes: (await stat(file)).size };
-    },
-  };
+async function guard(url: URL, { privateNetworks = [], lookup = resolveAll }: HttpsRules) {
+  if (isIP(url.hostname.replace(/^\[|\]$/g, "")) !== 0) return {};
+  const found = await findAddresses(url, privateNetworks, lookup);
+  if (typeof found !== "string") return { lookup: pinnedTo(found[0]) };
+  throw new BadSource(
+    "SOURCE_HOST_NOT_ALLOWED",
+    `The host ${url.host} leads to an address that sources may not come from ` +
+      "(RMHDAG_SOURCE_PRIVATE_NETWORKS).",
+  );
 }
 
 function isAllowed(url: URL, allowed: string): boolean {
@@ -69,7 +141,13 @@ function isAllowed(url: URL, allowed: string): boolean {
   return isName && url.host.endsWith(allowed.slice(1));
 }
 
-function sizeOf(response: Response): number | null {
-  const text = response.headers.get("content-length");
-  return text === null || !/^\d+$/.test(text) ? null : Number(text);
+function isGood(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+/** Of a part, the size of the whole. */
+function sizeOf({ headers, statusCode }: IncomingMessage): number | null {
+  const part = /\/(\d+)$/.exec(headers["content-range"] ?? "")?.[1];
+  const text = statusCode === 206 ? part : headers["content-length"];
+  return text === undefined || !/^\d+$/.test(text) ? null : Number(text);
 }

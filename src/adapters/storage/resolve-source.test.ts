@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parseNetworks } from "../net/check-address.ts";
 import { httpsSource } from "./https-source.ts";
 import { createLocalStorage } from "./local-storage.ts";
 import type { SourceResolver } from "./resolve-source.ts";
@@ -28,7 +29,9 @@ beforeAll(async () => {
   await symlink(folder, path.join(folder, "storage/silver/out"));
   sources = createSourceResolver({
     storage,
-    allowedHosts: ["data.example.org", "*.tiles.example.org", "here.example.org:8443"],
+    https: {
+      allowedHosts: ["data.example.org", "*.tiles.example.org", "here.example.org:8443"],
+    },
     mounts: [mount],
     containers: { mysilver: "silver" },
   });
@@ -152,6 +155,10 @@ describe("a server", () => {
     server = createServer((request, response) => {
       if (request.url === "/moved") response.writeHead(302, { location: "/file" }).end();
       else if (request.url === "/busy") response.writeHead(503).end();
+      else if (request.url === "/getonly" && request.method === "HEAD")
+        response.writeHead(405).end();
+      else if (request.url === "/getonly")
+        response.writeHead(206, { "content-range": "bytes 0-0/7" }).end("c");
       else if (request.url === "/file") response.writeHead(200, { etag: '"1"' }).end("content");
       else response.writeHead(404).end();
     });
@@ -161,7 +168,8 @@ describe("a server", () => {
   afterAll(() => new Promise((resolve) => server.close(resolve)));
 
   /** Only for this test may the address be http: there is no certificate here. */
-  const at = (name: string) => httpsSource(`${base}${name}`, [new URL(base).host], ["http:"]);
+  const at = (name: string) =>
+    httpsSource(`${base}${name}`, { allowedHosts: [new URL(base).host], schemes: ["http:"] });
 
   it("gives its file, and its failures are known ones", async () => {
     const file = path.join(folder, "served");
@@ -173,5 +181,40 @@ describe("a server", () => {
     await expect(at("/busy").fetchTo(file)).rejects.toMatchObject({ category: "transient" });
     // Where it leads to, nobody has allowed.
     await expect(at("/moved").fetchTo(file)).rejects.toMatchObject({ code: "SOURCE_NOT_SERVED" });
+  });
+
+  it("that knows no HEAD is asked for a byte", async () => {
+    expect(await at("/getonly").head()).toEqual({ bytes: 7, etag: null });
+  });
+
+  it("that cannot be reached is a failure that may pass", async () => {
+    const nobody = httpsSource("http://127.0.0.1:9/a", {
+      allowedHosts: ["127.0.0.1:9"],
+      schemes: ["http:"],
+    });
+    const refusal = { code: "SOURCE_UNREACHABLE", category: "transient" };
+    await expect(nobody.head()).rejects.toMatchObject(refusal);
+  });
+
+  it("is not asked where its name leads to an address that nobody allowed", async () => {
+    const { port } = new URL(base);
+    const named = (lookup: () => string[], privateNetworks: string[] = []) =>
+      httpsSource(`http://data.example.org:${port}/file`, {
+        allowedHosts: [`data.example.org:${port}`],
+        privateNetworks: parseNetworks(privateNetworks),
+        lookup: async () => lookup().map((address) => ({ address, family: 4 })),
+        schemes: ["http:"],
+      });
+    for (const addresses of [["127.0.0.1"], ["8.8.8.8", "169.254.169.254"]]) {
+      const source = named(() => addresses);
+      const refusal = { code: "SOURCE_HOST_NOT_ALLOWED", category: "permanent" };
+      await expect(source.head()).rejects.toMatchObject(refusal);
+      await expect(source.fetchTo(path.join(folder, "no"))).rejects.toMatchObject(refusal);
+    }
+    // DNS is asked once for each request: a second answer cannot lead elsewhere.
+    let asked = 0;
+    const allowed = named(() => [["127.0.0.1"], ["127.0.0.9"]][asked++] ?? [], ["127.0.0.1/32"]);
+    expect(await allowed.head()).toMatchObject({ etag: '"1"' });
+    expect(asked).toBe(1);
   });
 });

@@ -1,5 +1,6 @@
 import { realpath, stat } from "node:fs/promises";
 import path from "node:path";
+import type { HttpsRules } from "./https-source.ts";
 import { httpsSource } from "./https-source.ts";
 import { ignoreMissing } from "./ignore-missing.ts";
 import type { Source } from "./source.ts";
@@ -15,8 +16,7 @@ export interface SourceResolver {
 
 export interface SourceSettings {
   readonly storage: Storage;
-  /** See `httpsSource`. */
-  readonly allowedHosts: readonly string[];
+  readonly https: HttpsRules;
   /** Folders of this machine whose files may be named by their whole path. */
   readonly mounts: readonly string[];
   /** A zone's name in the blob store, where it has another one: container → zone. */
@@ -37,10 +37,10 @@ export function createSourceResolver(settings: SourceSettings): SourceResolver {
     if (/[\u0000-\u001f\\]/.test(text)) {
       throw refusePath("A source must not contain control characters or backslashes.");
     }
-    if (text.startsWith("/vsicurl/")) return httpsSource(text.slice(9), settings.allowedHosts);
+    if (text.startsWith("/vsicurl/")) return httpsSource(text.slice(9), settings.https);
     if (text.startsWith("/vsi")) return archiveSource(text, depth);
     if (text.startsWith("/")) return fileSource(text, settings.mounts);
-    if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return httpsSource(text, settings.allowedHosts);
+    if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return httpsSource(text, settings.https);
     const at = text.indexOf("/");
     const name = at < 0 ? text : `${zoneOf(text.slice(0, at))}${text.slice(at)}`;
     return storageSource(settings.storage, name);

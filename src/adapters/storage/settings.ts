@@ -21,11 +21,35 @@ export const storageEnvironment = {
   RMHDAG_PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
 };
 
-/** What a worker may read besides storage; lists are separated by commas. */
+/** Separated by commas; a name twice counts once. */
+const list = z
+  .string()
+  .default("")
+  .transform((text) => [...new Set(text.split(",").map((part) => part.trim()))])
+  .transform((parts) => parts.filter((part) => part !== ""));
+
+/** What may be read besides storage: by workers, and looked for when it is submitted. */
 export const sourceEnvironment = {
-  RMHDAG_SOURCE_HOSTS: z.string().optional(),
-  RMHDAG_SOURCE_MOUNTS: z.string().optional(),
+  RMHDAG_SOURCE_HOSTS: list,
+  RMHDAG_SOURCE_MOUNTS: list,
+  RMHDAG_SOURCE_PRIVATE_NETWORKS: list.pipe(z.array(z.union([z.cidrv4(), z.cidrv6()]))),
 };
+
+export interface SourceEnvironment {
+  readonly hosts: readonly string[];
+  readonly mounts: readonly string[];
+  readonly privateNetworks: readonly string[];
+}
+
+export function toSourceEnvironment(
+  given: z.output<z.ZodObject<typeof sourceEnvironment>>,
+): SourceEnvironment {
+  return {
+    hosts: given.RMHDAG_SOURCE_HOSTS,
+    mounts: given.RMHDAG_SOURCE_MOUNTS,
+    privateNetworks: given.RMHDAG_SOURCE_PRIVATE_NETWORKS,
+  };
+}
 
 /** For `refine`: with Azure it must be said which account. */
 export const namesItsAccount = [

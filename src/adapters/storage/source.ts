@@ -35,3 +35,12 @@ export class SourceNotServed extends KnownError {
     super(code, isTheirs ? "transient" : "permanent", `${display} answers with ${status}.`);
   }
 }
+
+/** A server that nobody could ask. Without its words: they may hold an address or a secret. */
+export class SourceUnreachable extends KnownError {
+  constructor(display: string, cause: unknown) {
+    const { code } = cause as { code?: unknown };
+    const why = typeof code === "string" ? ` (${code})` : "";
+    super("SOURCE_UNREACHABLE", "transient", `${display} could not be reached${why}.`);
+  }
+}

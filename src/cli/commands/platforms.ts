@@ -11,6 +11,7 @@ interface Edit {
   readonly versionRef?: string;
   readonly callbackUrl?: string;
   readonly callbackHost: string[];
+  readonly sourcePrefix: string[];
   readonly inactive?: true;
 }
 
@@ -48,6 +49,7 @@ export function addPlatforms(program: Command, config: CliConfig): void {
     .option("--version-ref <name>", "the reference in which it sends its version")
     .option("--callback-url <url>", "where requests are answered that name no address")
     .option("--callback-host <host>", "where callbacks may go; often", collect, [])
+    .option("--source-prefix <place>", "where its files may lie, bronze/ddh; often", collect, [])
     .option("--inactive", "it may not submit for now")
     .action(async (platform_id: string, edit: Edit, command: Command) => {
       const client = connect(command, config);
@@ -63,6 +65,7 @@ export function addPlatforms(program: Command, config: CliConfig): void {
           version_ref: edit.versionRef ?? null,
           callback_url: edit.callbackUrl ?? null,
           callback_hosts: edit.callbackHost,
+          source_prefixes: edit.sourcePrefix,
           is_active: edit.inactive !== true,
         },
       });

@@ -4,9 +4,10 @@
  * the caller to look for.
  */
 import type { ProblemItem } from "../errors.ts";
-import type { JsonObject } from "../model/json.ts";
+import type { Json, JsonObject } from "../model/json.ts";
 import type { WorkflowDefinition } from "../model/workflow.ts";
 import { checkInputs } from "../dag/inputs.ts";
+import { handlersOf } from "./for-platforms.ts";
 
 export interface Preflight {
   readonly inputs: JsonObject;
@@ -43,18 +44,31 @@ export function preflight(definition: WorkflowDefinition, given: JsonObject): Pr
   const files = filesOf(definition);
   const blobs: BlobInput[] = [];
   for (const [name, value] of Object.entries(inputs)) {
+    for (const [pointer, blob_path] of blobsOf(name, value)) {
+      const wrong = extensionProblem(blob_path, files);
+      if (wrong !== undefined) findings.push({ pointer, code: "EXTENSION", message: wrong });
+      blobs.push({ pointer, blob_path, container: containerOf(name, inputs) });
+    }
     if (typeof value !== "string") continue;
     const pointer = `/inputs/${name}`;
-    if (/^(?:.+_)?blob_path$/.test(name)) {
-      const wrong = extensionProblem(value, files);
-      if (wrong !== undefined) findings.push({ pointer, code: "EXTENSION", message: wrong });
-      blobs.push({ pointer, blob_path: value, container: containerOf(name, inputs) });
-    } else if (/^(?:.+_)?crs$/.test(name) && !isCrs(value)) {
+    if (/^(?:.+_)?crs$/.test(name) && !isCrs(value)) {
       const message = "must be such as EPSG:4326, a PROJ string or WKT";
       findings.push({ pointer, code: "CRS_FORMAT", message });
     }
   }
   return { inputs, findings, blobs };
+}
+
+/** `blob_path`, and each of `blob_paths`, with where it stands. */
+function blobsOf(name: string, value: Json | undefined): [string, string][] {
+  const pointer = `/inputs/${name}`;
+  if (/^(?:.+_)?blob_path$/.test(name)) {
+    return typeof value === "string" ? [[pointer, value]] : [];
+  }
+  if (!/^(?:.+_)?blob_paths$/.test(name) || !Array.isArray(value)) return [];
+  return (value as readonly Json[]).flatMap((each, index): [string, string][] =>
+    typeof each === "string" ? [[`${pointer}/${index}`, each]] : [],
+  );
 }
 
 function defaultsOf({ inputs = {} }: WorkflowDefinition): JsonObject {
@@ -67,15 +81,13 @@ function defaultsOf({ inputs = {} }: WorkflowDefinition): JsonObject {
 
 /** `source_blob_path` goes with `source_container`. */
 function containerOf(name: string, inputs: JsonObject): string | undefined {
-  const container = inputs[name.replace(/blob_path$/, "container")];
+  const container = inputs[name.replace(/blob_paths?$/, "container")];
   return typeof container === "string" ? container : undefined;
 }
 
 /** Undefined: the workflow reads no geospatial file that we know the kinds of. */
-function filesOf({ nodes }: WorkflowDefinition): readonly string[] | undefined {
-  const handlers = Object.values(nodes).flatMap((node) =>
-    node.type === "task" ? [node.handler] : node.type === "fan_out" ? [node.task.handler] : [],
-  );
+function filesOf(definition: WorkflowDefinition): readonly string[] | undefined {
+  const handlers = handlersOf(definition);
   if (handlers.some((handler) => handler.startsWith("vector_"))) return vectorFiles;
   if (handlers.some((handler) => /^raster[._]/.test(handler))) return rasterFiles;
   return undefined;

@@ -19,6 +19,16 @@ export const callbackHost = z
 
 export const callbackUrl = z.url({ protocol: /^https?$/ }).max(512);
 
+/** A place and all below it: `bronze/ddh`, `https://data.example.org/ddh`, a folder of a mount. */
+const sourcePrefix = z
+  .string()
+  .max(512)
+  .regex(
+    /^(?:https:\/\/[a-z0-9.:-]+(?:\/|$)|\/(?!vsi)|[a-z0-9-]+(?:\/|$))[^\s%?#\\]*$/,
+    "must be such as bronze/ddh, https://data.example.org/ddh or /mnt/ddh",
+  )
+  .refine((text) => !text.split("/").includes(".."), 'must not hold ".."');
+
 /** What an operator says of a platform; a new one is a new row and no new code. */
 export const platformEdit = z
   .strictObject({
@@ -32,6 +42,11 @@ export const platformEdit = z
     is_active: z.boolean().default(true),
     callback_url: callbackUrl.nullable().default(null).describe("for requests that name none"),
     callback_hosts: z.array(callbackHost).max(64).default([]),
+    source_prefixes: z
+      .array(sourcePrefix)
+      .max(64)
+      .default([])
+      .describe("where its files may lie; wherever sources may come from, if none is named"),
   })
   .refine(
     ({ required_refs, optional_refs, version_ref }) => {

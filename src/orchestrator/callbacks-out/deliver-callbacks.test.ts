@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { ApiTest } from "../../../test/support/api.ts";
 import { openApiTest } from "../../../test/support/api.ts";
 import { makeWorkflowFolder, signingKey } from "../../../test/support/domain.ts";
-import { parseNetworks } from "../../adapters/callbacks/check-address.ts";
+import { parseNetworks } from "../../adapters/net/check-address.ts";
 import type { DeliveryDeps } from "./deliver-callbacks.ts";
 import { deliverCallbacks } from "./deliver-callbacks.ts";
 

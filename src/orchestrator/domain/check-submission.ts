@@ -2,6 +2,8 @@ import { KnownError } from "../../adapters/runtime/known-error.ts";
 import { callbackProblem } from "../../core/domain/callback-host.ts";
 import type { BlobInput } from "../../core/domain/preflight.ts";
 import { preflight } from "../../core/domain/preflight.ts";
+import { isForPlatforms } from "../../core/domain/for-platforms.ts";
+import { isBelow, placeOf } from "../../core/domain/source-prefix.ts";
 import type { ProblemItem } from "../../core/errors.ts";
 import { Problem } from "../../core/errors.ts";
 import type { JsonObject } from "../../core/model/json.ts";
@@ -25,6 +27,10 @@ export async function checkWork(
     callback_url === undefined ? [] : checkCallback(deps, platform.callback_hosts, callback_url);
   try {
     const { definition } = await deps.engine.workflows.current(workflow_id);
+    if (!isForPlatforms(definition)) {
+      const message = `"${workflow_id}" looks after the whole platform and is for operators`;
+      return [...findings, { pointer: "/workflow_id", code: "WORKFLOW_NOT_OFFERED", message }];
+    }
     findings.push(...reservedInputs(definition, inputs));
     const placeholder = {
       ...{ asset_id: "0".repeat(32), version_ordinal: 0, version_label: "-", revision: 1 },
@@ -32,7 +38,8 @@ export async function checkWork(
     };
     const found = preflight(definition, { ...inputs, ...domainInputs(definition, placeholder) });
     findings.push(...found.findings);
-    for (const blob of found.blobs) findings.push(...(await checkBlob(deps, blob)));
+    const looked = found.blobs.map((blob) => checkBlob(deps, platform, blob));
+    findings.push(...(await Promise.all(looked)).flat());
   } catch (error) {
     if (!(error instanceof Problem) || error.status >= 500) throw error;
     const { code, message, items } = error;
@@ -56,23 +63,33 @@ export function checkCallback(
   return message === undefined ? [] : [{ pointer, code: "CALLBACK_URL", message }];
 }
 
-/** Storage is looked into; other sources are for the worker, which alone may reach them. */
+/** Wherever it lies, it is looked for there: in storage, at a server, on a mount, in an archive. */
 async function checkBlob(
   { sources }: Pick<DomainDeps, "sources">,
+  { source_prefixes }: Platform,
   { pointer, blob_path, container }: BlobInput,
 ): Promise<ProblemItem[]> {
-  if (blob_path.includes("://") || blob_path.startsWith("/")) return [];
   try {
     const source = await sources.resolve(blob_path, container);
+    // Before it is looked for: what is there must not be felt for either.
+    if (!isBelow(source.display, source_prefixes)) {
+      const message = `must lie below ${source_prefixes.join(" or ")}`;
+      return [{ pointer, code: "BLOB_OUTSIDE", message }];
+    }
     // Results are ours: a reference into them would show one platform what another's job made.
-    if (source.display.startsWith("results/")) {
+    if (placeOf(source.display).startsWith("results/")) {
       return [{ pointer, code: "BLOB_PATH", message: "must not lie among the results of jobs" }];
     }
     if ((await source.head()) !== undefined) return [];
     const message = `there is nothing at ${source.display}`;
     return [{ pointer, code: "BLOB_NOT_FOUND", message }];
   } catch (error) {
-    if (!(error instanceof KnownError) || error.category !== "permanent") throw error;
-    return [{ pointer, code: "BLOB_PATH", message: error.message }];
+    if (!(error instanceof KnownError)) throw error;
+    const { code, message } = error;
+    if (code === "SOURCE_UNREACHABLE") {
+      return [{ pointer, code, message: `${message} Submit it again when it can be.` }];
+    }
+    if (error.category !== "permanent") throw error;
+    return [{ pointer, code: "BLOB_PATH", message }];
   }
 }

@@ -12,6 +12,7 @@ interface PlatformRow {
   readonly version_ref: string | null;
   readonly callback_url: string | null;
   readonly callback_hosts: string[];
+  readonly source_prefixes: string[];
   readonly created_at: Date;
   readonly updated_at: Date;
 }
@@ -22,7 +23,7 @@ export async function findPlatform(
 ): Promise<Sent<PlatformRow> | undefined> {
   const { rows } = await db.query<PlatformRow>(
     `SELECT platform_id, display_name, required_refs, optional_refs, version_ref, callback_url,
-       callback_hosts, created_at, updated_at
+       callback_hosts, source_prefixes, created_at, updated_at
      FROM gateway.platforms WHERE platform_id = $1`,
     [platformId],
   );

@@ -12,9 +12,14 @@ export interface OfferedWorkflow {
 
 const columns = "workflow_id, version, name, description, inputs, outputs";
 
-export async function listOffered(db: Queryable): Promise<OfferedWorkflow[]> {
+/** All of them; or those that a partner may submit. */
+export async function listOffered(
+  db: Queryable,
+  to: "operators" | "partners",
+): Promise<OfferedWorkflow[]> {
   const { rows } = await db.query<OfferedWorkflow>(
-    `SELECT ${columns} FROM gateway.workflows ORDER BY workflow_id`,
+    `SELECT ${columns} FROM gateway.workflows WHERE for_partners OR $1 ORDER BY workflow_id`,
+    [to === "operators"],
   );
   return rows;
 }
@@ -24,7 +29,7 @@ export async function findOffered(
   workflowId: string,
 ): Promise<OfferedWorkflow | undefined> {
   const { rows } = await db.query<OfferedWorkflow>(
-    `SELECT ${columns} FROM gateway.workflows WHERE workflow_id = $1`,
+    `SELECT ${columns} FROM gateway.workflows WHERE workflow_id = $1 AND for_partners`,
     [workflowId],
   );
   return rows[0];

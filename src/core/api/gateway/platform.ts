@@ -108,6 +108,9 @@ const platformInfo = defineContract({
       version_ref: z.string().nullable(),
       callback_url: z.string().nullable(),
       callback_hosts: z.array(z.string()),
+      source_prefixes: z
+        .array(z.string())
+        .describe("where your files may lie; wherever sources may come from, if none is named"),
       created_at: timestamp,
       updated_at: timestamp,
     })
