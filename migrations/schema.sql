@@ -493,6 +493,7 @@ CREATE TABLE dagapp.platforms (
   is_active boolean NOT NULL DEFAULT true,
   callback_url text,
   callback_hosts text[] NOT NULL DEFAULT '{}'::text[],
+  source_prefixes text[] NOT NULL DEFAULT '{}'::text[],
   secret_number integer NOT NULL DEFAULT 1,
   secret_changed_at timestamp with time zone,
   row_version integer NOT NULL DEFAULT 1,
@@ -926,6 +927,7 @@ CREATE VIEW gateway.platforms AS
     is_active,
     callback_url,
     callback_hosts,
+    source_prefixes,
     row_version,
     created_at,
     updated_at
@@ -967,7 +969,8 @@ CREATE VIEW gateway.workflows AS
     v.definition ->> 'description'::text AS description,
     v.definition -> 'inputs'::text AS inputs,
     v.definition -> 'outputs'::text AS outputs,
-    w.updated_at
+    w.updated_at,
+    NOT jsonb_path_exists(v.definition, '$."nodes".*.**{0 to 1}."handler"?(@ starts with "export." || @ starts with "stac.")'::jsonpath) AS for_partners
    FROM dagapp.dag_workflows w
      JOIN dagapp.dag_workflow_versions v USING (workflow_hash)
   WHERE w.is_active;
