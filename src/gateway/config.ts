@@ -1,13 +1,8 @@
 import { z } from "zod";
 import { serviceToken } from "../adapters/http/tokens.ts";
+import { list, logEnvironment, parseEnvironment } from "../adapters/runtime/environment.ts";
 import { parseProxyRule } from "../core/gateway/proxy-rules.ts";
 
-const list = z.string().transform((text) =>
-  text
-    .split(",")
-    .map((part) => part.trim())
-    .filter((part) => part !== ""),
-);
 const seconds = z.coerce.number().positive().max(3600);
 const httpUrl = z.url({ protocol: /^https?$/ });
 
@@ -51,25 +46,13 @@ const schema = z.object({
   ORCHESTRATOR_URL: httpUrl.default("http://127.0.0.1:8000"),
   WORKER_URL: httpUrl.optional(),
   DAG_SERVICE_TOKEN: z.string().min(1).optional(),
-  LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
-  LOG_FORMAT: z.enum(["json", "text"]).default("json"),
+  ...logEnvironment,
 });
-
-export class ConfigError extends Error {}
 
 export type GatewayConfig = ReturnType<typeof readConfig>;
 
-/** All that is wrong at once, by the name of the variable. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env) {
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ""));
-  const parsed = schema.safeParse(given);
-  if (!parsed.success) {
-    const lines = parsed.error.issues.map(
-      ({ path: at, message }) => `  ${at.join(".")}: ${message}`,
-    );
-    throw new ConfigError(`The configuration is not valid:\n${lines.join("\n")}`);
-  }
-  const value = parsed.data;
+  const value = parseEnvironment(schema, env);
   return {
     databaseUrl: value.GATEWAY_DATABASE_URL,
     host: value.GATEWAY_HOST,

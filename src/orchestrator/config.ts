@@ -8,17 +8,11 @@ import {
   toStorageSettings,
 } from "../adapters/storage/settings.ts";
 import { serviceToken } from "../adapters/http/tokens.ts";
+import { list, logEnvironment, parseEnvironment } from "../adapters/runtime/environment.ts";
 import { failPointSpec } from "../adapters/runtime/fail-points.ts";
 import { callbackHost } from "../core/model/platform.ts";
 import { jobQueue, taskQueues } from "../core/queues.ts";
 
-/** `a=b` pairs are not needed anywhere, so lists are simply separated by commas. */
-const list = z.string().transform((text) =>
-  text
-    .split(",")
-    .map((part) => part.trim())
-    .filter((part) => part !== ""),
-);
 const seconds = z.coerce.number().positive();
 const flag = z.enum(["true", "false"]).transform((text) => text === "true");
 
@@ -49,8 +43,7 @@ const schema = z
     RMHDAG_OPEN_ON_LOOPBACK: flag.default(false),
     RMHDAG_ALLOW_REBUILD: flag.default(false),
     RMHDAG_FAIL_POINT: failPointSpec.optional(),
-    LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
-    LOG_FORMAT: z.enum(["json", "text"]).default("json"),
+    ...logEnvironment,
     ...sourceEnvironment,
     ...storageEnvironment,
   })
@@ -61,21 +54,10 @@ const schema = z
       "must be at least three times HEARTBEAT_INTERVAL_SEC, or a slow heartbeat costs healthy jobs their owner",
   });
 
-export class ConfigError extends Error {}
-
 export type OrchestratorConfig = ReturnType<typeof readConfig>;
 
-/** All that is wrong at once, by the name of the variable. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env) {
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ""));
-  const parsed = schema.safeParse(given);
-  if (!parsed.success) {
-    const lines = parsed.error.issues.map(
-      ({ path: at, message }) => `  ${at.join(".")}: ${message}`,
-    );
-    throw new ConfigError(`The configuration is not valid:\n${lines.join("\n")}`);
-  }
-  const value = parsed.data;
+  const value = parseEnvironment(schema, env);
   return {
     databaseUrl: value.DATABASE_URL,
     host: value.ORCHESTRATOR_HOST,

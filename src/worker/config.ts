@@ -4,6 +4,7 @@ import path from "node:path";
 import { z } from "zod";
 import type { GdalSettings } from "../adapters/gdal/create-gdal.ts";
 import { gdalOptions, toGdalSettings } from "../adapters/gdal/settings.ts";
+import { logEnvironment, parseEnvironment } from "../adapters/runtime/environment.ts";
 import { failPointSpec } from "../adapters/runtime/fail-points.ts";
 import { version } from "../adapters/runtime/version.ts";
 import {
@@ -15,7 +16,6 @@ import {
 } from "../adapters/storage/settings.ts";
 import type { SourceEnvironment, StorageSettings } from "../adapters/storage/settings.ts";
 import { queueFor } from "../core/queues.ts";
-import { describeIssues } from "./describe-issues.ts";
 
 export interface WorkerConfig {
   readonly databaseUrl: string;
@@ -58,10 +58,7 @@ const environment = z
     DAG_CALLBACK_URL: z.url({ protocol: /^https?$/ }).optional(),
     DAG_SERVICE_TOKEN: z.string().min(1).optional(),
     RMHDAG_FAIL_POINT: failPointSpec.optional(),
-    LOG_LEVEL: z
-      .enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"])
-      .default("info"),
-    LOG_FORMAT: z.enum(["json", "text"]).default("json"),
+    ...logEnvironment,
     RMHDAG_DATA_DIR: z.string().min(1).default(".rmhdag"),
     ...sourceEnvironment,
     ...gdalOptions,
@@ -69,18 +66,8 @@ const environment = z
   })
   .refine(...namesItsAccount);
 
-export class ConfigError extends Error {
-  constructor(problems: string) {
-    super(`The worker's settings are not valid. ${problems}`);
-    this.name = "ConfigError";
-  }
-}
-
 export function readConfig(env: NodeJS.ProcessEnv = process.env): WorkerConfig {
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ""));
-  const parsed = environment.safeParse(given);
-  if (!parsed.success) throw new ConfigError(describeIssues(parsed.error));
-  const settings = parsed.data;
+  const settings = parseEnvironment(environment, env);
   const host = hostname();
   const dataFolder = path.resolve(settings.RMHDAG_DATA_DIR);
   const queues = list(settings.WORKER_QUEUE) ?? [queueFor[settings.WORKER_TYPE]];

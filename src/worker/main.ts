@@ -2,7 +2,8 @@ import { arm } from "../adapters/runtime/fail-points.ts";
 import { createLogger } from "../adapters/runtime/logger.ts";
 import { stopOnSignals } from "../adapters/runtime/shutdown.ts";
 import { startFailure } from "../adapters/runtime/start-failure.ts";
-import { ConfigError, readConfig } from "./config.ts";
+import { ConfigError } from "../adapters/runtime/environment.ts";
+import { readConfig } from "./config.ts";
 import { startWorker } from "./wiring.ts";
 
 try {

@@ -11,13 +11,17 @@ import type { Contract } from "../../core/api/contract.ts";
 import { Problem } from "../../core/errors.ts";
 import type { AccessPolicy } from "./access.ts";
 import { demandAccess, identify, isLoopback } from "./access.ts";
+import { checkAnswer } from "./check-answer.ts";
 import { writeEvents } from "./event-stream.ts";
 import type { ApiRequest, Caller, HttpLog } from "./handler.ts";
 import { Answer } from "./handler.ts";
 import { parseBody } from "./parse-body.ts";
 import { parseRequest } from "./parse-request.ts";
+import type { Patience } from "./patience.ts";
+import { limitsOf } from "./patience.ts";
 import { problemBody, problemMedia, toProblem } from "./problem.ts";
 import { redactUrl } from "./redact.ts";
+import { namedRest, toRoute } from "./route-path.ts";
 import { sendMessages } from "./socket-stream.ts";
 
 export interface ServerOptions {
@@ -34,14 +38,6 @@ export interface ServerOptions {
   readonly onAnswered?: (timing: Timing) => void;
   /** Refuse to send an answer that its contract does not allow. For tests: it costs time. */
   readonly checkAnswers?: boolean;
-}
-
-export interface Patience {
-  /** Until the headers of a request are there. */
-  readonly headersMs: number;
-  /** Until all of a request is there. */
-  readonly requestMs: number;
-  readonly mostConnections: number;
 }
 
 export interface Timing {
@@ -273,17 +269,6 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
 const goneAway = new DOMException("The client is gone.", "AbortError");
 const tooSlow = "ERR_HTTP_REQUEST_TIMEOUT";
 
-/** Node looks at its connections only every 30 seconds unless told, however short the limits are. */
-function limitsOf(patience: Patience | undefined) {
-  if (patience === undefined) return {};
-  const { headersMs, requestMs } = patience;
-  const connectionsCheckingInterval = Math.max(50, Math.floor(Math.min(headersMs, requestMs) / 4));
-  return {
-    requestTimeout: requestMs,
-    http: { headersTimeout: headersMs, connectionsCheckingInterval },
-  };
-}
-
 interface Prepared {
   readonly aborter: AbortController;
   readonly messages: AsyncIterable<unknown>;
@@ -331,27 +316,6 @@ function refuseOtherMethods(app: FastifyInstance, contracts: readonly Contract[]
   }
 }
 
-const rest = /\{(\w+)\*\}$/;
-
-function toRoute(path: string): string {
-  return path.replace(rest, "*").replaceAll(/\{(\w+)\}/g, ":$1");
-}
-
-/** What `{path*}` took, under its name. */
-function namedRest(contract: Contract, params: unknown): unknown {
-  const name = rest.exec(contract.path)?.[1];
-  if (name === undefined) return params;
-  const { "*": taken, ...others } = params as Record<string, string>;
-  return { ...others, [name]: taken };
-}
-
 function withCharset(media: string): string {
   return media.startsWith("text/") || media.endsWith("json") ? `${media}; charset=utf-8` : media;
-}
-
-function checkAnswer(contract: Contract, body: unknown): void {
-  if (contract.media !== undefined) return;
-  const sent: unknown = body === undefined ? undefined : JSON.parse(JSON.stringify(body));
-  const result = contract.response.safeParse(sent);
-  if (!result.success) throw new Error(`${contract.id} answers wrongly: ${result.error.message}`);
 }

@@ -55,6 +55,17 @@ export const jobSummary = z
   .meta({ id: "JobSummary" });
 export type JobSummary = z.infer<typeof jobSummary>;
 
+export const jobCounts = z
+  .object({
+    total: count,
+    pending: count,
+    running: count,
+    completed: count,
+    failed: count,
+    cancelled: count,
+  })
+  .meta({ id: "JobCounts" });
+
 export const progress = z.object({ percent: z.number(), message: z.string().nullable() });
 
 /** How many children of a fan-out are in each state. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { defineContract } from "./contract.ts";
-import { jobFilter } from "./job-schemas.ts";
+import { jobCounts, jobFilter } from "./job-schemas.ts";
 import { count, integer, page, timestamp } from "./schemas.ts";
 
 const seconds = z.number().nullable();
@@ -111,16 +111,7 @@ const countJobs = defineContract({
   access: "read",
   summary: "How many jobs in each state a filter of the job list finds.",
   query: jobFilter,
-  response: z
-    .object({
-      total: count,
-      pending: count,
-      running: count,
-      completed: count,
-      failed: count,
-      cancelled: count,
-    })
-    .meta({ id: "JobCounts" }),
+  response: jobCounts,
   errors: ["BAD_REQUEST"],
 });
 

@@ -1,30 +1,22 @@
 /** For the platform's own operators: jobs by their ids, the configuration, the other programs. */
 import { z } from "zod";
 import { jobStatus } from "../../model/job.ts";
-import { nodeStatus, nodeType } from "../../model/node.ts";
 import { defineContract } from "../contract.ts";
+import { jobCounts, jobSummary, nodeSummary } from "../job-schemas.ts";
 import { count, integer, jobId, object, page, paging, timestamp } from "../schemas.ts";
 
 const operatorJob = z
   .object({
-    job_id: z.string(),
-    workflow_id: z.string(),
-    workflow_version: z.string(),
-    status: jobStatus,
-    priority: z.number().int(),
-    correlation_id: z.string().nullable(),
+    ...jobSummary.pick({
+      ...{ job_id: true, workflow_id: true, workflow_version: true, status: true, priority: true },
+      ...{ correlation_id: true, submitted_by: true, owner_id: true, nodes_total: true },
+      ...{ nodes_settled: true, created_at: true, started_at: true, updated_at: true },
+      completed_at: true,
+    }).shape,
     idempotency_key: z.string().nullable(),
-    submitted_by: z.string().nullable(),
-    owner_id: z.string().nullable(),
     error_code: z.string().nullable(),
     error_message: z.string().nullable(),
     failed_node_id: z.string().nullable(),
-    nodes_total: count,
-    nodes_settled: count,
-    created_at: timestamp,
-    started_at: timestamp.nullable(),
-    updated_at: timestamp,
-    completed_at: timestamp.nullable(),
   })
   .meta({ id: "OperatorJob" });
 
@@ -80,19 +72,12 @@ const statusNodes = defineContract({
   response: page(
     z
       .object({
-        node_id: z.string(),
-        node_type: nodeType,
-        status: nodeStatus,
-        parent_node_id: z.string().nullable(),
-        fan_out_index: z.number().int().nullable(),
-        attempt: count,
-        retry_count: count,
-        handler: z.string().nullable(),
-        queue: z.string().nullable(),
-        worker_id: z.string().nullable(),
+        ...nodeSummary.pick({
+          ...{ node_id: true, node_type: true, status: true, parent_node_id: true },
+          ...{ fan_out_index: true, attempt: true, retry_count: true, handler: true, queue: true },
+          ...{ worker_id: true, started_at: true, completed_at: true },
+        }).shape,
         error: object.nullable(),
-        started_at: timestamp.nullable(),
-        completed_at: timestamp.nullable(),
       })
       .meta({ id: "OperatorNode" }),
   ),
@@ -117,16 +102,7 @@ const statusStats = defineContract({
   path: "/api/status/stats",
   access: "operate",
   summary: "How many jobs are in each state.",
-  response: z
-    .object({
-      total: count,
-      pending: count,
-      running: count,
-      completed: count,
-      failed: count,
-      cancelled: count,
-    })
-    .meta({ id: "JobStats" }),
+  response: jobCounts,
   errors: ["UNAVAILABLE"],
 });
 
