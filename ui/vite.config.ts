@@ -28,6 +28,8 @@ export default defineConfig({
   build: {
     target: "es2022",
     outDir: "dist",
+    // Not "assets", which is the address of a page.
+    assetsDir: "files",
     emptyOutDir: true,
     // An inlined file would be a data: address, which the content security policy refuses.
     assetsInlineLimit: 0,

@@ -29,11 +29,13 @@ describe("the files of the user interface", () => {
   });
 
   it("answer any address of a page with the page, so that a link into it works", async () => {
-    expect((await get("/ui/jobs/some-job")).body).toBe((await get("/ui")).body);
+    const page = (await get("/ui")).body;
+    expect((await get("/ui/jobs/some-job")).body).toBe(page);
+    expect((await get("/ui/assets/some-asset")).body).toBe(page);
   });
 
   it("are kept for ever where the name holds a hash, and asked for anew where it does not", async () => {
-    const script = await get("/ui/assets/index-4f2a.js");
+    const script = await get("/ui/files/index-4f2a.js");
     expect(script.headers["cache-control"]).toBe("public, max-age=31536000, immutable");
     const page = await get("/ui");
     expect(page.headers["cache-control"]).toBe("no-cache");
@@ -42,14 +44,14 @@ describe("the files of the user interface", () => {
   });
 
   it("come packed for who can unpack", async () => {
-    const packed = await get("/ui/assets/index-4f2a.js", { "accept-encoding": "gzip, br" });
+    const packed = await get("/ui/files/index-4f2a.js", { "accept-encoding": "gzip, br" });
     expect(packed.headers["content-encoding"]).toBe("gzip");
-    expect((await get("/ui/assets/index-4f2a.js")).body).toContain("answer = 42");
+    expect((await get("/ui/files/index-4f2a.js")).body).toContain("answer = 42");
   });
 
   it("are nothing else of the disk, and a script of another build is no page", async () => {
     expect((await get("/ui/..%2f..%2fapi.ts")).body).toContain("<title>");
-    expect((await get("/ui/assets/index-0000.js")).statusCode).toBe(404);
+    expect((await get("/ui/files/index-0000.js")).statusCode).toBe(404);
   });
 });
 

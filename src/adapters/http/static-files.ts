@@ -1,6 +1,6 @@
 /**
  * The files of a folder, as they were when it was opened: a request names one of them or nothing,
- * so no path from outside ever reaches the file system. Names below `assets/` hold a hash of their
+ * so no path from outside ever reaches the file system. Names below `files/` hold a hash of their
  * content and are cached for ever; everything else is asked for anew.
  */
 import { createHash } from "node:crypto";
@@ -69,7 +69,7 @@ export async function openStaticFiles(folder: string): Promise<StaticFiles> {
       const { bytes, etag } = await load(packed ? `${name}.gz` : name);
       const sent = {
         "content-type": types[path.extname(name)] ?? "application/octet-stream",
-        "cache-control": name.startsWith("assets/")
+        "cache-control": name.startsWith("files/")
           ? "public, max-age=31536000, immutable"
           : "no-cache",
         etag,

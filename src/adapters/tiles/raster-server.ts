@@ -204,7 +204,9 @@ export function createRasterServer(options: RasterServerOptions): RasterServer {
     info: async (layer) => describe(await open(layer, layer.data_path)),
 
     async zooms(layer) {
-      const { extent, minZoom, maxZoom } = await open(layer, layer.path);
+      const { minZoom, maxZoom } = await open(layer, layer.path);
+      // A copy for looking at is padded to whole tiles, and a map would show the padding.
+      const { extent } = await open(layer, layer.data_path);
       return { bounds: toBounds(extent), minZoom, maxZoom };
     },
   };

@@ -16,6 +16,7 @@ import type { Contract } from "../../core/api/contract.ts";
 import { Problem } from "../../core/errors.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import type { Layer, VectorLayer } from "../../core/serving/layer.ts";
+import { toQueryText } from "../../core/serving/render-options.ts";
 import {
   collectionDocument,
   queryablesDocument,
@@ -112,12 +113,19 @@ export function createFeatureAnswers(db: Database) {
     },
 
     /** Tiles hang below the same base as everything else. */
-    async tileJson(found: Layer, base: string, request: Plain) {
+    async tileJson(found: Layer, base: string, request: Plain & { readonly query?: object }) {
       const { layer, table } = await demand(found);
-      const address = `${baseOf(request)}${base}/tiles/WebMercatorQuad/{z}/{x}/{y}`;
+      const query = toQueryText(whichVersion(request.query));
+      const address = `${baseOf(request)}${base}/tiles/WebMercatorQuad/{z}/{x}/{y}${query}`;
       return vectorTileJson(layer, table, address);
     },
   };
+}
+
+/** A preview's tiles are of the same version; how pixels are coloured means nothing to features. */
+function whichVersion(query: object | undefined): Readonly<Record<string, unknown>> {
+  const { version, preview } = (query ?? {}) as { version?: unknown; preview?: unknown };
+  return { version, preview };
 }
 
 async function answer(

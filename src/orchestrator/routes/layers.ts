@@ -39,7 +39,7 @@ export interface VectorAnswers {
   tileJson(
     layer: VectorLayer,
     base: string,
-    request: Plain,
+    request: Plain & { readonly query: object },
   ): Promise<{ tilejson: string; [name: string]: unknown }>;
 }
 

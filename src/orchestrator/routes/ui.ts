@@ -54,7 +54,7 @@ export function uiRoutes({
       const { path } = request.params;
       if (uiFiles.has(path)) return serve(path, request);
       // A hashed file that is gone belongs to an older build: a page in its place would be run.
-      if (path.startsWith("assets/")) {
+      if (path.startsWith("files/")) {
         throw new Problem("NOT_FOUND", "This file is of another version: load the page again.");
       }
       return serve("index.html", request);

@@ -37,13 +37,19 @@ export function waitsForReview({
   );
 }
 
-/** Where its tiles are described: the catalogue's item, which curators see before it is approved. */
-export function tilesOf(version: AssetVersion): string | undefined {
-  const { stac_collection_id: collection, stac_item_id: item } = version;
-  if (collection === null || item === null) return undefined;
-  return `${itemAddress(collection, item)}/WebMercatorQuad/tilejson.json`;
+/** Does it have something that a map can show? */
+export function hasLayer({ served_revision, blob_path, table_name }: AssetVersion): boolean {
+  return served_revision !== null && (blob_path !== null || table_name !== null);
 }
 
-export function itemAddress(collection: string, item: string): string {
-  return `/stac/collections/${encodeURIComponent(collection)}/items/${encodeURIComponent(item)}`;
+/**
+ * Where a version's layer is described, or one of its parts. A curator sees what is not approved;
+ * everybody else asks for what is served, and is told if it is not.
+ */
+export function layerAddress(
+  { asset_id, version_ordinal }: Pick<AssetVersion, "asset_id" | "version_ordinal">,
+  { preview, part = "" }: { readonly preview: boolean; readonly part?: string },
+): string {
+  const address = `/tiles/${encodeURIComponent(asset_id)}${part}?version=${version_ordinal}`;
+  return preview ? `${address}&preview=true` : address;
 }

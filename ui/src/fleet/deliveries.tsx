@@ -1,5 +1,6 @@
 import type { Delivery } from "../../../src/core/api/deliveries.ts";
 import { api } from "../api.ts";
+import { commands } from "../lib/commands.ts";
 import { short } from "../lib/format.ts";
 import type { Status } from "../lib/status.ts";
 import { useQuery } from "../live/use-query.ts";
@@ -8,6 +9,8 @@ import { Chip } from "../parts/chip.tsx";
 import { curl } from "../parts/copy.tsx";
 import { Card } from "../parts/page.tsx";
 import { Await } from "../parts/states.tsx";
+import type { Column } from "../parts/table.tsx";
+import { Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 
 const looks: Readonly<Record<Delivery["state"], Status>> = {
@@ -15,6 +18,31 @@ const looks: Readonly<Record<Delivery["state"], Status>> = {
   delivered: "ok",
   exhausted: "failed",
 };
+
+const facts: readonly Column<Delivery>[] = [
+  { name: "State", cell: ({ state }) => <Chip status={looks[state]} text={state} /> },
+  {
+    name: "Event",
+    cell: ({ event_type, request_id, job_id }) => (
+      <>
+        {event_type} <code className="dim">{short(request_id ?? job_id ?? "")}</code>
+      </>
+    ),
+  },
+  { name: "Platform", cell: ({ platform_id }) => platform_id ?? "–" },
+  { name: "To", wideOnly: true, cell: ({ url }) => <span className="clamp">{url}</span> },
+  { name: "Attempts", numeric: true, cell: ({ attempts }) => attempts },
+  {
+    name: "When",
+    oneLine: true,
+    cell: ({ delivered_at, created_at }) => <Time at={delivered_at ?? created_at} relative />,
+  },
+  {
+    name: "Last error",
+    wideOnly: true,
+    cell: ({ last_error }) => <span className="clamp error-text">{last_error}</span>,
+  },
+];
 
 /** Callbacks to platforms: what arrived, what is tried again, what was given up. */
 export function Deliveries() {
@@ -30,51 +58,18 @@ export function Deliveries() {
           items.length === 0 ? (
             <p className="dim card-body">No callback has been sent yet.</p>
           ) : (
-            <table>
-              <thead>
-                <tr>
-                  <th>State</th>
-                  <th>Event</th>
-                  <th>Platform</th>
-                  <th className="wide-only">To</th>
-                  <th className="num">Attempts</th>
-                  <th>When</th>
-                  <th>Last error</th>
-                  <th>
-                    <span className="visually-hidden">Do</span>
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {items.map((delivery) => (
-                  <tr key={delivery.event_id}>
-                    <td>
-                      <Chip status={looks[delivery.state]} text={delivery.state} />
-                    </td>
-                    <td>
-                      {delivery.event_type}{" "}
-                      <code className="dim">
-                        {short(delivery.request_id ?? delivery.job_id ?? "")}
-                      </code>
-                    </td>
-                    <td>{delivery.platform_id ?? "–"}</td>
-                    <td className="wide-only">
-                      <span className="clamp">{delivery.url}</span>
-                    </td>
-                    <td className="num">{delivery.attempts}</td>
-                    <td className="nowrap">
-                      <Time at={delivery.delivered_at ?? delivery.created_at} relative />
-                    </td>
-                    <td>
-                      <span className="clamp error-text">{delivery.last_error}</span>
-                    </td>
-                    <td>
-                      <Redeliver delivery={delivery} done={loaded.reload} />
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+            <Table
+              rows={items}
+              keyOf={({ event_id }) => event_id}
+              columns={[
+                ...facts,
+                {
+                  name: "Do",
+                  unnamed: true,
+                  cell: (delivery) => <Redeliver delivery={delivery} done={loaded.reload} />,
+                },
+              ]}
+            />
           )
         }
       </Await>
@@ -84,13 +79,15 @@ export function Deliveries() {
 
 function Redeliver({ delivery, done }: { delivery: Delivery; done: () => void }) {
   const { event_id } = delivery;
-  const path = `/api/v1/deliveries/${encodeURIComponent(event_id)}/redeliver`;
   return (
     <Action
       icon="retry"
       label="Send again"
       title="Send this callback again?"
-      copy={{ command: curl("POST", path), request: curl("POST", path) }}
+      copy={() => ({
+        command: commands.redeliver(event_id),
+        request: curl("POST", `/api/v1/deliveries/${encodeURIComponent(event_id)}/redeliver`),
+      })}
       run={async () => {
         await api.redeliver({ params: { event_id } });
         done();

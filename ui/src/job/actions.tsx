@@ -1,6 +1,7 @@
 import type { Job } from "../../../src/core/api/job-schemas.ts";
 import { isFinished } from "../../../src/core/model/job.ts";
 import { api } from "../api.ts";
+import { commands } from "../lib/commands.ts";
 import { Action } from "../parts/action.tsx";
 import { curl } from "../parts/copy.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -18,10 +19,10 @@ export function JobActions({ job, reload }: { job: Job; reload: () => void }) {
           icon="play"
           label="Resume"
           title="Go on with this job?"
-          copy={{
-            command: `rmhdag jobs resume ${job_id}`,
+          copy={() => ({
+            command: commands.resumeJob(job_id),
             request: curl("POST", `${path}/resume`),
-          }}
+          })}
           run={async () => {
             await api.resumeJob({ params });
             return "The job goes on";
@@ -34,7 +35,10 @@ export function JobActions({ job, reload }: { job: Job; reload: () => void }) {
           icon="pause"
           label="Pause"
           title="Pause this job?"
-          copy={{ command: `rmhdag jobs pause ${job_id}`, request: curl("POST", `${path}/pause`) }}
+          copy={() => ({
+            command: commands.pauseJob(job_id),
+            request: curl("POST", `${path}/pause`),
+          })}
           run={async () => {
             await api.pauseJob({ params });
             return "The job is paused";
@@ -50,10 +54,10 @@ export function JobActions({ job, reload }: { job: Job; reload: () => void }) {
           title="Cancel this job?"
           danger
           reason="optional"
-          copy={{
-            command: `rmhdag jobs cancel ${job_id}`,
-            request: curl("POST", `${path}/cancel`, {}),
-          }}
+          copy={(reason) => ({
+            command: commands.cancelJob(job_id, reason),
+            request: curl("POST", `${path}/cancel`, reason === "" ? {} : { reason }),
+          })}
           run={async (reason) => {
             await api.cancelJob({ params, body: reason === "" ? {} : { reason } });
             return "The job is being cancelled";
@@ -67,7 +71,10 @@ export function JobActions({ job, reload }: { job: Job; reload: () => void }) {
           icon="retry"
           label="Retry failed"
           title="Run again what failed?"
-          copy={{ command: `rmhdag jobs retry ${job_id}`, request: curl("POST", `${path}/retry`) }}
+          copy={() => ({
+            command: commands.retryJob(job_id),
+            request: curl("POST", `${path}/retry`),
+          })}
           run={async () => {
             const again = await api.retryJob({ params });
             navigate(`/jobs/${encodeURIComponent(again.job_id)}`);

@@ -5,6 +5,7 @@ import { isJsonObject } from "../../../src/core/model/json.ts";
 import { isFinished } from "../../../src/core/model/job.ts";
 import { isSettled } from "../../../src/core/model/node.ts";
 import { api } from "../api.ts";
+import { commands } from "../lib/commands.ts";
 import { between, duration } from "../lib/format.ts";
 import { useQuery } from "../live/use-query.ts";
 import { Action } from "../parts/action.tsx";
@@ -236,10 +237,10 @@ function NodeActions({ job, node }: { job: Job; node: NodeDetail }) {
         icon="retry"
         label="Rerun from here"
         title={`Run again from ${node.node_id}?`}
-        copy={{
-          command: `rmhdag jobs rerun ${job_id} --from ${node.node_id}`,
+        copy={() => ({
+          command: commands.rerunJob(job_id, node.node_id),
           request: curl("POST", `/api/v1/jobs/${encodeURIComponent(job_id)}/rerun`, body),
-        }}
+        })}
         run={async () => {
           const again = await api.rerunJob({ params: { job_id }, body });
           navigate(`/jobs/${encodeURIComponent(again.job_id)}`);

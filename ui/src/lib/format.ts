@@ -65,3 +65,8 @@ export function short(id: string): string {
 export function plural(count: number, word: string, words = `${word}s`): string {
   return `${number(count)} ${count === 1 ? word : words}`;
 }
+
+/** How long the oldest of a queue waits, if anything does. */
+export function ageText(seconds: number | null): string {
+  return seconds === null ? "–" : duration(seconds * 1000);
+}

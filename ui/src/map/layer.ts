@@ -46,9 +46,12 @@ export function readTileSource(given: unknown): TileSource | undefined {
   };
 }
 
-/** The braces of a tile's address must stay braces. */
+/**
+ * Tiles come from where this page comes from, whatever the server believes that its name is. As text:
+ * the braces of a tile's address must stay braces.
+ */
 function toAbsolute(address: string): string {
-  return address.startsWith("/") ? window.location.origin + address : address;
+  return window.location.origin + address.replace(/^https?:\/\/[^/]+/, "");
 }
 
 function isBounds(value: unknown): value is [number, number, number, number] {

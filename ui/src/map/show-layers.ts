@@ -67,7 +67,10 @@ function drawingsOf(layer: MapLayer, source: string): LayerSpecification[] {
     ];
   }
   if (layer.tilejson.layers === undefined) {
-    return [{ id: `${source}/raster`, type: "raster", source }];
+    // Fading in costs half a second of every change of colours, and shows nothing that is there.
+    return [
+      { id: `${source}/raster`, type: "raster", source, paint: { "raster-fade-duration": 0 } },
+    ];
   }
   const { fill = "#0b7f8a", stroke = "#06545c", width = 1, radius = 4 } = layer.style ?? {};
   return layer.tilejson.layers.flatMap((name): LayerSpecification[] => {

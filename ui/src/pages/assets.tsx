@@ -1,3 +1,4 @@
+import type { AssetListed } from "../../../src/core/api/asset-schemas.ts";
 import { clearanceState } from "../../../src/core/model/asset.ts";
 import { approvalState, processingState } from "../../../src/core/model/version.ts";
 import { api } from "../api.ts";
@@ -8,6 +9,8 @@ import { Badge, Chip } from "../parts/chip.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Page } from "../parts/page.tsx";
 import { Await, Notice } from "../parts/states.tsx";
+import type { Column } from "../parts/table.tsx";
+import { Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { Link, setQuery, usePlace } from "../router.tsx";
 
@@ -98,74 +101,7 @@ export default function Assets() {
                   </p>
                 </Notice>
               ) : (
-                <table>
-                  <thead>
-                    <tr>
-                      <th>Asset</th>
-                      <th className="wide-only">Platform</th>
-                      <th>Newest version</th>
-                      <th>Processing</th>
-                      <th>Approval</th>
-                      <th>Clearance</th>
-                      <th className="wide-only">Changed</th>
-                      <th>
-                        <span className="visually-hidden">Do</span>
-                      </th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {items.map((asset) => {
-                      const version = asset.newest_version;
-                      return (
-                        <tr key={asset.asset_id}>
-                          <td>
-                            <Link to={`/assets/${asset.asset_id}`}>{titleOf(asset)}</Link>
-                            <div className="dim">
-                              <code>{short(asset.asset_id)}</code>{" "}
-                              {asset.display_name === null ? "" : refsText(asset.platform_refs)}
-                            </div>
-                          </td>
-                          <td className="wide-only">{asset.platform_id}</td>
-                          <td>
-                            {version === null ? "–" : version.version_label}{" "}
-                            {version === null ? null : <Badge>#{version.version_ordinal}</Badge>}
-                          </td>
-                          <td>
-                            {version === null ? null : (
-                              <Chip
-                                status={processingLook[version.processing_state]}
-                                text={version.processing_state}
-                              />
-                            )}
-                          </td>
-                          <td>
-                            {version === null ? null : (
-                              <Chip
-                                status={approvalLook[version.approval_state]}
-                                text={version.approval_state.replace("_", " ")}
-                              />
-                            )}
-                          </td>
-                          <td>{asset.clearance_state}</td>
-                          <td className="nowrap wide-only">
-                            <Time at={asset.updated_at} relative />
-                          </td>
-                          <td>
-                            {version !== null && waitsForReview(version) ? (
-                              <Link
-                                className="button"
-                                aria-label={`Review ${titleOf(asset)}`}
-                                to={`/review/${asset.asset_id}/${version.version_ordinal}`}
-                              >
-                                <Icon name="eye" /> Review
-                              </Link>
-                            ) : null}
-                          </td>
-                        </tr>
-                      );
-                    })}
-                  </tbody>
-                </table>
+                <Table rows={items} keyOf={({ asset_id }) => asset_id} columns={columns} />
               )
             }
           </Await>
@@ -174,3 +110,68 @@ export default function Assets() {
     </Page>
   );
 }
+
+const columns: readonly Column<AssetListed>[] = [
+  {
+    name: "Asset",
+    cell: (asset) => (
+      <>
+        <Link to={`/assets/${asset.asset_id}`}>{titleOf(asset)}</Link>
+        <div className="dim">
+          <code>{short(asset.asset_id)}</code>{" "}
+          {asset.display_name === null ? "" : refsText(asset.platform_refs)}
+        </div>
+      </>
+    ),
+  },
+  { name: "Platform", wideOnly: true, cell: ({ platform_id }) => platform_id },
+  {
+    name: "Newest version",
+    cell: ({ newest_version: version }) =>
+      version === null ? (
+        "–"
+      ) : (
+        <>
+          {version.version_label} <Badge>#{version.version_ordinal}</Badge>
+        </>
+      ),
+  },
+  {
+    name: "Processing",
+    cell: ({ newest_version: version }) =>
+      version === null ? null : (
+        <Chip status={processingLook[version.processing_state]} text={version.processing_state} />
+      ),
+  },
+  {
+    name: "Approval",
+    cell: ({ newest_version: version }) =>
+      version === null ? null : (
+        <Chip
+          status={approvalLook[version.approval_state]}
+          text={version.approval_state.replace("_", " ")}
+        />
+      ),
+  },
+  { name: "Clearance", cell: ({ clearance_state }) => clearance_state },
+  {
+    name: "Changed",
+    wideOnly: true,
+    oneLine: true,
+    cell: ({ updated_at }) => <Time at={updated_at} relative />,
+  },
+  {
+    name: "Do",
+    unnamed: true,
+    cell: (asset) =>
+      asset.newest_version !== null && waitsForReview(asset.newest_version) ? (
+        <Link
+          className="button"
+          aria-label={`Review ${titleOf(asset)}`}
+          to={`/review/${asset.asset_id}/${asset.newest_version.version_ordinal}`}
+        >
+          <Icon name="eye" /> Review
+        </Link>
+      ) : null,
+  },
+];

@@ -1,6 +1,6 @@
 import { Suspense, lazy } from "react";
 import { api } from "../api.ts";
-import { duration, number, plural } from "../lib/format.ts";
+import { ageText, number, plural } from "../lib/format.ts";
 import type { Status } from "../lib/status.ts";
 import { statusLook } from "../lib/status.ts";
 import { useQuery } from "../live/use-query.ts";
@@ -9,6 +9,7 @@ import { Icon } from "../parts/icon.tsx";
 import { JobRows } from "../parts/job-rows.tsx";
 import { Card, Page } from "../parts/page.tsx";
 import { Await, Loading, Notice } from "../parts/states.tsx";
+import { Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { Link } from "../router.tsx";
 
@@ -177,36 +178,27 @@ function Queues() {
     >
       <Await loaded={loaded} what="the queues">
         {({ items }) => (
-          <table>
-            <thead>
-              <tr>
-                <th>Queue</th>
-                <th className="num">Waiting</th>
-                <th className="num">Running</th>
-                <th className="num">Oldest</th>
-                <th className="num">Dead</th>
-                <th className="num">Workers</th>
-              </tr>
-            </thead>
-            <tbody>
-              {items.map((queue) => (
-                <tr key={queue.queue}>
-                  <td>
-                    <code>{queue.queue}</code>
-                  </td>
-                  <td className="num">{number(queue.ready + queue.delayed)}</td>
-                  <td className="num">{number(queue.in_flight)}</td>
-                  <td className="num">
-                    {queue.oldest_seconds === null ? "–" : duration(queue.oldest_seconds * 1000)}
-                  </td>
-                  <td className="num">
-                    {queue.dead === 0 ? "0" : <span className="error-text">{queue.dead}</span>}
-                  </td>
-                  <td className="num">{queue.workers}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <Table
+            rows={items}
+            keyOf={({ queue }) => queue}
+            columns={[
+              { name: "Queue", cell: ({ queue }) => <code>{queue}</code> },
+              {
+                name: "Waiting",
+                numeric: true,
+                cell: ({ ready, delayed }) => number(ready + delayed),
+              },
+              { name: "Running", numeric: true, cell: ({ in_flight }) => number(in_flight) },
+              { name: "Oldest", numeric: true, cell: ({ oldest_seconds: age }) => ageText(age) },
+              {
+                name: "Dead",
+                numeric: true,
+                cell: ({ dead }) =>
+                  dead === 0 ? "0" : <span className="error-text">{number(dead)}</span>,
+              },
+              { name: "Workers", numeric: true, cell: ({ workers }) => workers },
+            ]}
+          />
         )}
       </Await>
     </Card>
@@ -226,42 +218,42 @@ function Failures() {
           items.length === 0 ? (
             <p className="dim card-body">Nothing failed in the last seven days.</p>
           ) : (
-            <table>
-              <thead>
-                <tr>
-                  <th className="num">Times</th>
-                  <th>Where</th>
-                  <th>Message</th>
-                  <th>Last</th>
-                </tr>
-              </thead>
-              <tbody>
-                {items.map((failure) => (
-                  <tr
-                    key={`${failure.workflow_id} ${failure.node_id ?? ""} ${failure.error_message}`}
-                  >
-                    <td className="num">{number(failure.occurrences)}</td>
-                    <td>
+            <Table
+              rows={items}
+              keyOf={({ workflow_id, node_id, error_message }) =>
+                `${workflow_id} ${node_id ?? ""} ${error_message}`
+              }
+              columns={[
+                { name: "Times", numeric: true, cell: ({ occurrences }) => number(occurrences) },
+                {
+                  name: "Where",
+                  cell: ({ workflow_id, node_id, occurrences }) => (
+                    <>
                       <Link
-                        to={`/jobs?status=failed&workflow_id=${encodeURIComponent(failure.workflow_id)}`}
-                        title={plural(failure.occurrences, "failure")}
+                        to={`/jobs?status=failed&workflow_id=${encodeURIComponent(workflow_id)}`}
+                        title={plural(occurrences, "failure")}
                       >
-                        {failure.workflow_id}
+                        {workflow_id}
                       </Link>{" "}
-                      <span className="dim">{failure.node_id}</span>
-                    </td>
-                    <td>
-                      <div className="clamp">{failure.error_message}</div>
-                    </td>
-                    <td className="nowrap">
-                      <Link to={`/jobs/${encodeURIComponent(failure.last_job_id)}`}>
-                        <Time at={failure.last_at} relative />
-                      </Link>
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+                      <span className="dim">{node_id}</span>
+                    </>
+                  ),
+                },
+                {
+                  name: "Message",
+                  cell: ({ error_message }) => <div className="clamp">{error_message}</div>,
+                },
+                {
+                  name: "Last",
+                  oneLine: true,
+                  cell: ({ last_job_id, last_at }) => (
+                    <Link to={`/jobs/${encodeURIComponent(last_job_id)}`}>
+                      <Time at={last_at} relative />
+                    </Link>
+                  ),
+                },
+              ]}
+            />
           )
         }
       </Await>

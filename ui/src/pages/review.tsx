@@ -1,22 +1,21 @@
-import { useMemo, useState } from "react";
-import type { Asset, AssetVersion } from "../../../src/core/api/asset-schemas.ts";
-import { api, explain, getJson } from "../api.ts";
+import { useState } from "react";
+import { api } from "../api.ts";
+import type { OfVersion } from "../assets/decide.tsx";
 import { Decide } from "../assets/decide.tsx";
 import { Facts } from "../assets/facts.tsx";
-import { approvalLook, itemAddress, processingLook, refsText, tilesOf } from "../assets/look.ts";
-import type { Look } from "../assets/style-editor.tsx";
-import { StyleEditor, lookQuery, noLook } from "../assets/style-editor.tsx";
+import type { LayerLook } from "../assets/layer-look.ts";
+import { lookOf } from "../assets/layer-look.ts";
+import { LayerPreview } from "../assets/layer-preview.tsx";
+import { approvalLook, processingLook, refsText } from "../assets/look.ts";
+import { StyleEditor } from "../assets/style-editor.tsx";
+import { useMetadata } from "../assets/use-metadata.ts";
 import { useQuery } from "../live/use-query.ts";
-import type { MapLayer } from "../map/layer.ts";
-import { LazyMap } from "../map/lazy-map.tsx";
-import type { Picked } from "../map/map-view.tsx";
-import { SwipeMap } from "../map/swipe.tsx";
-import { useTiles } from "../map/use-tiles.ts";
 import { Badge, Chip } from "../parts/chip.tsx";
-import { JsonView } from "../parts/json-view.tsx";
-import { Card, Page } from "../parts/page.tsx";
+import { Page } from "../parts/page.tsx";
 import { Await, Notice } from "../parts/states.tsx";
 import { Link } from "../router.tsx";
+
+/** Everything that a decision needs, on one screen: the layer, its look, the findings. */
 
 export default function Review({ params }: { params: Readonly<Record<string, string>> }) {
   const assetId = params["assetId"] ?? "";
@@ -66,7 +65,7 @@ export default function Review({ params }: { params: Readonly<Record<string, str
               <p>Choose one of its versions on the page of the asset.</p>
             </Notice>
           ) : (
-            <ReviewBody asset={asset} version={version} />
+            <ReviewBody asset={asset} version={version} done={loaded.reload} />
           )
         }
       </Await>
@@ -74,87 +73,35 @@ export default function Review({ params }: { params: Readonly<Record<string, str
   );
 }
 
-function ReviewBody({ asset, version }: { asset: Asset; version: AssetVersion }) {
-  const [look, setLook] = useState<Look>(noLook);
-  const [picked, setPicked] = useState<unknown>();
-  const approved = asset.versions.find(
-    ({ version_ordinal, approval_state }) =>
-      version_ordinal === asset.latest_approved_version_ordinal &&
-      approval_state === "approved" &&
-      version_ordinal !== version.version_ordinal,
-  );
-  const plain = tilesOf(version);
-  const query = lookQuery(look);
-  const tiles = useTiles(plain === undefined ? undefined : `${plain}${query}`);
-  const oldTiles = useTiles(approved === undefined ? undefined : tilesOf(approved));
-  const isVector = tiles.data?.layers !== undefined;
-
-  const layers = useMemo(
-    (): MapLayer[] =>
-      tiles.data == null
-        ? []
-        : [{ kind: "tiles", id: "version", tilejson: tiles.data, style: look.vector }],
-    [tiles.data, look.vector],
-  );
-  const oldLayers = useMemo(
-    (): MapLayer[] =>
-      oldTiles.data == null ? [] : [{ kind: "tiles", id: "approved", tilejson: oldTiles.data }],
-    [oldTiles.data],
-  );
-
-  async function pick({ lng, lat, properties: [first] }: Picked): Promise<void> {
-    const { stac_collection_id: collection, stac_item_id: item } = version;
-    if (first !== undefined) setPicked(first);
-    else if (!isVector && collection !== null && item !== null) {
-      const address = `${itemAddress(collection, item)}/point/${lng.toFixed(6)},${lat.toFixed(6)}`;
-      setPicked(await getJson(address).catch((error: unknown) => explain(error)));
-    }
-  }
-
+function ReviewBody(props: OfVersion) {
+  const { asset, version } = props;
+  const metadata = useMetadata(asset.asset_id);
+  const [tried, setTried] = useState<LayerLook>();
   return (
-    <div className="review">
-      <div className="stack">
-        {plain === undefined ? (
-          <Notice icon="map" title="Nothing to show yet">
-            <p>
-              {version.processing_error ??
-                "The version has no catalogue item: its processing is not finished, or its workflow registers none."}
-            </p>
-          </Notice>
-        ) : approved === undefined ? (
-          <div className="map-box">
-            <LazyMap
-              label={`Version ${version.version_label}`}
-              layers={layers}
-              bounds={tiles.data?.bounds}
-              onPick={(where) => void pick(where)}
-            />
+    <Await loaded={metadata} what="the metadata">
+      {({ stored }) => {
+        const look = tried ?? lookOf(stored?.style);
+        return (
+          <div className="review">
+            <LayerPreview asset={asset} version={version} look={look} />
+            <div className="stack">
+              <StyleEditor
+                assetId={asset.asset_id}
+                isVector={version.table_name !== null}
+                stored={stored}
+                look={look}
+                onChange={setTried}
+                done={() => {
+                  metadata.reload();
+                  // Its history grew: whoever decides now has to have seen that.
+                  props.done();
+                }}
+              />
+              <Facts {...props} />
+            </div>
           </div>
-        ) : (
-          <SwipeMap
-            before={{ name: `approved: ${approved.version_label}`, layers: oldLayers }}
-            after={{ name: `this: ${version.version_label}`, layers }}
-            bounds={tiles.data?.bounds}
-            onPick={(where) => void pick(where)}
-          />
-        )}
-        {tiles.error === undefined ? null : (
-          <p className="error-text" role="alert">
-            The layer cannot be shown: {explain(tiles.error)}
-          </p>
-        )}
-        <Card title="What lies there">
-          {picked === undefined ? (
-            <p className="dim">Click on the layer to read its values or attributes.</p>
-          ) : (
-            <JsonView value={picked} label="values" />
-          )}
-        </Card>
-      </div>
-      <div className="stack">
-        <StyleEditor assetId={asset.asset_id} isVector={isVector} look={look} onChange={setLook} />
-        <Facts version={version} />
-      </div>
-    </div>
+        );
+      }}
+    </Await>
   );
 }

@@ -3,6 +3,8 @@ import { checkInputs } from "../../../src/core/dag/inputs.ts";
 import type { Json, JsonObject } from "../../../src/core/model/json.ts";
 import { isJsonObject } from "../../../src/core/model/json.ts";
 import { ApiError, api, explain } from "../api.ts";
+import { commands } from "../lib/commands.ts";
+import { readObject } from "../lib/read-object.ts";
 import { useQuery } from "../live/use-query.ts";
 import { CopyAs, curl } from "../parts/copy.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -112,17 +114,13 @@ function SubmitForm({ workflow, given }: { workflow: Workflow; given: JsonObject
 
   function turnTo(next: Mode): void {
     if (next === "json") {
-      const inputs = Object.entries(declared ?? {}).flatMap(([name, { type }]) => {
-        const { value } = readField(type, fields[name] ?? "");
-        return value === undefined ? [] : [[name, value] as const];
-      });
-      setText(JSON.stringify(Object.fromEntries(inputs), null, 2));
+      setText(JSON.stringify(fieldsAsInputs(declared, fields), null, 2));
     }
     setProblems(new Map());
     setMode(next);
   }
 
-  const shown = mode === "json" ? text : JSON.stringify(fields);
+  const written = mode === "json" ? (readObject(text) ?? {}) : fieldsAsInputs(declared, fields);
   return (
     <form
       className="form"
@@ -210,10 +208,10 @@ function SubmitForm({ workflow, given }: { workflow: Workflow; given: JsonObject
           <Icon name="play" /> Submit
         </button>
         <CopyAs
-          command={`rmhdag submit ${workflow.workflow_id} --wait`}
+          command={commands.submitJob(workflow.workflow_id, written)}
           request={curl("POST", "/api/v1/jobs", {
             workflow_id: workflow.workflow_id,
-            inputs: mode === "json" ? shown : fieldsAsInputs(declared, fields),
+            inputs: written,
           })}
         />
       </div>

@@ -16,11 +16,16 @@ export interface ActionProps {
   readonly title: string;
   readonly children?: ReactNode;
   readonly danger?: boolean;
+  /** What the page is for. */
+  readonly primary?: boolean;
   readonly disabled?: boolean;
   readonly needs?: Access;
   /** A reason is asked for: `required` keeps the button off until there is one. */
   readonly reason?: "optional" | "required";
-  readonly copy?: { readonly command: string; readonly request: string };
+  /** The same for a shell, with the reason that was written so far. */
+  readonly copy?: (reason: string) => { readonly command: string; readonly request: string };
+  /** Off while what the dialog holds is not complete. */
+  readonly incomplete?: boolean;
   readonly run: (reason: string) => Promise<string | undefined>;
 }
 
@@ -49,7 +54,7 @@ export function Action(props: ActionProps) {
     <>
       <button
         type="button"
-        className={danger ? "button danger" : "button"}
+        className={danger ? "button danger" : props.primary === true ? "button solid" : "button"}
         disabled={props.disabled === true || !may}
         title={may ? undefined : `This needs a token with "${needs}" access.`}
         onClick={() => {
@@ -88,7 +93,7 @@ export function Action(props: ActionProps) {
               </label>
             )}
             <div className="dialog-foot">
-              {props.copy === undefined ? <span /> : <CopyAs {...props.copy} />}
+              {props.copy === undefined ? <span /> : <CopyAs {...props.copy(text.trim())} />}
               <button
                 type="button"
                 className="button"
@@ -101,7 +106,9 @@ export function Action(props: ActionProps) {
               <button
                 type="submit"
                 className={danger ? "button danger solid" : "button solid"}
-                disabled={busy || (reason === "required" && text.trim() === "")}
+                disabled={
+                  busy || props.incomplete === true || (reason === "required" && text.trim() === "")
+                }
               >
                 <Icon name={icon} /> {label}
               </button>

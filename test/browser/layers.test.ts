@@ -1,0 +1,252 @@
+/** Curators at work: layers that real workflows made, looked at on the map and decided about. */
+import type { Locator, Response } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { findChromium, seriousFindings } from "../support/browser.ts";
+import type { Console } from "../support/console.ts";
+import { openConsole } from "../support/console.ts";
+import { putFile, squaresFile, submitVersion, terrainFile } from "../support/layers.ts";
+import { colourAt, coloursInMiddle } from "../support/pixels.ts";
+import { waitFor } from "../support/wait.ts";
+
+let opened: Console;
+let raster: string;
+let vector: string;
+let tiles: Response[] = [];
+
+const isOff = findChromium() === undefined;
+const map = (): Locator => opened.page.locator(".map-box");
+
+/** Waits until the middle of the map looks so. */
+async function sees(what: string, test: (red: number, green: number, blue: number) => boolean) {
+  await waitFor(
+    async () => {
+      const { red, green, blue } = await colourAt(map());
+      return test(red, green, blue);
+    },
+    { what, timeoutMs: 30_000 },
+  );
+}
+
+/** A base map has one or two colours. */
+async function seesPixels(): Promise<void> {
+  await waitFor(async () => (await coloursInMiddle(map())) > 20, {
+    what: "the pixels of the layer",
+    timeoutMs: 30_000,
+  });
+}
+
+describe.skipIf(isOff)("layers in the console (skipped where there is no Chromium)", () => {
+  beforeAll(async () => {
+    opened = await openConsole();
+    const { site, client, page } = opened;
+    await putFile(site, "terrain.tif", terrainFile());
+    await putFile(site, "squares.geojson", squaresFile(3));
+    await putFile(site, "more-squares.geojson", squaresFile(5));
+    const vectors = { dataset: "squares", workflow: "vector_etl" } as const;
+    [raster, vector] = await Promise.all([
+      submitVersion(client, {
+        ...{ dataset: "terrain", label: "2024", workflow: "raster_ingest" },
+        inputs: { blob_path: "terrain.tif", container: "bronze", collection_id: "heights" },
+      }),
+      submitVersion(client, {
+        ...{ ...vectors, label: "first" },
+        inputs: { blob_path: "squares.geojson", collection_id: "shapes" },
+      }),
+    ]);
+    page.on("response", (response) => {
+      if (/\/tiles\/WebMercatorQuad\/\d/.test(response.url())) tiles.push(response);
+    });
+  }, 180_000);
+
+  afterAll(async () => {
+    await opened.close();
+  }, 90_000);
+
+  it("lists what waits for a review", async () => {
+    const { page, go } = opened;
+    await go("/assets?approval_state=pending_review");
+    await page.getByRole("link", { name: "Review dataset_id=terrain · resource_id=main" }).click();
+    await page.waitForURL(`**/ui/review/${raster}/0`);
+  });
+
+  it("shows the pixels of a raster that nobody has approved", async () => {
+    const { page } = opened;
+    await seesPixels();
+    expect(tiles.length).toBeGreaterThan(0);
+    for (const tile of tiles) {
+      expect(tile.url()).toContain(`/tiles/${raster}/tiles/WebMercatorQuad/`);
+      expect(tile.url()).toContain("version=0&preview=true");
+      expect([200, 204, 304]).toContain(tile.status());
+    }
+    await page.getByText("Nothing was found wrong").or(page.locator(".finding")).first().waitFor();
+  });
+
+  it("recolours the raster at once, and keeps the look when it is saved", async () => {
+    const { page, client } = opened;
+    await page.getByLabel("Colours").selectOption("viridis");
+    await waitFor(() => tiles.some((tile) => tile.url().includes("colormap_name=viridis")), {
+      what: "tiles in other colours",
+    });
+    await page.getByLabel("Rescale").fill("0,100");
+    // Everything is higher than 100 m, and so has the last colour of the ramp.
+    await sees("one yellow", (red, green, blue) => red > 240 && green > 220 && blue < 60);
+    await page.getByLabel("Display name").fill("Heights of the Alps");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("The name and style are saved").waitFor();
+    const { style } = await client.getLayerMetadata({ params: { asset_id: raster } });
+    expect(style).toEqual({ colormap_name: "viridis", rescale: [[0, 100]] });
+    await page.reload();
+    await sees("one yellow, from what is stored", (red, _green, blue) => red > 240 && blue < 60);
+    expect(await page.getByLabel("Rescale").inputValue()).toBe("0,100");
+  });
+
+  it("tells the value under a click", async () => {
+    const { page } = opened;
+    await map().click();
+    await page.locator("pre[aria-label=values]", { hasText: /"values": \[\s+\d+/ }).waitFor();
+  });
+
+  it("approves with a clearance and a reason", async () => {
+    const { page, client, go } = opened;
+    await page.getByRole("button", { name: "Approve" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Clearance").selectOption("public");
+    await dialog.getByLabel("Reason").fill("the heights are plausible");
+    const cli = await dialog.getByRole("button", { name: "CLI" }).getAttribute("title");
+    expect(cli).toBe(
+      `rmhdag versions approve ${raster} 0 --clearance public --note 'the heights are plausible'`,
+    );
+    await dialog.getByRole("button", { name: "Approve" }).click();
+    await page.locator('h1 .chip[data-status="approved"]').waitFor();
+    const { clearance_state, services } = await client.getAsset({ params: { asset_id: raster } });
+    expect(clearance_state).toBe("public");
+    // Public means without a token.
+    expect((await fetch(opened.site.url + services[0]!.tilejson)).status).toBe(200);
+    await go(`/assets/${raster}`);
+    await page.getByRole("cell", { name: "version approved" }).waitFor();
+    await page.getByRole("link", { name: "Map" }).waitFor();
+  });
+
+  it("shows features, restyles them live, and tells their attributes", async () => {
+    const { page, go } = opened;
+    tiles = [];
+    await go(`/review/${vector}/0`);
+    await sees("the middle square in its first colour", (red, green) => green > red + 30);
+    await page.getByLabel("Fill").fill("#ff0000");
+    await sees("the middle square in red", (red, green, blue) => red > 200 && green + blue < 250);
+    await map().click();
+    await page.locator("pre[aria-label=values]", { hasText: '"name": "square 1"' }).waitFor();
+    expect(tiles.length).toBeGreaterThan(0);
+    for (const tile of tiles) {
+      expect(tile.url()).toContain("version=0&preview=true");
+      expect([200, 204, 304]).toContain(tile.status());
+    }
+    await page.getByLabel("Display name").fill("Squares");
+    const read = page.waitForResponse((response) => response.url().endsWith(`/assets/${vector}`));
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("The name and style are saved").waitFor();
+    await read;
+    await page.getByRole("button", { name: "Approve" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Approve" }).click();
+    await page.locator('h1 .chip[data-status="approved"]').waitFor();
+  });
+
+  it("shows the next version beside the approved one, and rejects it with a reason", async () => {
+    const { page, client, go } = opened;
+    await submitVersion(client, {
+      ...{ dataset: "squares", workflow: "vector_etl", label: "second" },
+      inputs: { blob_path: "more-squares.geojson", collection_id: "shapes" },
+    });
+    await go(`/review/${vector}/1`);
+    await page.getByText("approved: first").waitFor();
+    await page.getByText("this: second").waitFor();
+    /** The middle of the last square, which only the second version has. */
+    const seesLast = async (what: string, isThere: boolean) => {
+      await waitFor(
+        async () => {
+          const { width } = (await map().boundingBox())!;
+          const { red, green } = await colourAt(map(), (40 + ((width - 80) * 8.5) / 9) / width);
+          return red > green + 100 === isThere;
+        },
+        { what, timeoutMs: 30_000 },
+      );
+    };
+    await seesLast("the last square of the second version", true);
+    const slider = page.getByRole("slider");
+    await slider.fill("100");
+    await seesLast("no such square in the approved one", false);
+    await slider.fill("0");
+    await seesLast("the last square again", true);
+    await page.getByRole("button", { name: "Reject" }).click();
+    const dialog = page.getByRole("dialog");
+    const confirm = dialog.getByRole("button", { name: "Reject" });
+    expect(await confirm.isDisabled()).toBe(true);
+    await dialog.getByLabel("Reason").fill("two squares too many");
+    await confirm.click();
+    await page.locator('h1 .chip[data-status="rejected"]').waitFor();
+    await go(`/assets/${vector}`);
+    await page.getByText("two squares too many").first().waitFor();
+  });
+
+  it("browses the catalogue: collections, items on the map, one with its pixels", async () => {
+    const { page, go } = opened;
+    await go("/catalogue");
+    await page.getByRole("button", { name: /heights/ }).click();
+    await page.waitForURL(/collection=heights/);
+    const entry = page.locator(".map-list .map-entry").first();
+    await entry.click();
+    await page.waitForURL(/item=/);
+    await seesPixels();
+    expect(await entry.getAttribute("aria-current")).toBe("true");
+    await page.locator("pre[aria-label=properties]", { hasText: "proj:" }).waitFor();
+    await map().click();
+    await page.locator("pre[aria-label=values]", { hasText: /"values": \[\s+\d+/ }).waitFor();
+    await page.getByRole("button", { name: "All collections" }).click();
+    await page.getByRole("button", { name: /shapes/ }).click();
+    await page.locator(".map-list .map-entry").first().click();
+    await page.getByText("Click on the layer").waitFor();
+    await sees("a square", (red, green) => Math.abs(red - green) > 30);
+    await map().click();
+    await page.locator("pre[aria-label=values]", { hasText: "square" }).waitFor();
+  });
+
+  it.each(["light", "dark"] as const)(
+    "has no serious barrier on pages that are full, %s",
+    async (scheme) => {
+      const { page, go } = opened;
+      await page.emulateMedia({ colorScheme: scheme });
+      const pages: [string, string][] = [
+        ["/assets", "tbody tr"],
+        [`/assets/${vector}`, "tbody tr"],
+        [`/review/${vector}/1`, ".swipe-line"],
+        [`/review/${raster}/0`, ".map canvas"],
+        ["/catalogue", ".map canvas"],
+        ["/catalogue?collection=heights", ".map canvas"],
+      ];
+      for (const [address, sign] of pages) {
+        await go(address);
+        await page.locator(sign).first().waitFor();
+        const findings = await seriousFindings(page);
+        expect({ address, findings }).toEqual({ address, findings: [] });
+      }
+    },
+    120_000,
+  );
+
+  it("fits a telephone", async () => {
+    const { page, go } = opened;
+    await page.setViewportSize({ width: 390, height: 800 });
+    for (const address of ["/assets", `/assets/${vector}`, `/review/${vector}/1`, "/catalogue"]) {
+      await go(address);
+      await page.locator("tbody tr, .map canvas").first().waitFor();
+      const wide: boolean = await page.evaluate(
+        "document.documentElement.scrollWidth > window.innerWidth",
+      );
+      expect({ address, wide }).toEqual({ address, wide: false });
+    }
+  });
+
+  it("never broke its own content policy, nor threw", () => {
+    expect(opened.complaints).toEqual([]);
+  });
+});

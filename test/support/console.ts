@@ -1,0 +1,81 @@
+/** The console as people use it: real processes, a real browser, and nothing in between. */
+import { readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { Client } from "../../src/core/api/client.ts";
+import { createClient } from "../../src/core/api/client.ts";
+import { buildPages, launchBrowser } from "./browser.ts";
+import type { Site } from "./processes.ts";
+import { endProcesses, root, startSite, temporaryFolder } from "./processes.ts";
+
+export interface Console {
+  readonly site: Site;
+  readonly token: string;
+  readonly client: Client;
+  readonly browser: Browser;
+  readonly context: BrowserContext;
+  readonly page: Page;
+  /** What the browser complained of, over all tests: thrown errors, and breaches of the policy. */
+  readonly complaints: readonly string[];
+  openPage(): Promise<Page>;
+  /** To an address of the console. */
+  go(address: string): Promise<void>;
+  submit(workflowId: string, inputs?: Readonly<Record<string, unknown>>): Promise<string>;
+  close(): Promise<void>;
+}
+
+export interface ConsoleOptions {
+  /** Workflows beside those that ship, by name. */
+  readonly definitions?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Without: nobody has signed in yet. */
+  readonly signedIn?: boolean;
+}
+
+export async function openConsole({
+  definitions = {},
+  env = {},
+  signedIn = true,
+}: ConsoleOptions = {}): Promise<Console> {
+  await buildPages();
+  const workflows = await temporaryFolder();
+  for (const [name, text] of Object.entries(definitions)) {
+    await writeFile(path.join(workflows, `${name}.yaml`), text);
+  }
+  const site = await startSite({
+    env: { RMHDAG_WORKFLOWS: `${path.join(root, "workflows")},${workflows}`, ...env },
+  });
+  const token = (await readFile(path.join(site.dataFolder, "cli-token"), "utf8")).trim();
+  const client = createClient({ baseUrl: site.url, token, fetch });
+  const browser = await launchBrowser();
+  const context = await browser.newContext({ viewport: { width: 1360, height: 860 } });
+  if (signedIn) {
+    const value = encodeURIComponent(token);
+    await context.addCookies([{ name: "rmhdag_session", value, url: site.url }]);
+  }
+  const complaints: string[] = [];
+
+  async function openPage(): Promise<Page> {
+    const opened = await context.newPage();
+    opened.setDefaultTimeout(30_000);
+    opened.on("pageerror", (error) => complaints.push(error.message));
+    opened.on("console", (message) => {
+      if (message.text().includes("Content Security Policy")) complaints.push(message.text());
+    });
+    return opened;
+  }
+
+  const page = await openPage();
+  return {
+    ...{ site, token, client, browser, context, page, complaints, openPage },
+    go: async (address) => {
+      await page.goto(`${site.url}/ui${address}`);
+    },
+    submit: async (workflow_id, inputs = {}) =>
+      (await client.submitJob({ body: { workflow_id, inputs: inputs as never } })).job_id,
+    close: async () => {
+      await browser.close();
+      await endProcesses();
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import { z } from "zod";
+import type { AssetVersion } from "../../../src/core/api/asset-schemas.ts";
+import type { JsonObject } from "../../../src/core/model/json.ts";
+import { api } from "../api.ts";
+import { short } from "../lib/format.ts";
+import { useQuery } from "../live/use-query.ts";
+import { Card } from "../parts/page.tsx";
+import { Await } from "../parts/states.tsx";
+import { Link } from "../router.tsx";
+
+/** Rasters and vectors judge by other scales; all of their findings say what it is. */
+const finding = z.object({
+  code: z.string(),
+  message: z.string(),
+  severity: z.string().optional(),
+  remedy: z.string().optional(),
+});
+
+interface Shown {
+  readonly key: string;
+  readonly kind: string;
+  readonly text: string;
+  readonly where: string;
+  readonly remedy?: string | undefined;
+}
+
+/** What the job's result says of the data, and below it what the handlers warned of. */
+export function Findings({
+  version,
+  result,
+}: {
+  version: AssetVersion;
+  result: JsonObject | null;
+}) {
+  const { current_job_id } = version;
+  const logged = useQuery(`findings ${current_job_id ?? ""}`, async (signal): Promise<Shown[]> => {
+    if (current_job_id === null) return [];
+    const { items } = await api.listJobLogs({
+      params: { job_id: current_job_id },
+      query: { level: "warn", limit: 100 },
+      signal,
+    });
+    return items.map(({ log_id, level, message, node_id }) => ({
+      ...{ key: `log ${log_id}`, kind: level, text: message, where: node_id },
+    }));
+  });
+  return (
+    <Card
+      title="Findings"
+      aside={
+        current_job_id === null ? null : (
+          <Link to={`/jobs/${encodeURIComponent(current_job_id)}`}>
+            Job <code>{short(current_job_id)}</code>
+          </Link>
+        )
+      }
+    >
+      <Await loaded={logged} what="the findings">
+        {(lines) => {
+          const all = [...findingsOf(result), ...lines];
+          if (all.length === 0)
+            return <p className="dim">Nothing was found wrong with the data.</p>;
+          return all.map(({ key, kind, text, where, remedy }) => (
+            <div key={key} className="finding">
+              <strong className={/error|reject/.test(kind) ? "error-text" : ""}>{kind}</strong>
+              <span>
+                {text} {remedy} <span className="dim">{where}</span>
+              </span>
+            </div>
+          ));
+        }}
+      </Await>
+    </Card>
+  );
+}
+
+function findingsOf(result: JsonObject | null): Shown[] {
+  const parsed = z.array(finding).safeParse(result?.["findings"]);
+  return (parsed.data ?? []).map(({ code, message, remedy, severity = "info" }, at) => ({
+    ...{ key: `finding ${at}`, kind: severity, text: message, where: code, remedy },
+  }));
+}

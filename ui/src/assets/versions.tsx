@@ -1,0 +1,85 @@
+import type { Asset, AssetVersion } from "../../../src/core/api/asset-schemas.ts";
+import { short } from "../lib/format.ts";
+import { Badge, Chip } from "../parts/chip.tsx";
+import type { Column } from "../parts/table.tsx";
+import { Table } from "../parts/table.tsx";
+import { Time } from "../parts/time.tsx";
+import { Link } from "../router.tsx";
+import { approvalLook, processingLook } from "./look.ts";
+import { VersionActions } from "./version-actions.tsx";
+
+const facts: readonly Column<AssetVersion>[] = [
+  {
+    name: "Version",
+    cell: (version) => (
+      <>
+        {version.version_label} <Badge>#{version.version_ordinal}</Badge>{" "}
+        {version.deleted_at === null ? null : <Badge>deleted</Badge>}
+      </>
+    ),
+  },
+  {
+    name: "Processing",
+    cell: ({ processing_state, processing_error }) => (
+      <>
+        <Chip status={processingLook[processing_state]} text={processing_state} />
+        {processing_error === null ? null : (
+          <div className="error-text clamp">{processing_error}</div>
+        )}
+      </>
+    ),
+  },
+  {
+    name: "Approval",
+    cell: ({ approval_state, rejection_reason }) => (
+      <>
+        <Chip status={approvalLook[approval_state]} text={approval_state.replace("_", " ")} />
+        {rejection_reason === null ? null : <div className="dim clamp">{rejection_reason}</div>}
+      </>
+    ),
+  },
+  { name: "Revision", numeric: true, cell: ({ revision }) => revision },
+  {
+    name: "Reviewed",
+    wideOnly: true,
+    cell: ({ reviewer, reviewed_at }) => (
+      <>
+        {reviewer ?? "–"}{" "}
+        {reviewed_at === null ? null : (
+          <span className="dim">
+            <Time at={reviewed_at} relative />
+          </span>
+        )}
+      </>
+    ),
+  },
+  {
+    name: "Job",
+    wideOnly: true,
+    cell: ({ current_job_id: id }) =>
+      id === null ? (
+        "–"
+      ) : (
+        <Link to={`/jobs/${encodeURIComponent(id)}`}>
+          <code>{short(id)}</code>
+        </Link>
+      ),
+  },
+];
+
+export function Versions({ asset, done }: { asset: Asset; done: () => void }) {
+  return (
+    <Table
+      rows={[...asset.versions].sort((a, b) => b.version_ordinal - a.version_ordinal)}
+      keyOf={({ version_ordinal }) => version_ordinal}
+      columns={[
+        ...facts,
+        {
+          name: "Do",
+          unnamed: true,
+          cell: (version) => <VersionActions asset={asset} version={version} done={done} />,
+        },
+      ]}
+    />
+  );
+}

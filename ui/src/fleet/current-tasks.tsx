@@ -1,0 +1,69 @@
+import { api } from "../api.ts";
+import { short } from "../lib/format.ts";
+import { useQuery } from "../live/use-query.ts";
+import { Card } from "../parts/page.tsx";
+import { Await } from "../parts/states.tsx";
+import { Table } from "../parts/table.tsx";
+import { Elapsed } from "../parts/time.tsx";
+import { Link } from "../router.tsx";
+
+/** Which worker does what at this moment. */
+export function CurrentTasks() {
+  const loaded = useQuery(
+    "running nodes",
+    (signal) => api.listNodes({ query: { status: "running", limit: 100 }, signal }),
+    { everyMs: 3000 },
+  );
+  return (
+    <Card title="On workers now" flush>
+      <Await loaded={loaded} what="the tasks">
+        {({ items }) => {
+          const held = items.filter(({ worker_id }) => worker_id !== null);
+          if (held.length === 0) {
+            return <p className="dim card-body">No task is running at the moment.</p>;
+          }
+          return (
+            <Table
+              rows={held}
+              keyOf={({ job_id, node_id }) => `${job_id} ${node_id}`}
+              columns={[
+                { name: "Worker", cell: ({ worker_id }) => <code>{worker_id}</code> },
+                {
+                  name: "Task",
+                  cell: ({ job_id, node_id }) => (
+                    <Link
+                      to={`/jobs/${encodeURIComponent(job_id)}?node=${encodeURIComponent(node_id)}`}
+                    >
+                      {node_id}
+                    </Link>
+                  ),
+                },
+                {
+                  name: "Job",
+                  cell: ({ workflow_id, job_id }) => (
+                    <>
+                      {workflow_id} <code className="dim">{short(job_id)}</code>
+                    </>
+                  ),
+                },
+                { name: "Handler", wideOnly: true, cell: ({ handler }) => <code>{handler}</code> },
+                {
+                  name: "For",
+                  numeric: true,
+                  cell: ({ started_at }) => <Elapsed from={started_at} to={null} />,
+                },
+                {
+                  name: "Progress",
+                  cell: ({ progress }) =>
+                    progress === null
+                      ? "–"
+                      : `${Math.round(progress.percent)} % ${progress.message ?? ""}`,
+                },
+              ]}
+            />
+          );
+        }}
+      </Await>
+    </Card>
+  );
+}

@@ -1,0 +1,47 @@
+import { api } from "../api.ts";
+import { number } from "../lib/format.ts";
+import { useQuery } from "../live/use-query.ts";
+import { Chip } from "../parts/chip.tsx";
+import { Card } from "../parts/page.tsx";
+import { Await } from "../parts/states.tsx";
+import { Table } from "../parts/table.tsx";
+import { Time } from "../parts/time.tsx";
+
+export function Alive({ alive }: { alive: boolean }) {
+  return <Chip status={alive ? "ok" : "down"} text={alive ? "alive" : "silent"} />;
+}
+
+export function Orchestrators() {
+  const loaded = useQuery("fleet orchestrators", (signal) => api.listOrchestrators({ signal }), {
+    everyMs: 3000,
+  });
+  return (
+    <Card title="Orchestrators" flush>
+      <Await loaded={loaded} what="the orchestrators">
+        {({ items }) => (
+          <Table
+            rows={items}
+            keyOf={({ owner_id }) => owner_id}
+            columns={[
+              { name: "State", cell: ({ alive }) => <Alive alive={alive} /> },
+              { name: "Name", cell: ({ owner_id }) => <code>{owner_id}</code> },
+              { name: "Jobs owned", numeric: true, cell: ({ jobs }) => number(jobs) },
+              {
+                name: "Heartbeat",
+                oneLine: true,
+                cell: ({ heartbeat_at }) => <Time at={heartbeat_at} relative />,
+              },
+              {
+                name: "Up since",
+                wideOnly: true,
+                cell: ({ started_at }) => <Time at={started_at} />,
+              },
+              { name: "Where", wideOnly: true, cell: ({ host, pid }) => `${host} · ${pid}` },
+              { name: "Version", wideOnly: true, cell: ({ version }) => version },
+            ]}
+          />
+        )}
+      </Await>
+    </Card>
+  );
+}

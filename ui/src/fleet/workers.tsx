@@ -1,0 +1,57 @@
+import { api } from "../api.ts";
+import { useQuery } from "../live/use-query.ts";
+import { Card } from "../parts/page.tsx";
+import { Await, Notice } from "../parts/states.tsx";
+import { Table } from "../parts/table.tsx";
+import { Time } from "../parts/time.tsx";
+import { Alive } from "./orchestrators.tsx";
+
+export function Workers() {
+  const loaded = useQuery("fleet workers", (signal) => api.listWorkers({ signal }), {
+    everyMs: 3000,
+  });
+  return (
+    <Card title="Workers" flush>
+      <Await loaded={loaded} what="the workers">
+        {({ items }) =>
+          items.length === 0 ? (
+            <Notice icon="fleet" title="No workers">
+              <p>
+                Tasks wait until one comes: start it with <code>rmhdag worker</code>.
+              </p>
+            </Notice>
+          ) : (
+            <Table
+              rows={items}
+              keyOf={({ worker_id }) => worker_id}
+              columns={[
+                { name: "State", cell: ({ alive }) => <Alive alive={alive} /> },
+                { name: "Name", cell: ({ worker_id }) => <code>{worker_id}</code> },
+                { name: "Queues", wideOnly: true, cell: ({ queues }) => queues.join(", ") },
+                { name: "Slots", oneLine: true, cell: (worker) => <Slots {...worker} /> },
+                {
+                  name: "Heartbeat",
+                  oneLine: true,
+                  cell: ({ heartbeat_at }) => <Time at={heartbeat_at} relative />,
+                },
+                { name: "Where", wideOnly: true, cell: ({ host, pid }) => `${host} · ${pid}` },
+                { name: "Version", wideOnly: true, cell: ({ version }) => version },
+              ]}
+            />
+          )
+        }
+      </Await>
+    </Card>
+  );
+}
+
+function Slots({ busy, slots }: { busy: number; slots: number }) {
+  return (
+    <>
+      <span className="progress" aria-hidden>
+        <span style={{ width: `${(busy / Math.max(slots, 1)) * 100}%` }} />
+      </span>{" "}
+      {busy} of {slots}
+    </>
+  );
+}
