@@ -5,6 +5,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import type { Client } from "../../src/core/api/client.ts";
 import { createClient } from "../../src/core/api/client.ts";
 import { buildPages, launchBrowser } from "./browser.ts";
+import type { JsonObject } from "../../src/core/model/json.ts";
 import type { Site } from "./processes.ts";
 import { endProcesses, root, startSite, temporaryFolder } from "./processes.ts";
 
@@ -17,11 +18,11 @@ export interface Console {
   readonly page: Page;
   /** What the browser complained of, over all tests: thrown errors, and breaches of the policy. */
   readonly complaints: readonly string[];
-  openPage(): Promise<Page>;
+  readonly openPage: () => Promise<Page>;
   /** To an address of the console. */
-  go(address: string): Promise<void>;
-  submit(workflowId: string, inputs?: Readonly<Record<string, unknown>>): Promise<string>;
-  close(): Promise<void>;
+  readonly go: (address: string) => Promise<void>;
+  readonly submit: (workflowId: string, inputs?: JsonObject) => Promise<string>;
+  readonly close: () => Promise<void>;
 }
 
 export interface ConsoleOptions {
@@ -72,7 +73,7 @@ export async function openConsole({
       await page.goto(`${site.url}/ui${address}`);
     },
     submit: async (workflow_id, inputs = {}) =>
-      (await client.submitJob({ body: { workflow_id, inputs: inputs as never } })).job_id,
+      (await client.submitJob({ body: { workflow_id, inputs } })).job_id,
     close: async () => {
       await browser.close();
       await endProcesses();
