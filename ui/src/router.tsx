@@ -25,8 +25,14 @@ export function navigate(to: string, options: { replace?: boolean } = {}): void 
   place.set(window.location.pathname + window.location.search);
   if (!moved) return;
   window.scrollTo(0, 0);
-  // The focus follows to the new page, so that a keyboard or a screen reader starts at its head.
-  requestAnimationFrame(() => document.getElementById("main")?.focus({ preventScroll: true }));
+  // The focus follows to the new page, so that a keyboard or a screen reader starts at its head; but
+  // a frame may take long, and what somebody has gone to in the meantime is not taken from them.
+  const before = document.activeElement;
+  requestAnimationFrame(() => {
+    const now = document.activeElement;
+    if (now !== before && now !== document.body) return;
+    document.getElementById("main")?.focus({ preventScroll: true });
+  });
 }
 
 export function usePlace(): Place {
