@@ -5,6 +5,7 @@ import type { JobHead } from "./jobs.ts";
 import type { NodeRow } from "./nodes.ts";
 import { factColumns } from "./nodes.ts";
 import { headColumns } from "./jobs.ts";
+import { isPlain, plainText, readPlain } from "./plain-results.ts";
 
 export interface TaskResultRow {
   /** Its place in the inbox. */
@@ -41,6 +42,8 @@ export interface Work {
 interface WorkRow {
   readonly now: number;
   readonly jobs: JobHead[] | null;
+  /** Of tasks that completed as they were expected to: see `readPlain`. */
+  readonly plain: string | null;
   readonly results: TaskResultRow[] | null;
   readonly due: Work["due"] | null;
   readonly attention: number;
@@ -73,15 +76,13 @@ export async function findWork(
 ): Promise<Work> {
   const { rows } = await tx.query<WorkRow>(
     `WITH results AS MATERIALIZED (
-       SELECT i.seq, r.task_id, r.job_id, r.node_id, r.status,
-         CASE WHEN node.parent_node_id IS NULL THEN r.output END AS output,
-         r.error, r.worker_id, r.started_at,
-         CASE WHEN node.parent_node_id IS NULL THEN NULL
-           WHEN r.status = 'failed' THEN to_json(node)
-           ELSE json_build_object('job_id', r.job_id, 'node_id', r.node_id, 'status', node.status,
-             'attempt', node.attempt, 'retry_count', node.retry_count,
-             'throttle_count', node.throttle_count, 'parent_node_id', node.parent_node_id,
-             'fan_out_index', node.fan_out_index) END AS child
+       SELECT r.job_id, CASE WHEN is_plain THEN ${plainText} END AS plain,
+         CASE WHEN NOT is_plain THEN json_build_object(
+           'seq', i.seq, 'task_id', r.task_id, 'job_id', r.job_id, 'node_id', r.node_id,
+           'status', r.status, 'output', CASE WHEN node.parent_node_id IS NULL THEN r.output END,
+           'error', r.error, 'worker_id', r.worker_id, 'started_at', r.started_at,
+           'child', CASE WHEN node.parent_node_id IS NULL THEN NULL ELSE to_json(node) END)
+         END AS other
        FROM dagapp.dag_task_inbox i
        CROSS JOIN LATERAL (
          SELECT FROM dagapp.dag_jobs j
@@ -92,6 +93,8 @@ export async function findWork(
        LEFT JOIN LATERAL (
          SELECT ${factColumns} FROM dagapp.dag_node_states n
          WHERE n.job_id = r.job_id AND n.node_id = r.node_id OFFSET 0) node ON true
+       CROSS JOIN LATERAL (SELECT E'\\x1f'::text AS f OFFSET 0) separator
+       CROSS JOIN LATERAL (SELECT coalesce(${isPlain}, false) AS is_plain OFFSET 0) kind
        ORDER BY i.seq LIMIT $2),
      due AS MATERIALIZED (
        SELECT n.job_id, n.node_id FROM dagapp.dag_node_states n
@@ -112,7 +115,8 @@ export async function findWork(
      SELECT
        (extract(epoch FROM now()) * 1000)::float8 AS now,
        (SELECT json_agg(jobs) FROM jobs) AS jobs,
-       (SELECT json_agg(results) FROM results) AS results,
+       (SELECT string_agg(plain, E'\\x1e') FROM results) AS plain,
+       (SELECT json_agg(other) FROM results WHERE other IS NOT NULL) AS results,
        (SELECT json_agg(due) FROM due) AS due,
        (SELECT count(*) FROM attention) AS attention,
        (SELECT (extract(epoch FROM min(retry_at) - now()) * 1000)::float8
@@ -123,7 +127,7 @@ export async function findWork(
   const row = rows[0];
   if (row === undefined) throw new Error("a select without a table gave no row");
   const jobs = row.jobs ?? [];
-  const results = row.results ?? [];
+  const results = [...readPlain(row.plain), ...(row.results ?? [])];
   const due = row.due ?? [];
   const more = Math.max(results.length, due.length, row.attention) >= limit;
   return { now: row.now, jobs, results, due, next_due_ms: row.next_due_ms, more };
