@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
-import { brokerChannels } from "../adapters/broker/postgres-broker/columns.ts";
 import { createPostgresBroker } from "../adapters/broker/postgres-broker/create-postgres-broker.ts";
 import { maintainQueues } from "../adapters/broker/postgres-broker/maintain.ts";
 import { parseNetworks } from "../adapters/net/check-address.ts";
@@ -34,7 +33,7 @@ import type { OrchestratorConfig } from "./config.ts";
 import { domainCommands } from "./domain/commands.ts";
 import type { DomainDeps } from "./domain/deps.ts";
 import { createKeyedLock } from "./domain/keyed-lock.ts";
-import { domainChannels, startDomainServices } from "./domain/start-services.ts";
+import { startDomainServices } from "./domain/start-services.ts";
 import type { EngineDeps } from "./engine/deps.ts";
 import { engineMetrics } from "./engine/engine-metrics.ts";
 import { createJobEnds } from "./engine/job-ends.ts";
@@ -42,7 +41,7 @@ import { StateCache } from "./engine/job-state.ts";
 import { createOutputStore } from "./engine/output-store.ts";
 import { createSetAside } from "./engine/set-aside.ts";
 import type { Engine } from "./engine/start-engine.ts";
-import { engineChannels, startEngine } from "./engine/start-engine.ts";
+import { startEngine } from "./engine/start-engine.ts";
 import { makeVerbs } from "./jobs/make-verbs.ts";
 import { createCommands } from "./routes/command-registry.ts";
 import { createFeatureAnswers } from "./routes/features.ts";
@@ -72,16 +71,12 @@ export async function startOrchestrator(
   };
   const db = openDatabase({ url, applicationName: ownerId, max: 10, onConnectionLost });
   await checkSchema(db);
-  const ears = shareListener(
-    url,
-    [...engineChannels, ...brokerChannels, ...domainChannels, "dag_events"],
-    {
-      applicationName: `${ownerId} listen`,
-      onError: (err) => {
-        log.warn({ err }, "the connection that listens was lost");
-      },
+  const ears = shareListener(url, {
+    applicationName: `${ownerId} listen`,
+    onError: (err) => {
+      log.warn({ err }, "the connection that listens was lost");
     },
-  );
+  });
   const broker = createPostgresBroker({ db, url, holder: ownerId, log, hear: ears.hear });
   const queues = [...config.taskQueues, config.jobQueue];
   for (const queue of queues) {
@@ -126,12 +121,10 @@ export async function startOrchestrator(
   const streams = createJobStreams({
     db,
     graphs,
+    listen: (wake) => ears.hear(["dag_events"], wake),
     onError: (err) => {
       log.warn({ err }, "a live stream could not be served");
     },
-  });
-  ears.hear(["dag_events"], () => {
-    streams.wake();
   });
   const access = createAccessPolicy(config.serviceTokens, {
     openOnLoopback: config.openOnLoopback,

@@ -87,7 +87,7 @@ async function submitMix(customer: Customer): Promise<void> {
   await database.db.query(
     `WITH added AS (INSERT INTO dagapp.dag_queue_ready (queue, message_key, body)
        VALUES ('dag-jobs', 'by-queue', '{"workflow_id":"chain","inputs":{"n":9}}'))
-     SELECT pg_notify('dag_queue', 'dag-jobs')`,
+     SELECT pg_notify('dag_queue_dag-jobs', '')`,
   );
   // Nobody listens to its queue, so the job waits while the message dies of something else.
   await database.db.query(

@@ -4,7 +4,7 @@ import type { HttpServer } from "../../src/adapters/http/server.ts";
 import { buildServer } from "../../src/adapters/http/server.ts";
 import { openStaticFiles } from "../../src/adapters/http/static-files.ts";
 import { createAccessPolicy, hashToken } from "../../src/adapters/http/tokens.ts";
-import { listen } from "../../src/adapters/postgres/listen.ts";
+import { shareListener } from "../../src/adapters/postgres/share-listener.ts";
 import { migrate } from "../../src/adapters/postgres/migrate.ts";
 import { createGraphCache } from "../../src/adapters/postgres/queries/graph-cache.ts";
 import { createLocalStorage } from "../../src/adapters/storage/local-storage.ts";
@@ -31,7 +31,6 @@ import { createTestDatabase } from "./database.ts";
 import type { TestDatabase } from "./database.ts";
 import { TestEngine } from "./engine.ts";
 import { makeFactory } from "./factories.ts";
-import { waitFor } from "./wait.ts";
 
 export const tokens = {
   reader: "reader-token",
@@ -60,13 +59,13 @@ async function startApi(
     logged.push(text);
   };
   const graphs = createGraphCache(db);
-  const streams = createJobStreams({ db, graphs, progressEveryMs: 50 });
-  let listening = false;
-  const listener = listen(url, ["dag_events"], () => {
-    listening = true;
-    streams.wake();
+  const ears = shareListener(url);
+  const streams = createJobStreams({
+    db,
+    graphs,
+    progressEveryMs: 50,
+    listen: (wake) => ears.hear(["dag_events"], wake),
   });
-  await waitFor(() => listening, { what: "the listening connection" });
   const access =
     given.access ??
     createAccessPolicy([
@@ -128,7 +127,7 @@ async function startApi(
     close: async () => {
       streams.close();
       await server.close();
-      await listener.close();
+      await ears.close();
     },
   };
 }

@@ -292,7 +292,7 @@ describe("the job queue", () => {
     await put("m2", { workflow_id: "nowhere" });
     await put("m3", { workflow_id: "data_pipeline_test", inputs: {} });
     await put("m4", "{");
-    await database.db.query(`SELECT pg_notify('dag_queue', 'dag-jobs')`);
+    await database.db.query(`SELECT pg_notify('dag_queue_dag-jobs', '')`);
     const dead = await waitFor(
       async () => {
         const { items } = await orchestrator.client.listDeadLetters({

@@ -26,6 +26,9 @@ export interface ListenOptions {
 }
 
 export interface Listener {
+  /** Resolves when they are heard; without a connection at once, for the next one says `missed`. */
+  add(channels: readonly string[]): Promise<void>;
+  remove(channels: readonly string[]): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -39,19 +42,24 @@ export function listen(
   const { firstPauseMs = 100, longestPauseMs = 10_000, onError } = options;
   const closing = new AbortController();
   const isClosing = () => closing.signal.aborted;
+  const wanted = new Set(channels);
+  let current: Session | undefined;
 
   async function keepListening(): Promise<void> {
     let pauseMs = firstPauseMs;
     while (!isClosing()) {
       const session = openSession(url, options);
       try {
-        await subscribe(session, channels, onWake);
+        await connect(session, onWake);
+        current = session;
+        await say("LISTEN", [...wanted]);
         pauseMs = firstPauseMs;
         onWake({ kind: "missed" });
         await probeUntilLost(session, options, closing.signal);
       } catch (error) {
         if (!isClosing()) onError?.(toError(error));
       } finally {
+        current = undefined;
         session.destroy();
       }
       // An abort ends the pause, and then the loop.
@@ -60,8 +68,22 @@ export function listen(
     }
   }
 
+  async function say(verb: "LISTEN" | "UNLISTEN", names: readonly string[]): Promise<void> {
+    if (current === undefined || names.length === 0) return;
+    await ask(current, names.map((name) => `${verb} ${pg.escapeIdentifier(name)}`).join("; "));
+  }
+
   const running = keepListening();
   return {
+    async add(more) {
+      for (const name of more) wanted.add(name);
+      // A connection that is lost meanwhile is made again, with them.
+      await say("LISTEN", more).catch(() => undefined);
+    },
+    async remove(less) {
+      for (const name of less) wanted.delete(name);
+      await say("UNLISTEN", less).catch(() => undefined);
+    },
     close: () => {
       closing.abort();
       return running;
@@ -73,6 +95,8 @@ interface Session {
   readonly client: pg.Client;
   /** Rejects when the connection is lost. */
   readonly lost: Promise<never>;
+  /** When all questions so far are answered. */
+  asked: Promise<void>;
   destroy(): void;
 }
 
@@ -97,6 +121,7 @@ function openSession(url: string, options: ListenOptions): Session {
   return {
     client,
     lost,
+    asked: Promise.resolve(),
     // Not `end`: that waits for the goodbye of a server that may be gone.
     destroy: () => {
       (
@@ -106,28 +131,34 @@ function openSession(url: string, options: ListenOptions): Session {
   };
 }
 
-async function subscribe(
-  { client }: Session,
-  channels: readonly string[],
-  onWake: (wake: Wake) => void,
-): Promise<void> {
+async function connect({ client }: Session, onWake: (wake: Wake) => void): Promise<void> {
   client.on("notification", ({ channel, payload }) => {
     onWake({ kind: "notified", channel, payload: payload ?? "" });
   });
   await client.connect();
-  await client.query(channels.map((name) => `LISTEN ${pg.escapeIdentifier(name)}`).join("; "));
+}
+
+/** One question at a time, in the order in which they were asked. */
+async function ask(session: Session, text: string): Promise<void> {
+  const before = session.asked;
+  const answer = before.then(() => session.client.query(text));
+  session.asked = answer.then(
+    () => undefined,
+    () => undefined,
+  );
+  await Promise.race([answer, session.lost]);
 }
 
 async function probeUntilLost(
-  { client, lost }: Session,
+  session: Session,
   { probeEveryMs = 10_000 }: ListenOptions,
   closing: AbortSignal,
 ): Promise<void> {
   const isClosing = () => closing.aborted;
   while (!isClosing()) {
     const next = pause(probeEveryMs, undefined, { signal: closing }).catch(() => undefined);
-    await Promise.race([next, lost]);
-    if (!isClosing()) await Promise.race([client.query("SELECT 1"), lost]);
+    await Promise.race([next, session.lost]);
+    if (!isClosing()) await ask(session, "SELECT 1");
   }
 }
 

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.drop());
 beforeEach(() => {
-  shared = shareListener(test.url, ["jobs", "events"], { applicationName: "shared ears" });
+  shared = shareListener(test.url, { applicationName: "shared ears" });
 });
 afterEach(() => shared.close());
 
@@ -60,6 +60,16 @@ it("tells nothing to a part that closed", async () => {
   expect(gone.heard).toEqual(["missed"]);
 });
 
-it("refuses a channel that the connection does not subscribe to", () => {
-  expect(() => shared.hear(["other"], () => undefined)).toThrow("nobody listens to other");
+it("asks the server only for channels that some part still hears", async () => {
+  const [one, two] = [hearer(), hearer()];
+  const first = shared.hear(["jobs", "events"], one.onWake);
+  shared.hear(["jobs"], two.onWake);
+  await two.hearing("missed");
+  await first.close();
+  await test.db.query("NOTIFY jobs, 'still'");
+  await two.hearing("missed", "jobs:still");
+  const sessions = await test.db.query<{ query: string }>(
+    "SELECT query FROM pg_stat_activity WHERE application_name = 'shared ears'",
+  );
+  expect(sessions.rows).toEqual([{ query: 'UNLISTEN "events"' }]);
 });

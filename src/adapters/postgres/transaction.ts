@@ -80,7 +80,7 @@ async function runOnce<T>(
       },
       copyIn: async (text, bytes) => {
         if (finished) throw new Error("This transaction is over.");
-        line.flush();
+        await line.settle();
         const copy = client.query(copyFrom(text));
         await pipeline(Readable.from(bytes), copy);
         return copy.rowCount;
@@ -117,7 +117,8 @@ interface Line {
     values?: readonly unknown[],
     name?: string,
   ): Promise<pg.QueryResult<R>>;
-  flush(): void;
+  /** Resolves when all that was sent is answered. */
+  settle(): Promise<void>;
   /** Rolls back what the server has heard of. */
   abandon(): Promise<void>;
   isSpoiled(): boolean;
@@ -131,24 +132,35 @@ function openLine(client: pg.PoolClient, { statementTimeoutMs }: TransactionOpti
   let waiting: BatchedStatement[] = [];
   let hasBegun = false;
   let isSpoiled = false;
+  /** Of the batch that is under way: one at a time, and what is asked meanwhile goes with the next. */
+  let answered: Promise<void> | undefined;
   let isLeaving = false;
 
   function flush(): void {
     isLeaving = false;
-    if (waiting.length === 0) return;
+    if (waiting.length === 0 || answered !== undefined) return;
     const batch = new StatementBatch(waiting, types);
     waiting = [];
     hasBegun = true;
-    const { callback } = batch;
-    batch.callback = (error) => {
-      isSpoiled ||= batch.isSpoiled;
-      callback(error);
-    };
+    answered = new Promise((resolve) => {
+      batch.callback = () => {
+        isSpoiled ||= batch.isSpoiled;
+        answered = undefined;
+        resolve();
+        if (waiting.some(({ wantsRows }) => wantsRows)) leave();
+      };
+    });
     const patient =
       statementTimeoutMs === undefined
         ? batch
         : Object.assign(batch, { query_timeout: statementTimeoutMs });
     client.query(patient as unknown as pg.Submittable);
+  }
+
+  /** What is asked in the same turn leaves in the same message. */
+  function leave(): void {
+    if (!isLeaving) process.nextTick(flush);
+    isLeaving = true;
   }
 
   return {
@@ -163,13 +175,15 @@ function openLine(client: pg.PoolClient, { statementTimeoutMs }: TransactionOpti
     query: (text, values, name) =>
       new Promise((resolve, reject) => {
         waiting.push({ ...statement(text, values, name), wantsRows: true, resolve, reject });
-        // What is asked in the same turn leaves in the same message.
-        if (!isLeaving) process.nextTick(flush);
-        isLeaving = true;
+        leave();
       }),
-    flush,
+    async settle() {
+      flush();
+      while (answered !== undefined) await answered;
+    },
     async abandon() {
       waiting = [];
+      await answered;
       if (hasBegun) await client.query("ROLLBACK");
     },
     isSpoiled: () => isSpoiled,

@@ -6,8 +6,6 @@ import { startExports } from "./start-exports.ts";
 import type { DeliveryDeps } from "../callbacks-out/deliver-callbacks.ts";
 import { deliverCallbacks } from "../callbacks-out/deliver-callbacks.ts";
 
-export const domainChannels = ["dag_callbacks", "dag_caches"];
-
 export interface DomainServices {
   stop(): Promise<void>;
 }
@@ -32,7 +30,7 @@ export function startDomainServices(
       await startExports(deps.domain);
     },
   });
-  const listener = hear(domainChannels, (wake) => {
+  const listener = hear(["dag_callbacks", "dag_caches"], (wake) => {
     if (wake.kind === "missed" || wake.channel === "dag_callbacks") callbacks.wake();
     if (wake.kind === "notified" && wake.channel === "dag_caches") {
       deps.domain.engine.workflows.reload().catch((err: unknown) => {

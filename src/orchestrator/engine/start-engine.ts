@@ -24,8 +24,6 @@ export interface EngineSettings {
   readonly maintain: () => Promise<unknown>;
 }
 
-export const engineChannels = ["dag_wake", "dag_orphans"];
-
 /** What has been done since the start, for status and metrics. */
 export interface EngineCounters {
   ticks: number;
@@ -122,7 +120,7 @@ export async function startEngine(
     },
   });
   services.push(scanning);
-  const listener = hear(engineChannels, (wake) => {
+  const listener = hear(["dag_wake", "dag_orphans"], (wake) => {
     if (wake.kind === "missed" || wake.channel === "dag_orphans") scanning.wake();
     ticking.wake();
   });

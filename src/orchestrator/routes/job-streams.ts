@@ -23,8 +23,6 @@ import { isFinished } from "../../core/model/job.ts";
 export interface JobStreams {
   /** Without `after` the first message is a snapshot; with it, the events behind that number. */
   open(jobId: string, after: number | undefined, signal: AbortSignal): AsyncIterable<StreamMessage>;
-  /** Something was committed: call it on every notification of `dag_events`. */
-  wake(): void;
   /** How many are open. */
   readonly size: number;
   close(): void;
@@ -33,6 +31,8 @@ export interface JobStreams {
 export interface JobStreamsOptions {
   readonly db: Database;
   readonly graphs: GraphCache;
+  /** Calls back when something was committed, from now on; used while there are streams. */
+  readonly listen: (wake: () => void) => { close(): Promise<void> };
   readonly progressEveryMs?: number;
   /** Also looked at without a notification, in case none can arrive. */
   readonly pollEveryMs?: number;
@@ -58,6 +58,7 @@ export function createJobStreams(options: JobStreamsOptions): JobStreams {
   const followers = new Set<Follower>();
   let closed = false;
   let timers: readonly NodeJS.Timeout[] = [];
+  let listening: { close(): Promise<void> } | undefined;
 
   function wake(): void {
     for (const follower of followers) {
@@ -95,6 +96,7 @@ export function createJobStreams(options: JobStreamsOptions): JobStreams {
   function add(follower: Follower): void {
     followers.add(follower);
     if (timers.length > 0) return;
+    listening = options.listen(wake);
     timers = [
       setInterval(() => void lookAtProgress(), progressEveryMs),
       setInterval(wake, pollEveryMs),
@@ -106,6 +108,7 @@ export function createJobStreams(options: JobStreamsOptions): JobStreams {
     if (followers.size > 0) return;
     for (const timer of timers) clearInterval(timer);
     timers = [];
+    void listening?.close();
   }
 
   async function snapshot(jobId: string): Promise<StreamMessage & { type: "snapshot" }> {
@@ -187,7 +190,6 @@ export function createJobStreams(options: JobStreamsOptions): JobStreams {
 
   return {
     open: follow,
-    wake,
     get size() {
       return followers.size;
     },

@@ -1,9 +1,11 @@
-/** Where messages wait that arrive: consumers of the queue in the payload look. */
-export const queueChannel = "dag_queue";
+/**
+ * Where messages wait that arrive. A channel for each queue, so that no process is woken by messages
+ * that are not for it; names are cut where PostgreSQL would refuse them.
+ */
+export const queueChannelSql = (queue: string): string => `left('dag_queue_' || ${queue}, 63)`;
+export const queueChannel = (queue: string): string => `dag_queue_${queue}`.slice(0, 63);
 /** Leases were cancelled: whoever holds some asks at once instead of at the next renewal. */
 export const withdrawnChannel = "dag_withdrawn";
-/** All that a consumer listens to. */
-export const brokerChannels = [queueChannel, withdrawnChannel];
 /** The engine has something to read. */
 export const engineChannel = "dag_wake";
 

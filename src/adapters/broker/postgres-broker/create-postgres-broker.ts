@@ -7,13 +7,12 @@
  * what a lost connection did not hear.
  */
 import type { Database } from "../../postgres/database.ts";
-import { listen } from "../../postgres/listen.ts";
-import type { Listener, Wake } from "../../postgres/listen.ts";
+import { shareListener } from "../../postgres/share-listener.ts";
 import type { Hear } from "../../postgres/share-listener.ts";
 import { createBatcher } from "../../runtime/batcher.ts";
 import type { Logger } from "../../runtime/logger.ts";
 import type { Broker, BrokerCapabilities, LeaseToken, Settled } from "../broker.ts";
-import { brokerChannels, withdrawnChannel } from "./columns.ts";
+import { queueChannel, withdrawnChannel } from "./columns.ts";
 import { ensureQueue, readDeadLetters, readDepth, readLeaseMs, requeue } from "./inspect.ts";
 import { openLeaseDatabase } from "../../postgres/hot-database.ts";
 import { publish } from "./publish.ts";
@@ -57,12 +56,13 @@ const maxCompletions = 100;
 interface Consuming {
   readonly leases: Database;
   readonly renewal: Renewal;
-  readonly listener: Listener;
+  readonly hear: Hear;
+  closeListener(): Promise<void>;
 }
 
 export function createPostgresBroker(options: PostgresBrokerOptions): Broker {
   const { db, url, holder, log } = options;
-  const subscriptions = new Map<PostgresSubscription, string>();
+  const subscriptions = new Set<PostgresSubscription>();
   let consuming: Consuming | undefined;
   let pollTimer: NodeJS.Timeout | undefined;
   let pollMs = options.pollMs ?? defaultPollMs;
@@ -78,26 +78,20 @@ export function createPostgresBroker(options: PostgresBrokerOptions): Broker {
     const onError = (err: Error) => {
       log.warn({ err }, "a connection of the broker was lost");
     };
-    return {
-      leases:
-        options.leaseDb ??
-        openLeaseDatabase({ url, applicationName: `${holder} leases`, onConnectionLost: onError }),
-      renewal: startRenewal({ url, applicationName: `${holder} renewal` }, log),
-      listener:
-        options.hear?.(brokerChannels, hear) ??
-        listen(url, brokerChannels, hear, { applicationName: `${holder} listen`, onError }),
-    };
-  }
-
-  function hear(wake: Wake): void {
-    if (wake.kind === "missed") consuming?.renewal.renewNow();
-    else if (wake.channel === withdrawnChannel) {
-      consuming?.renewal.renewNow();
-      return;
-    }
-    for (const [subscription, queue] of subscriptions) {
-      if (wake.kind === "missed" || wake.payload === queue) subscription.wake();
-    }
+    const leases =
+      options.leaseDb ??
+      openLeaseDatabase({ url, applicationName: `${holder} leases`, onConnectionLost: onError });
+    const renewal = startRenewal({ url, applicationName: `${holder} renewal` }, log);
+    const own =
+      options.hear === undefined
+        ? shareListener(url, { applicationName: `${holder} listen`, onError })
+        : undefined;
+    const hear = own?.hear ?? options.hear;
+    if (hear === undefined) throw new Error("there is always a listener");
+    const withdrawn = hear([withdrawnChannel], () => {
+      renewal.renewNow();
+    });
+    return { leases, renewal, hear, closeListener: () => (own ?? withdrawn).close() };
   }
 
   function schedulePoll(): void {
@@ -111,7 +105,7 @@ export function createPostgresBroker(options: PostgresBrokerOptions): Broker {
     } catch (err) {
       log.warn({ err }, "expired leases could not be returned; trying again");
     }
-    for (const subscription of subscriptions.keys()) subscription.wake();
+    for (const subscription of subscriptions) subscription.wake();
     schedulePoll();
   }
 
@@ -125,16 +119,20 @@ export function createPostgresBroker(options: PostgresBrokerOptions): Broker {
       const leaseMs = await readLeaseMs(db, queue);
       // A lease that ran out is to be seen before a second one would have.
       pollMs = Math.min(pollMs, leaseMs / 2);
-      const { renewal } = (consuming ??= startConsuming());
+      const { renewal, hear } = (consuming ??= startConsuming());
       const parts = { db: leases(), completions, renewal, holder, log };
       const subscription = subscribe({ ...parts, queue, leaseMs, maxInFlight, handler });
-      subscriptions.set(subscription, queue);
+      subscriptions.add(subscription);
+      const ear = hear([queueChannel(queue)], () => {
+        subscription.wake();
+      });
       subscription.wake();
       schedulePoll();
       return {
         close: async (closeOptions) => {
           await subscription.close(closeOptions);
           subscriptions.delete(subscription);
+          await ear.close();
         },
       };
     },
@@ -145,10 +143,10 @@ export function createPostgresBroker(options: PostgresBrokerOptions): Broker {
       if (closed) return;
       closed = true;
       clearTimeout(pollTimer);
-      await Promise.all([...subscriptions.keys()].map((one) => one.close({ graceMs: 0 })));
+      await Promise.all([...subscriptions].map((one) => one.close({ graceMs: 0 })));
       await completions.idle();
       await consuming?.renewal.stop();
-      await consuming?.listener.close();
+      await consuming?.closeListener();
       if (options.leaseDb === undefined) await consuming?.leases.close();
     },
   };

@@ -1,6 +1,6 @@
 import type { Queryable } from "../../postgres/queryable.ts";
 import type { DeadLetter, QueueDepth, QueueSpec } from "../broker.ts";
-import { messageColumns, queueChannel } from "./columns.ts";
+import { messageColumns, queueChannelSql } from "./columns.ts";
 
 export async function ensureQueue(db: Queryable, queue: string, spec: QueueSpec): Promise<void> {
   // Written only when it differs: every process of a fleet says the same at its start.
@@ -79,7 +79,7 @@ export async function requeue(
          body, enqueued_at
        FROM gone
      )
-     SELECT count(*)::integer AS found, pg_notify('${queueChannel}', $1) FROM gone`,
+     SELECT count(*)::integer AS found, pg_notify(${queueChannelSql("$1")}, '') FROM gone`,
     [queue, numbers],
   );
   return rows[0]?.found ?? 0;

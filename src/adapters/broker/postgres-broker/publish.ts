@@ -1,6 +1,6 @@
 import type { Queryable, Transaction } from "../../postgres/queryable.ts";
 import type { OutMessage } from "../broker.ts";
-import { queueChannel } from "./columns.ts";
+import { queueChannelSql } from "./columns.ts";
 
 /**
  * One statement and one notification however many messages. `on conflict do update` may not touch a
@@ -36,7 +36,7 @@ added AS (
   WHERE dedupe_ms = 0 OR (is_first AND key IN (SELECT message_key FROM fresh))
   ORDER BY ordinal
 )
-SELECT pg_notify('${queueChannel}', $1) FROM spec`;
+SELECT pg_notify(${queueChannelSql("$1")}, '') FROM spec`;
 
 /** Inside a transaction nobody waits for it: it is awaited, and may fail, with the commit. */
 export async function publish(

@@ -7,7 +7,12 @@
  */
 import type { Queryable } from "../../postgres/queryable.ts";
 import type { LeaseToken, Settled } from "../broker.ts";
-import { engineChannel, maxDeliveriesExceeded, messageColumns, queueChannel } from "./columns.ts";
+import {
+  engineChannel,
+  maxDeliveriesExceeded,
+  messageColumns,
+  queueChannelSql,
+} from "./columns.ts";
 
 const deleteHeld = `
   DELETE FROM dagapp.dag_queue_leases AS lease
@@ -35,8 +40,8 @@ dead AS (
   INSERT INTO dagapp.dag_queue_dead (${messageColumns}, reason, detail)
   SELECT ${messageColumns}, '${maxDeliveriesExceeded}', $4::text FROM judged WHERE exhausted
 )
-SELECT pg_notify(CASE WHEN exhausted THEN '${engineChannel}' ELSE '${queueChannel}' END,
-                 CASE WHEN exhausted THEN '' ELSE queue END)
+SELECT pg_notify(CASE WHEN exhausted THEN '${engineChannel}'
+                 ELSE ${queueChannelSql("queue")} END, '')
 FROM gone LEFT JOIN judged USING (message_id, queue)`;
 
 const releaseText = `
@@ -48,7 +53,7 @@ back AS (
   FROM gone WHERE NOT cancelled
 ),
 woken AS MATERIALIZED (
-  SELECT pg_notify('${queueChannel}', queue) FROM (SELECT DISTINCT queue FROM gone) AS queues
+  SELECT pg_notify(${queueChannelSql("queue")}, '') FROM (SELECT DISTINCT queue FROM gone) AS queues
 )
 SELECT message_id, (SELECT count(*) FROM woken) FROM gone`;
 

@@ -1,5 +1,10 @@
 import type { Queryable } from "../../postgres/queryable.ts";
-import { engineChannel, maxDeliveriesExceeded, messageColumns, queueChannel } from "./columns.ts";
+import {
+  engineChannel,
+  maxDeliveriesExceeded,
+  messageColumns,
+  queueChannelSql,
+} from "./columns.ts";
 
 /** Any process may sweep at any time: what another sweeps just now is skipped. */
 const returnExpiredText = `
@@ -28,9 +33,10 @@ dead AS (
   FROM judged WHERE exhausted
 ),
 woken AS MATERIALIZED (
-  SELECT pg_notify(CASE WHEN exhausted THEN '${engineChannel}' ELSE '${queueChannel}' END, payload)
-  FROM (SELECT DISTINCT exhausted, CASE WHEN exhausted THEN '' ELSE queue END AS payload
-        FROM judged) AS wakes
+  SELECT pg_notify(channel, '') FROM (
+    SELECT DISTINCT
+      CASE WHEN exhausted THEN '${engineChannel}' ELSE ${queueChannelSql("queue")} END AS channel
+    FROM judged) AS wakes
 )
 SELECT count(*)::integer AS swept, (SELECT count(*) FROM woken) FROM gone`;
 
