@@ -2,9 +2,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Contract } from "../../src/core/api/contract.ts";
 import { gatewayContracts } from "../../src/core/api/gateway/index.ts";
+import { halfWorld, resolutionAt } from "../../src/core/serving/web-mercator.ts";
 import type { JsonObject } from "../../src/core/model/json.ts";
 import { makeWorkflowFolder } from "../support/domain.ts";
 import { GatewayTest } from "../support/gateway.ts";
+import { writeTiff } from "../support/tiff.ts";
 
 const contracts: readonly Contract[] = gatewayContracts;
 const partnerAccess = ["read", "submit", "curate", "admin"] as const;
@@ -67,10 +69,16 @@ beforeAll(async () => {
   expect(submitted.text).toContain("accepted");
   const { request_id, asset_id } = submitted.json<{ request_id: string; asset_id: string }>();
   const { job_id } = await test.api.reader.getRequest({ params: { request_id } });
+  const blob_path = `silver/${job_id}/birds.tif`;
+  await test.api.storage.put(blob_path, picture());
   for (const task of await test.api.engine.take(job_id)) {
-    await test.api.engine.complete(task, { blob_path: `silver/${job_id}/birds.tif` });
+    await test.api.engine.complete(task, { blob_path });
   }
   await test.api.engine.tick();
+  const approved = await test.call("POST", `/api/assets/${asset_id}/versions/0/approve`, {
+    ...{ key, body: { clearance: "ouo" } },
+  });
+  expect(approved.status, approved.text).toBe(200);
   const keys = (await test.call("GET", "/api/platform/keys", { key })).json<{
     items: { key_id: string }[];
   }>();
@@ -84,12 +92,24 @@ beforeAll(async () => {
     version_ordinal: "0",
     key_id: keys.items[0]!.key_id,
     event_id: deliveries.items[0]!.event_id,
+    ...{ z: "1", x: "1", y: "0.png" },
   };
 });
 afterAll(async () => {
   await test.close();
   await folder.remove();
 });
+
+/** The north-eastern quarter of the world, in grey. */
+function picture(): Uint8Array {
+  const band = Uint8Array.from({ length: 256 * 256 }, (_, index) => index % 256);
+  return writeTiff({
+    images: [{ width: 256, height: 256, block: 256, bands: [band] }],
+    epsg: 3857,
+    origin: [0, halfWorld],
+    pixel: [resolutionAt(1), resolutionAt(1)],
+  });
+}
 
 function bodyOf({ id, body }: Contract): { body?: unknown } {
   if (body === undefined) return {};
@@ -138,6 +158,7 @@ describe("another partner's key, whatever its scopes", () => {
       const nothing = {
         ...{ request_id: "5e1f0000-0000-4000-8000-000000000000", asset_id: "0".repeat(32) },
         ...{ key_id: "0".repeat(12), event_id: "evt_0", version_ordinal: "0" },
+        ...{ z: "1", x: "1", y: "0.png" },
       };
       const answers = [victim, nothing].map(async (values) => {
         const { body = {} } = bodyOf(contract);
@@ -161,6 +182,25 @@ describe("another partner's key, whatever its scopes", () => {
       const { status, text } = await test.call("GET", path, { key: other });
       expect([path, status]).toEqual([path, 200]);
       for (const name of theirs) expect(text, path).not.toContain(victim[name]);
+    }
+  });
+
+  it("sees no tile of theirs, and a preview of its own only with a key that curates", async () => {
+    const tile = `/api/assets/${victim["asset_id"]!}/tiles/1/1/0.png`;
+    const own = await test.call("GET", tile, { key: victim["key"]! });
+    expect([own.status, own.headers.get("content-type")]).toEqual([200, "image/png"]);
+    const reader = await test.key("ddh", "read");
+    for (const [key, query, status] of [
+      [other, "", 404],
+      [other, "?preview=true", 404],
+      [reader, "", 200],
+      [reader, "?version=0", 404],
+      [reader, "?version=0&preview=true", 403],
+      [victim["key"]!, "?version=0&preview=true", 200],
+    ] as const) {
+      expect([query, (await test.call("GET", tile + query, { key })).status]).toEqual([
+        ...[query, status],
+      ]);
     }
   });
 

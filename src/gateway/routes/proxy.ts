@@ -1,17 +1,11 @@
-import type { Handlers } from "../../adapters/http/handler.ts";
-import { Answer } from "../../adapters/http/handler.ts";
+import type { Answer, Handlers } from "../../adapters/http/handler.ts";
 import type { proxyContracts } from "../../core/api/gateway/proxy.ts";
 import { Problem } from "../../core/errors.ts";
 import { allowedPath } from "../../core/gateway/proxy-rules.ts";
-import type { TargetAnswer } from "../call-target.ts";
-import { callTarget, TargetError } from "../call-target.ts";
 import type { Passed } from "../orchestrator.ts";
+import { passOn } from "../pass-on.ts";
 import type { RouteDeps } from "./deps.ts";
 import { askTargets, overall } from "./targets.ts";
-
-/** What may travel. The caller's own token never does: the target is asked with the gateway's. */
-const passedOn = ["accept", "if-match", "if-none-match", "x-correlation-id"];
-const passedBack = ["content-type", "etag", "retry-after", "last-modified"];
 
 interface ProxyRequest extends Passed {
   readonly params: { readonly target: string; readonly path: string };
@@ -22,6 +16,7 @@ interface ProxyRequest extends Passed {
 export function proxyRoutes(
   deps: Pick<RouteDeps, "targets" | "proxyRules" | "forwardTimeoutMs">,
 ): Handlers<typeof proxyContracts> {
+  const { forwardTimeoutMs: timeoutMs } = deps;
   async function pass(method: string, request: ProxyRequest): Promise<Answer> {
     const { target: name, path } = request.params;
     const target = deps.targets.get(name);
@@ -33,17 +28,8 @@ export function proxyRoutes(
     if (allowed === undefined) {
       throw new Problem("FORBIDDEN", `${method} /${path} is not passed on to ${name}.`);
     }
-    const { body } = request;
-    const answer = await callTarget(target, {
-      method,
-      path: allowed + queryText(request.query),
-      headers: { ...headersOf(request, passedOn), "x-request-id": request.requestId },
-      body: body === undefined ? undefined : JSON.stringify(body),
-      timeoutMs: deps.forwardTimeoutMs,
-    }).catch((error: unknown) => {
-      throw error instanceof TargetError ? new Problem("UNAVAILABLE", `${error.message}.`) : error;
-    });
-    return passBack(answer, name);
+    const { query, body } = request;
+    return passOn(target, request, { method, path: allowed, query, body, timeoutMs });
   }
 
   return {
@@ -57,30 +43,4 @@ export function proxyRoutes(
       return { status: overall(targets), targets };
     },
   };
-}
-
-function passBack({ status, headers, bytes }: TargetAnswer, name: string): Answer {
-  if (status >= 300 && status < 400 && status !== 304) {
-    throw new Problem("BAD_GATEWAY", `${name} sends elsewhere, which is not followed.`);
-  }
-  const kept = passedBack.flatMap((header) => {
-    const value = headers.get(header);
-    return value === null ? [] : [[header, value]];
-  });
-  return new Answer(bytes, { status, headers: Object.fromEntries(kept) as Record<string, string> });
-}
-
-function headersOf(request: Passed, names: readonly string[]): Record<string, string> {
-  const found = names.flatMap((name) => {
-    const value = request.header(name);
-    return value === undefined ? [] : [[name, value]];
-  });
-  return Object.fromEntries(found) as Record<string, string>;
-}
-
-function queryText(query: Readonly<Record<string, unknown>>): string {
-  const pairs = Object.entries(query).flatMap(([name, value]) =>
-    (Array.isArray(value) ? value : [value]).map((each): [string, string] => [name, String(each)]),
-  );
-  return pairs.length === 0 ? "" : `?${new URLSearchParams(pairs).toString()}`;
 }

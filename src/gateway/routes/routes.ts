@@ -9,6 +9,7 @@ import { operationRoutes } from "./operations.ts";
 import { platformRoutes } from "./platform.ts";
 import { probeRoutes } from "./probes.ts";
 import { proxyRoutes } from "./proxy.ts";
+import { tileRoutes } from "./tiles.ts";
 
 /** A handler for every contract of the gateway. */
 export function makeRoutes(deps: RouteDeps): Handlers<GatewayContracts> {
@@ -17,6 +18,7 @@ export function makeRoutes(deps: RouteDeps): Handlers<GatewayContracts> {
     ...batchRoutes(deps),
     ...keyRoutes(deps),
     ...assetRoutes(deps),
+    ...tileRoutes(deps),
     ...ogcRoutes(deps),
     ...operationRoutes(deps),
     ...proxyRoutes(deps),

@@ -6,6 +6,7 @@ import { operationContracts } from "./operations.ts";
 import { partnerPlatformContracts } from "./platform.ts";
 import { probeContracts } from "./probes.ts";
 import { proxyContracts } from "./proxy.ts";
+import { partnerTileContracts } from "./tiles.ts";
 
 /** The gateway's API, whole. */
 export const gatewayContracts = [
@@ -13,6 +14,7 @@ export const gatewayContracts = [
   ...batchContracts,
   ...partnerKeyContracts,
   ...partnerAssetContracts,
+  ...partnerTileContracts,
   ...ogcContracts,
   ...operationContracts,
   ...proxyContracts,
