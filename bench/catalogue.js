@@ -25,6 +25,7 @@ const { values: given } = parseArgs({
 });
 const [count, batch, rounds] = [given.items, given.batch, given.rounds].map(Number);
 
+const viewer = { reads: true, curates: true };
 const folder = await mkdtemp(path.join(os.tmpdir(), "rmhdag-bench-"));
 const server = await startEmbeddedPostgres({ dataDirectory: folder, prefer: "npm" });
 const db = openDatabase({ url: server.url, applicationName: "bench" });
@@ -127,7 +128,7 @@ async function measureSearches() {
     for (let round = 0; round < rounds; round++) {
       const request = { limit: 10, ...make(round) };
       const begun = performance.now();
-      await runSearch(db, {
+      await runSearch(db, viewer, {
         ...{ request, given: request, base: "http://localhost", path: "/stac/search" },
         method: "POST",
       });

@@ -35,6 +35,8 @@ export interface SearchOptions {
  */
 const batch = 500;
 const mostBatches = 20;
+/** Among 100,000 items 60 in a box took 5 ms to sort, and 30 ms to meet on the way. */
+const mostSorted = 5000;
 
 export async function runSearch(
   db: Database,
@@ -51,12 +53,17 @@ export async function runSearch(
   const fields = typeof request.fields === "string" ? readFields(request.fields) : request.fields;
 
   const { spatial } = search;
+  const counting =
+    spatial === undefined ? countItems(db, viewer, search) : Promise.resolve(undefined);
+  // It is awaited below; until then the search may fail first.
+  counting.catch(() => undefined);
+  const few = search.boxes !== undefined && ((await counting) ?? Infinity) <= mostSorted;
   const found: StacItem[] = [];
   let place: ItemPlace | undefined = after;
   let more = true;
   for (let read = 0; more && found.length < request.limit && read < mostBatches; read++) {
     const limit = spatial === undefined ? request.limit : Math.max(batch, request.limit);
-    const asked = { filter: search, sort, limit, after: place, asked: spatial?.asked };
+    const asked = { filter: search, sort, limit, after: place, few, asked: spatial?.asked };
     const page = await searchItems(db, viewer, asked).catch(badToken(request.token));
     more = page.more;
     for (const [index, each] of page.items.entries()) {
@@ -68,7 +75,7 @@ export async function runSearch(
       break;
     }
   }
-  const matched = spatial === undefined ? await countItems(db, viewer, search) : undefined;
+  const matched = await counting;
   const address = `${base}${path}`;
   const next =
     more && place !== undefined

@@ -68,6 +68,8 @@ export interface ItemSearch {
   readonly sort: readonly SortKey[];
   readonly limit: number;
   readonly after?: ItemPlace | undefined;
+  /** So few are found that sorting them beats walking all items in order until a page is full. */
+  readonly few?: boolean;
   /** Conditions that are answered for each item, whether it meets them or not. */
   readonly asked?: readonly Filter[] | undefined;
 }
@@ -75,22 +77,27 @@ export interface ItemSearch {
 export async function searchItems(
   db: Queryable,
   viewer: Viewer,
-  { filter, sort, limit, after, asked = [] }: ItemSearch,
+  { filter, sort, limit, after, few = false, asked = [] }: ItemSearch,
 ): Promise<{ items: FoundItem[]; more: boolean }> {
   const where = new Conditions();
-  const from = visibleItems(where, viewer);
+  const all = visibleItems(where, viewer);
   narrow(where, filter);
+  const found = where.toString();
   const keys = withTieBreak(sort).map((key) => ({ ...key, ...expressionOf(key, where) }));
-  if (after !== undefined) where.always(behind(keys, after, where));
+  const rest = after === undefined ? "true" : behind(keys, after, where);
   const answers = asked.map((each) => filterToSql(each, itemTarget, where));
   const most = where.value(limit + 1);
   const place = keys.map(({ sql }) => `(${sql})::text`).join(", ");
   const order = keys
     .map(({ sql, descending }) => `${sql} ${descending ? "DESC" : "ASC"}`)
     .join(", ");
+  // The planner knows nothing of boxes and would always walk; OFFSET 0 is a wall that it respects.
+  const from = few
+    ? `(SELECT * FROM ${all} WHERE ${found} OFFSET 0) AS items WHERE true`
+    : `${all} WHERE ${found}`;
   const { rows } = await db.query<FoundItem>(
     `SELECT items.item, ARRAY[${place}] AS place, ARRAY[${answers.join(", ")}]::boolean[] AS answers
-     FROM ${from} WHERE ${where.toString()} ORDER BY ${order} LIMIT ${most}`,
+     FROM ${from} AND ${rest} ORDER BY ${order} LIMIT ${most}`,
     where.values,
   );
   const page = cut(rows, limit);
@@ -105,8 +112,12 @@ export async function countItems(
 ): Promise<number | undefined> {
   const where = new Conditions();
   const from = visibleItems(where, viewer);
-  narrow(where, filter);
-  return countRows(db, `FROM ${from} WHERE ${where.toString()}`, where.values);
+  const { filter: condition, ...rest } = filter;
+  narrow(where, rest);
+  const found = `FROM ${from} WHERE ${where.toString()}`;
+  if (condition === undefined) return countRows(db, found, where.values);
+  const matching = { relation: "items", condition: filterToSql(condition, itemTarget, where) };
+  return countRows(db, found, where.values, matching);
 }
 
 function narrow(where: Conditions, filter: ItemFilter): void {
@@ -122,8 +133,8 @@ function narrow(where: Conditions, filter: ItemFilter): void {
 function inOneOf(boxes: readonly Box[], where: Conditions): string {
   const tests = boxes.map(([west, south, east, north]) => {
     const box = `${where.value(`(${west},${south}),(${east},${north})`)}::box`;
-    // Never unknown: it may stand behind a "not".
-    return `items.box && ${box} OR coalesce(items.box_beyond && ${box}, false)`;
+    // Never unknown, since it may stand behind a "not"; and in a form that an index answers.
+    return `items.box && ${box} OR (items.box_beyond IS NOT NULL AND items.box_beyond && ${box})`;
   });
   return tests.length === 0 ? "false" : `(${tests.join(" OR ")})`;
 }
