@@ -14,6 +14,11 @@ import { callbackHost } from "../core/model/platform.ts";
 import { jobQueue, taskQueues } from "../core/queues.ts";
 
 const seconds = z.coerce.number().positive();
+const network = z.union([z.cidrv4(), z.cidrv6()]);
+const headerName = z
+  .string()
+  .regex(/^[A-Za-z0-9-]{1,64}$/, "must be the name of a header, such as X-Forwarded-User")
+  .transform((name) => name.toLowerCase());
 const flag = z.enum(["true", "false"]).transform((text) => text === "true");
 
 const schema = z
@@ -38,9 +43,12 @@ const schema = z
     DAG_SERVICE_TOKENS: list.pipe(z.array(serviceToken)).default([]),
     CALLBACK_SIGNING_KEY: z.string().min(32).max(512).optional(),
     CALLBACK_HOSTS: list.pipe(z.array(callbackHost)).default([]),
-    CALLBACK_PRIVATE_NETWORKS: list.pipe(z.array(z.union([z.cidrv4(), z.cidrv6()]))).default([]),
+    CALLBACK_PRIVATE_NETWORKS: list.pipe(z.array(network)).default([]),
     RMHDAG_TILE_CACHE_MB: z.coerce.number().int().min(0).default(512),
     RMHDAG_OPEN_ON_LOOPBACK: flag.default(false),
+    RMHDAG_TRUSTED_PROXIES: list.pipe(z.array(network)).default([]),
+    RMHDAG_TRUSTED_PROXY_USER_HEADER: headerName.default("x-forwarded-user"),
+    RMHDAG_TRUSTED_PROXY_ROLES_HEADER: headerName.default("x-forwarded-groups"),
     RMHDAG_ALLOW_REBUILD: flag.default(false),
     RMHDAG_FAIL_POINT: failPointSpec.optional(),
     ...logEnvironment,
@@ -89,6 +97,14 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
       mostBytes: value.RMHDAG_TILE_CACHE_MB * 1024 * 1024,
     },
     openOnLoopback: value.RMHDAG_OPEN_ON_LOOPBACK,
+    trustedProxy:
+      value.RMHDAG_TRUSTED_PROXIES.length === 0
+        ? undefined
+        : {
+            networks: value.RMHDAG_TRUSTED_PROXIES,
+            userHeader: value.RMHDAG_TRUSTED_PROXY_USER_HEADER,
+            rolesHeader: value.RMHDAG_TRUSTED_PROXY_ROLES_HEADER,
+          },
     allowRebuild: value.RMHDAG_ALLOW_REBUILD,
     failPoint: value.RMHDAG_FAIL_POINT,
     logLevel: value.LOG_LEVEL,

@@ -128,6 +128,10 @@ export async function startOrchestrator(
   });
   const access = createAccessPolicy(config.serviceTokens, {
     openOnLoopback: config.openOnLoopback,
+    proxy: config.trustedProxy && {
+      ...config.trustedProxy,
+      networks: parseNetworks(config.trustedProxy.networks),
+    },
   });
   // Of its own: whoever waits for an asset's lock keeps no reader and no tick waiting.
   const domainDb = openDatabase({

@@ -71,9 +71,10 @@ export async function signIn(token: string): Promise<void> {
   session.set(await api.startSession({ body: { token } }));
 }
 
+/** A proxy in front of the server may know us still. */
 export async function signOut(): Promise<void> {
   await api.endSession();
-  session.set(nobody);
+  await loadSession();
 }
 
 /** An error in words for people: never a stack. */

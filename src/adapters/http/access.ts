@@ -1,23 +1,27 @@
 /**
  * Who is calling, and may they?
  *
- * A bearer token is sent on purpose. A cookie, and an open door on loopback, are not: any page in the
- * user's browser can make it send requests here. So those two are believed only if the request
- * names this server as its Host (a name that a stranger's DNS points at 127.0.0.1 is not ours), and,
- * where it changes something or opens a socket, only if its Origin is this server too.
+ * A bearer token is sent on purpose. A cookie, the word of a proxy, and an open door on loopback are
+ * not: any page in the user's browser can make it send requests here. So those are believed only if
+ * the request names this server as its Host (a name that a stranger's DNS points at 127.0.0.1 is not
+ * ours), and, where it changes something or opens a socket, only if its Origin is this server too.
  */
 import { isIPv4 } from "node:net";
 import type { Access } from "../../core/api/contract.ts";
 import { access as everything } from "../../core/api/contract.ts";
 import { Problem } from "../../core/errors.ts";
 import type { Caller } from "./handler.ts";
+import type { TrustedProxy } from "./trusted-proxy.ts";
+import { comesFrom, userOf } from "./trusted-proxy.ts";
 
 export interface AccessPolicy {
   authenticate(token: string, came?: Came): Caller | undefined | Promise<Caller | undefined>;
-  /** Are there any tokens at all? Without them the server stays on loopback. */
+  /** Can anybody prove who they are? Without that the server stays on loopback. */
   readonly hasTokens: boolean;
   /** Requests from this machine need no token. */
   readonly openOnLoopback: boolean;
+  /** Absent: nobody is believed who says that somebody else signed in. */
+  readonly proxy?: TrustedProxy | undefined;
   /** Public routes do not ask who calls: probes answer while the place where callers are known is away. */
   readonly anonymousOnPublic?: boolean;
 }
@@ -39,6 +43,8 @@ export interface Approach extends Came {
   readonly forwarded: boolean;
   /** A POST, or the opening of a socket. */
   readonly changes: boolean;
+  /** Any other header, by its lower-case name. */
+  header(name: string): string | undefined;
 }
 
 export const sessionCookie = "rmhdag_session";
@@ -59,6 +65,14 @@ export async function identify(
     refuseForeignOrigin(approach);
     return known;
   }
+  if (policy.proxy !== undefined && comesFrom(policy.proxy, approach.remoteAddress)) {
+    const user = userOf(policy.proxy, approach.header);
+    // The proxy may know this server by another name than the browser does.
+    const host = approach.header("x-forwarded-host") ?? approach.host;
+    if (user !== undefined) refuseForeignOrigin({ ...approach, host });
+    // Never the open door behind it: a proxy on this machine is not this machine's user.
+    return user;
+  }
   if (!policy.openOnLoopback || approach.forwarded || !isLoopback(approach.remoteAddress)) {
     return undefined;
   }
@@ -78,7 +92,7 @@ export function demandAccess(needed: Access, caller: Caller | undefined): void {
     throw new Problem("UNAUTHENTICATED", "Send a token: `Authorization: Bearer …`.");
   }
   if (!caller.access.includes(needed)) {
-    throw new Problem("FORBIDDEN", `The token of ${caller.name} does not have "${needed}" access.`);
+    throw new Problem("FORBIDDEN", `${caller.name} does not have "${needed}" access.`);
   }
 }
 
@@ -103,7 +117,11 @@ export function readCookie(header: string | undefined, name: string): string | u
   return undefined;
 }
 
-function refuseForeignOrigin({ changes, origin, host }: Approach): void {
+function refuseForeignOrigin({
+  changes,
+  origin,
+  host,
+}: Pick<Approach, "changes" | "origin" | "host">): void {
   if (!changes || origin === undefined) return;
   const from = URL.canParse(origin) ? new URL(origin).host : undefined;
   if (from !== undefined && from === host?.toLowerCase()) return;

@@ -153,6 +153,7 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
       forwardedFor: [request.headers["x-forwarded-for"]].flat().join(","),
       forwarded: "x-forwarded-for" in request.headers || "forwarded" in request.headers,
       changes: contract.method !== "GET" || contract.stream === "socket",
+      header: headerOf(request),
     });
     if (caller !== undefined) {
       callers.set(request, caller);
@@ -172,10 +173,7 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
       body: request.body,
     });
     const caller = callers.get(request);
-    const header = (name: string) => {
-      const value = request.headers[name];
-      return Array.isArray(value) ? value.join(", ") : value;
-    };
+    const header = headerOf(request);
     const { id: requestId, method } = request;
     const parsed = { params, query, body, caller, requestId, method, header, signal };
     return handler(parsed as ApiRequest<Contract>);
@@ -268,6 +266,13 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
 /** One for all: it is told with every answer, and making one, with its stack, costs more than the rest. */
 const goneAway = new DOMException("The client is gone.", "AbortError");
 const tooSlow = "ERR_HTTP_REQUEST_TIMEOUT";
+
+function headerOf(request: FastifyRequest): (name: string) => string | undefined {
+  return (name) => {
+    const value = request.headers[name];
+    return Array.isArray(value) ? value.join(", ") : value;
+  };
+}
 
 interface Prepared {
   readonly aborter: AbortController;

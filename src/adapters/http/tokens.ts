@@ -4,6 +4,7 @@ import type { Access } from "../../core/api/contract.ts";
 import { access } from "../../core/api/contract.ts";
 import type { AccessPolicy } from "./access.ts";
 import type { Caller } from "./handler.ts";
+import type { TrustedProxy } from "./trusted-proxy.ts";
 
 export interface ServiceToken {
   readonly name: string;
@@ -30,7 +31,7 @@ export function hashToken(token: string): string {
 
 export function createAccessPolicy(
   tokens: readonly ServiceToken[],
-  options: { openOnLoopback?: boolean } = {},
+  options: { openOnLoopback?: boolean; proxy?: TrustedProxy | undefined } = {},
 ): AccessPolicy {
   const known = tokens.map(({ name, sha256, access }) => {
     const digest = Buffer.from(sha256, "hex");
@@ -40,8 +41,9 @@ export function createAccessPolicy(
     return { digest, caller: { name, access } };
   });
   return {
-    hasTokens: known.length > 0,
+    hasTokens: known.length > 0 || options.proxy !== undefined,
     openOnLoopback: options.openOnLoopback ?? false,
+    proxy: options.proxy,
     authenticate: (token) => {
       const digest = createHash("sha256").update(token).digest();
       // All are compared, so that the time does not tell which one came close.

@@ -5,6 +5,7 @@ import { theme, toggleTheme } from "../lib/theme.ts";
 import { forgetAll } from "../live/use-query.ts";
 import { navigate } from "../router.tsx";
 import { Icon } from "./icon.tsx";
+import { say } from "./toast.tsx";
 
 export function TopBar({ onHelp }: { onHelp: () => void }) {
   const [text, setText] = useState("");
@@ -62,7 +63,11 @@ export function TopBar({ onHelp }: { onHelp: () => void }) {
                 className="button quiet"
                 onClick={() => {
                   forgetAll();
-                  void signOut();
+                  void signOut().then(() => {
+                    if (session.get()?.name !== null) {
+                      say("A proxy in front of this server signs you in: sign out there.", "bad");
+                    }
+                  });
                 }}
               >
                 Sign out
