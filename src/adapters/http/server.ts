@@ -11,6 +11,7 @@ import type { Contract } from "../../core/api/contract.ts";
 import { Problem } from "../../core/errors.ts";
 import type { AccessPolicy } from "./access.ts";
 import { demandAccess, identify, isLoopback } from "./access.ts";
+import { allowedMethods } from "./allowed-methods.ts";
 import { checkAnswer } from "./check-answer.ts";
 import { writeEvents } from "./event-stream.ts";
 import type { ApiRequest, Caller, HttpLog } from "./handler.ts";
@@ -65,8 +66,6 @@ const headers = {
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
 } as const;
 
-const methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
-
 export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   const { contracts, handlers, log } = options;
   const callers = new WeakMap<FastifyRequest, Caller>();
@@ -95,8 +94,14 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   await app.register(websocket, { options: { maxPayload: 1024 } });
   acceptJsonOnly(app);
 
+  const methodsAt = allowedMethods(contracts);
   app.addHook("onRequest", async (request, reply) => {
     reply.headers({ ...headers, "x-request-id": request.id });
+    const allow = request.is404 ? methodsAt(request.url.split("?", 1)[0] ?? "") : undefined;
+    if (allow === undefined) return;
+    // Here, so that no body is read to be refused.
+    reply.header("allow", allow);
+    throw new Problem("METHOD_NOT_ALLOWED", `Use ${allow} here.`);
   });
   app.addHook("onResponse", async (request, reply) => {
     const path = request.routeOptions.url?.replaceAll(/:(\w+)/g, "{$1}") ?? "unknown";
@@ -245,7 +250,6 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
       },
     });
   }
-  refuseOtherMethods(app, contracts);
   await app.ready();
 
   return {
@@ -298,27 +302,6 @@ function acceptJsonOnly(app: FastifyInstance): void {
       done(error as Error);
     }
   });
-}
-
-function refuseOtherMethods(app: FastifyInstance, contracts: readonly Contract[]): void {
-  const allowed = new Map<string, Set<string>>();
-  for (const { path, method } of contracts) {
-    allowed.set(path, (allowed.get(path) ?? new Set<string>()).add(method));
-  }
-  for (const [path, known] of allowed) {
-    const allow = [...known].join(", ");
-    app.route({
-      method: methods.filter((method) => !known.has(method)),
-      url: toRoute(path),
-      exposeHeadRoute: false,
-      // In onRequest, so that no body is read to be refused.
-      onRequest: async (_request, reply) => {
-        reply.header("allow", allow);
-        throw new Problem("METHOD_NOT_ALLOWED", `Use ${allow} here.`);
-      },
-      handler: async () => undefined,
-    });
-  }
 }
 
 function withCharset(media: string): string {
