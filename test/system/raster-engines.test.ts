@@ -127,6 +127,7 @@ function mountSmall(folder: string, megabytes: number): boolean {
 describe.skipIf(fixtures === undefined)("a worker whose disk is full", () => {
   it.for(["native", "wasm"])(
     "fails the node with that reason, and leaves nothing behind: %s",
+    { timeout: slow },
     async (GDAL_ENGINE, { skip }) => {
       const work = path.join(fleet.dataDirectory, "work");
       await mkdir(work, { recursive: true });
@@ -162,6 +163,5 @@ describe.skipIf(fixtures === undefined)("a worker whose disk is full", () => {
         execFileSync("umount", ["-l", work]);
       }
     },
-    slow,
   );
 });

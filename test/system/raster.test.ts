@@ -1,6 +1,7 @@
 /** Real files through the real workflows: what a curator expects of each is what becomes of it. */
 import { readdir } from "node:fs/promises";
 import path from "node:path";
+import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createLocalStorage } from "../../src/adapters/storage/local-storage.ts";
 import type { Storage } from "../../src/adapters/storage/storage.ts";
@@ -125,6 +126,43 @@ describe.skipIf(fixtures === undefined)("raster_ingest", () => {
   );
 
   it(
+    "shows a layer in a system that only its definition explains, where it belongs",
+    async () => {
+      // Austria Lambert is not among the systems that are known by number; the Swiss one is.
+      const [own, other] = await Promise.all([
+        ingest("dem_float32_epsg2056.tif", { item_id: "swiss" }),
+        ingest("dem_float32_epsg2056.tif", { item_id: "austrian", target_crs: "EPSG:3416" }),
+      ]);
+      expect([own.error, other.error, other.result_data!["crs"]]).toEqual([
+        null,
+        null,
+        "EPSG:3416",
+      ]);
+      const address = (item: string) =>
+        `${orchestrator.url}/stac/collections/fixtures/items/${item}`;
+      const item = (await (await fetch(address("austrian"))).json()) as {
+        assets: { data: Record<string, unknown> };
+      };
+      expect(item.assets.data).toMatchObject({
+        "proj:code": "EPSG:3416",
+        "proj:wkt2": expect.stringMatching(/^PROJCRS\[/) as string,
+      });
+      const [west, south, east, north] = other.result_data!["bbox"] as number[];
+      const place = `${(west! + east!) / 2},${(south! + north!) / 2}`;
+      const heights = await Promise.all(
+        ["swiss", "austrian"].map(async (name) => {
+          const answer = await fetch(`${address(name)}/point/${place}`);
+          return ((await answer.json()) as { values: number[] }).values[0]!;
+        }),
+      );
+      expect(Math.abs(heights[0]! - heights[1]!)).toBeLessThan(25);
+      const preview = await fetch(`${address("austrian")}/WebMercatorQuad/tilejson.json`);
+      expect(preview.status).toBe(200);
+    },
+    slow,
+  );
+
+  it(
     "refuses what cannot become a layer, with the reason and the remedy",
     async () => {
       const expected: [string, string][] = [
@@ -142,6 +180,9 @@ describe.skipIf(fixtures === undefined)("raster_ingest", () => {
         expect([name, job.status, job.error?.code]).toEqual([name, "failed", code]);
         expect(job.error?.message).toMatch(/was rejected\. [A-Z_]+: .+\. .+/s);
       }
+      const unknown = await ingest("rotated_no_crs.tif", { source_crs: "EPSG:999999" });
+      expect([unknown.status, unknown.error?.code]).toEqual(["failed", "CRS_NOT_UNDERSTOOD"]);
+      expect(unknown.error?.message).toMatch(/Give a code such as EPSG:32618/);
     },
     slow,
   );
@@ -169,6 +210,36 @@ describe.skipIf(fixtures === undefined)("raster_ingest", () => {
   );
 });
 
+/** Tiles of a raster are shown as the raster that they were cut from. */
+async function showsOneLayer(base: string): Promise<void> {
+  const get = (address: string) => fetch(`${orchestrator.url}${base}${address}`);
+  const tilejson = (await (await get("/WebMercatorQuad/tilejson.json")).json()) as {
+    bounds: [number, number, number, number];
+    minzoom: number;
+  };
+  const [west, south, east, north] = tilejson.bounds;
+  const middle = [(west + east) / 2, (south + north) / 2] as const;
+  const zoom = tilejson.minzoom;
+  const x = Math.floor(((middle[0] + 180) / 360) * 2 ** zoom);
+  const latitude = (middle[1] * Math.PI) / 180;
+  const y = Math.floor(((1 - Math.asinh(Math.tan(latitude)) / Math.PI) / 2) * 2 ** zoom);
+  const tile = await get(`/tiles/WebMercatorQuad/${zoom}/${x}/${y}.png`);
+  expect(tile.status).toBe(200);
+  const { channels } = await sharp(Buffer.from(await tile.arrayBuffer())).stats();
+  // Its four tiles meet in the middle of the picture, and none of them fills half of it.
+  expect(channels[3]!.mean).toBeGreaterThan(255 / 3);
+  const again = await fetch(tile.url, { headers: { "if-none-match": tile.headers.get("etag")! } });
+  expect(again.status).toBe(304);
+  const empty = await get("/tiles/WebMercatorQuad/8/0/0.png");
+  expect((await sharp(Buffer.from(await empty.arrayBuffer())).stats()).channels[3]!.max).toBe(0);
+  const quarter = `${west + (east - west) / 4},${middle[1]}`;
+  expect((await (await get(`/point/${quarter}`)).json()) as object).toMatchObject({
+    band_names: ["b1", "b2", "b3"],
+  });
+  expect((await get("/point/10,10")).status).toBe(404);
+  expect(await (await get("/map")).text()).toContain("tilejson.json");
+}
+
 describe.skipIf(fixtures === undefined)("a worker that is killed in the middle of tiles", () => {
   it(
     "is replaced by one that makes only what is missing, and leaves nothing behind",
@@ -193,6 +264,8 @@ describe.skipIf(fixtures === undefined)("a worker that is killed in the middle o
       const all = (await storage.list(`silver/${id}/`)).items;
       expect(all).toHaveLength(4);
       expect(all).toEqual(expect.arrayContaining([...made]));
+      await showsOneLayer(`/stac/collections/tiles/items/${job.result_data!["item_id"] as string}`);
+      await showsOneLayer("/stac/collections/tiles");
       const folder = path.join(fleet.dataDirectory, "work");
       await waitFor(
         async () => {

@@ -28,7 +28,14 @@ export function mapPage(layer: Layer, { prefix, base: path, query }: MapPageOpti
   const { kind, title, bounds, style } = layer;
   const base = `${prefix}${path}`;
   const tilejson = `${base}/WebMercatorQuad/tilejson.json${query}`;
-  const shown = { kind, title, bounds, style: style?.vector ?? null, base, tilejson };
+  const shown = {
+    kind: kind === "mosaic" ? "raster" : kind,
+    title,
+    bounds,
+    style: style?.vector ?? null,
+    base,
+    tilejson,
+  };
   const html = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>${escape(title)}</title>
 <meta name="viewport" content="width=device-width">

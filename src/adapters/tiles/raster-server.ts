@@ -6,21 +6,24 @@ import { Problem } from "../../core/errors.ts";
 import { apply } from "../../core/serving/affine.ts";
 import { toBounds, toOwnLongitude } from "../../core/serving/coverage.ts";
 import type { ImageFormat } from "../../core/serving/image-format.ts";
-import type { Bounds, RasterLayer } from "../../core/serving/layer.ts";
+import type { Bounds, MosaicLayer, RasterLayer } from "../../core/serving/layer.ts";
 import type { PointValues, RasterInfo } from "../../core/serving/raster-info.ts";
 import type { RenderOptions } from "../../core/serving/render-options.ts";
 import { optionsKey } from "../../core/serving/render-options.ts";
 import type { BandStatistics } from "../../core/serving/statistics.ts";
 import { computeStatistics } from "../../core/serving/statistics.ts";
 import type { Tile } from "../../core/serving/web-mercator.ts";
-import { isTile, tileBox } from "../../core/serving/web-mercator.ts";
+import { isTile, tileBox, toMercator } from "../../core/serving/web-mercator.ts";
 import type { ByteStore } from "./byte-source.ts";
 import { createByteSources } from "./byte-source.ts";
+import { describeRaster } from "./describe-raster.ts";
 import type { DiskCache } from "./disk-cache.ts";
 import { encodeImage } from "./encode-image.ts";
 import { createLimit } from "./limit.ts";
 import { createLru } from "./lru.ts";
 import { createMergeRequests } from "./merge-requests.ts";
+import { createMayCover } from "./may-cover.ts";
+import { renderMosaic } from "./mosaic.ts";
 import { openRaster } from "./open-raster.ts";
 import { passBlock } from "./pass-through.ts";
 import type { RasterFile } from "./raster-file.ts";
@@ -36,7 +39,7 @@ export interface PictureRequest {
 
 export interface RasterServer {
   tile(
-    layer: RasterLayer,
+    layer: RasterLayer | MosaicLayer,
     tile: Tile,
     request: PictureRequest & { readonly tileSize: number },
   ): Promise<Uint8Array>;
@@ -45,8 +48,8 @@ export interface RasterServer {
     request: PictureRequest & { readonly mostSide: number },
   ): Promise<Uint8Array>;
   point(
-    layer: RasterLayer,
-    place: { readonly lon: number; readonly lat: number },
+    layer: RasterLayer | MosaicLayer,
+    place: Place,
     request: ValueRequest,
   ): Promise<PointValues>;
   statistics(
@@ -55,7 +58,14 @@ export interface RasterServer {
   ): Promise<Record<string, BandStatistics>>;
   info(layer: RasterLayer): Promise<RasterInfo>;
   /** For TileJSON: of what is shown. */
-  zooms(layer: RasterLayer): Promise<{ bounds: Bounds; minZoom: number; maxZoom: number }>;
+  zooms(
+    layer: RasterLayer | MosaicLayer,
+  ): Promise<{ bounds: Bounds; minZoom: number; maxZoom: number }>;
+}
+
+interface Place {
+  readonly lon: number;
+  readonly lat: number;
 }
 
 export interface ValueRequest {
@@ -75,6 +85,8 @@ export interface RasterServerOptions {
 
 const megabyte = 1024 * 1024;
 const mostOpenFiles = 128;
+/** Rasters that make one tile; of more than these the uppermost are shown. */
+const mostMembers = 100;
 
 export function createRasterServer(options: RasterServerOptions): RasterServer {
   const { storage, disk } = options;
@@ -88,6 +100,7 @@ export function createRasterServer(options: RasterServerOptions): RasterServer {
   );
   const merge = createMergeRequests<Uint8Array>();
   const limit = createLimit(options.atOnce ?? 4);
+  const mayCover = createMayCover();
 
   async function open(layer: RasterLayer, path: string): Promise<RasterFile> {
     const key = `${path}@${layer.version_tag}`;
@@ -126,12 +139,63 @@ export function createRasterServer(options: RasterServerOptions): RasterServer {
     });
   }
 
+  async function pointIn(
+    layer: RasterLayer,
+    { lon, lat }: Place,
+    { bands: asked, nodata, signal }: ValueRequest,
+  ): Promise<PointValues> {
+    const raster = await open(layer, layer.data_path);
+    const [level] = raster.levels;
+    const bands = checkBands(raster, asked);
+    // Far outside a projection may fold back into the raster, so its extent counts first.
+    const own = toOwnLongitude(raster.extent, lon);
+    const found = own === undefined ? undefined : raster.fromDegrees(own, lat);
+    const [column, row] = found === undefined ? [] : apply(raster.toPixels, found[0], found[1]);
+    const at = { left: Math.floor(column ?? -1), top: Math.floor(row ?? -1) };
+    const isInside = at.left >= 0 && at.top >= 0 && at.left < level.width && at.top < level.height;
+    if (!isInside) throw outside({ lon, lat }, toBounds(raster.extent));
+    const window = { ...at, width: 1, height: 1 };
+    const pixels = await readWindow(raster, { level, window, bands, nodata, signal }, blocks);
+    const isValid = pixels.mask[0] !== 0;
+    return {
+      coordinates: [lon, lat],
+      values: pixels.bands.map(([value]) =>
+        isValid && value !== undefined && Number.isFinite(value) ? value : null,
+      ),
+      band_names: bands.map((band) => `b${band}`),
+    };
+  }
+
+  async function mosaicTile(
+    layer: MosaicLayer,
+    tile: Tile,
+    { tileSize, format, options: wanted, signal }: PictureRequest & { readonly tileSize: number },
+  ): Promise<Uint8Array> {
+    const box = tileBox(tile);
+    const near = layer.members.filter((member) => mayCover(member, box)).slice(0, mostMembers);
+    const names = [...near, ...layer.samples].map(
+      (each) => `${shownPath(each, wanted)}@${each.version_tag}`,
+    );
+    const key = `mosaic ${near.length} ${names.join(" ")}|${tile.z}/${tile.x}/${tile.y}/${tileSize}|${format}|${optionsKey(wanted)}`;
+    return keep(key, signal, async (shared) => {
+      const openers = (layers: readonly RasterLayer[]) =>
+        layers.map((each) => () => open(each, shownPath(each, wanted)));
+      const rasters = { members: openers(near), samples: openers(layer.samples) };
+      const size = { width: tileSize, height: tileSize };
+      const context = { blocks, spreads, signal: shared };
+      const picture = await renderMosaic(rasters, box, size, wanted, context);
+      const shown = picture ?? { ...size, ...empty(tileSize) };
+      return encodeImage(shown, chooseEncoding(format, shown.isOpaque));
+    });
+  }
+
   return {
     async tile(layer, tile, request) {
       const { tileSize, format, options: wanted, signal } = request;
       if (!isTile(tile)) {
         throw new Problem("NOT_FOUND", `There is no tile ${tile.z}/${tile.x}/${tile.y}.`);
       }
+      if (layer.kind === "mosaic") return mosaicTile(layer, tile, request);
       const raster = await open(layer, shownPath(layer, wanted));
       if (format !== "png" && format !== "webp" && isPlain(wanted)) {
         const block = await passBlock(raster, tile, tileSize, blocks);
@@ -158,33 +222,18 @@ export function createRasterServer(options: RasterServerOptions): RasterServer {
       });
     },
 
-    async point(layer, { lon, lat }, { bands: asked, nodata, signal }) {
-      const raster = await open(layer, layer.data_path);
-      const [level] = raster.levels;
-      const bands = checkBands(raster, asked);
-      // Far outside a projection may fold back into the raster, so its extent counts first.
-      const own = toOwnLongitude(raster.extent, lon);
-      const found = own === undefined ? undefined : raster.fromDegrees(own, lat);
-      const [column, row] = found === undefined ? [] : apply(raster.toPixels, found[0], found[1]);
-      const at = { left: Math.floor(column ?? -1), top: Math.floor(row ?? -1) };
-      const isInside =
-        at.left >= 0 && at.top >= 0 && at.left < level.width && at.top < level.height;
-      if (!isInside) {
-        throw new Problem(
-          "OUTSIDE_LAYER",
-          `${lon},${lat} is outside of the layer: it covers ${toBounds(raster.extent).join(", ")}.`,
-        );
+    async point(layer, place, request) {
+      if (layer.kind === "raster") return pointIn(layer, place, request);
+      const [x, y] = toMercator(place.lon, place.lat);
+      const near = layer.members.filter((member) => mayCover(member, [x - 1, y - 1, x + 1, y + 1]));
+      let empty: PointValues | undefined;
+      for (const member of near.slice(0, mostMembers)) {
+        const found = await pointIn(member, place, request).catch(unlessOutside);
+        if (found?.values.some((value) => value !== null) === true) return found;
+        empty ??= found;
       }
-      const window = { ...at, width: 1, height: 1 };
-      const pixels = await readWindow(raster, { level, window, bands, nodata, signal }, blocks);
-      const isValid = pixels.mask[0] !== 0;
-      return {
-        coordinates: [lon, lat],
-        values: pixels.bands.map(([value]) =>
-          isValid && value !== undefined && Number.isFinite(value) ? value : null,
-        ),
-        band_names: bands.map((band) => `b${band}`),
-      };
+      if (empty !== undefined) return empty;
+      throw outside(place, layer.bounds);
     },
 
     async statistics(layer, { bands: asked, nodata, mostSide, signal }) {
@@ -201,15 +250,34 @@ export function createRasterServer(options: RasterServerOptions): RasterServer {
       return Object.fromEntries(found);
     },
 
-    info: async (layer) => describe(await open(layer, layer.data_path)),
+    info: async (layer) => describeRaster(await open(layer, layer.data_path)),
 
     async zooms(layer) {
+      if (layer.kind === "mosaic") {
+        const files = await Promise.all(layer.samples.map((each) => open(each, each.path)));
+        return {
+          bounds: layer.bounds,
+          minZoom: Math.min(...files.map(({ minZoom }) => minZoom)),
+          maxZoom: Math.max(...files.map(({ maxZoom }) => maxZoom)),
+        };
+      }
       const { minZoom, maxZoom } = await open(layer, layer.path);
       // A copy for looking at is padded to whole tiles, and a map would show the padding.
       const { extent } = await open(layer, layer.data_path);
       return { bounds: toBounds(extent), minZoom, maxZoom };
     },
   };
+}
+
+function outside({ lon, lat }: Place, bounds: Bounds): Problem {
+  return new Problem(
+    "OUTSIDE_LAYER",
+    `${lon},${lat} is outside of the layer: it covers ${bounds.join(", ")}.`,
+  );
+}
+
+function unlessOutside(error: unknown): undefined {
+  if (!(error instanceof Problem) || error.code !== "OUTSIDE_LAYER") throw error;
 }
 
 function chooseEncoding(format: ImageFormat | "auto", isOpaque: boolean): ImageFormat {
@@ -235,43 +303,4 @@ function checkBands(raster: RasterFile, asked: readonly number[] | undefined): r
   const missing = asked?.find((band) => band > raster.samples);
   if (missing === undefined) return asked ?? all;
   throw new Problem("BAD_REQUEST", `The layer has no band ${missing}: it has ${raster.bandCount}.`);
-}
-
-function describe(raster: RasterFile): RasterInfo {
-  const [full, ...overviews] = raster.levels;
-  const { nodata, alphaBand, samples } = raster;
-  const colours = ["red", "green", "blue"];
-  return {
-    bounds: [...toBounds(raster.extent)],
-    crs: raster.code === undefined ? null : `http://www.opengis.net/def/crs/EPSG/0/${raster.code}`,
-    driver: "GTiff",
-    width: full.width,
-    height: full.height,
-    count: samples,
-    dtype: raster.sampleType,
-    colorinterp: Array.from({ length: samples }, (_, index) =>
-      index + 1 === alphaBand
-        ? "alpha"
-        : raster.isColour
-          ? (colours[index] ?? "undefined")
-          : raster.palette !== undefined
-            ? "palette"
-            : index === 0
-              ? "gray"
-              : "undefined",
-    ),
-    nodata_type:
-      nodata !== undefined
-        ? "Nodata"
-        : alphaBand !== undefined
-          ? "Alpha"
-          : full.mask !== undefined
-            ? "Mask"
-            : "None",
-    nodata_value: nodata === undefined ? null : Number.isNaN(nodata) ? "nan" : nodata,
-    overviews: overviews.map(({ width }) => Math.round(full.width / width)),
-    minzoom: raster.minZoom,
-    maxzoom: raster.maxZoom,
-    band_descriptions: raster.descriptions.map((text, index) => [`b${index + 1}`, text]),
-  };
 }

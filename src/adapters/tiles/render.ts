@@ -156,27 +156,31 @@ async function colour(
   options: RenderOptions,
   context: RenderContext,
 ): Promise<Picture> {
-  const isPlain = options.colormap === undefined && options.colormap_name === undefined;
-  if (raster.palette !== undefined && isPlain && options.rescale === undefined) {
-    return paint(pixels, { palette: raster.palette });
-  }
-  const needsRange =
-    options.rescale === undefined &&
-    options.colormap === undefined &&
-    raster.sampleType !== "uint8";
-  const rescale = needsRange
-    ? await findRange(raster, shownBands(raster, options.bands), options, context)
-    : options.rescale;
+  if (hasOwnColours(raster, options)) return paint(pixels, { palette: raster.palette });
+  const rescale = (await findRange(raster, options, context)) ?? options.rescale;
   return paint(pixels, { ...options, rescale });
 }
 
-/** Without a range values beyond bytes would show as black or white: most of the values make one. */
-async function findRange(
+function hasOwnColours(
   raster: RasterFile,
-  bands: readonly number[],
+  { colormap, colormap_name, rescale }: RenderOptions,
+): raster is RasterFile & { readonly palette: Uint8Array } {
+  const isPlain = colormap === undefined && colormap_name === undefined && rescale === undefined;
+  return raster.palette !== undefined && isPlain;
+}
+
+/**
+ * Without a range values beyond bytes would show as black or white: most of the values make one.
+ * Undefined where none is needed.
+ */
+export async function findRange(
+  raster: RasterFile,
   options: RenderOptions,
-  context: RenderContext,
-): Promise<[number, number][]> {
+  context: Pick<RenderContext, "blocks" | "spreads">,
+): Promise<[number, number][] | undefined> {
+  const isGiven = options.rescale !== undefined || options.colormap !== undefined;
+  if (isGiven || raster.sampleType === "uint8" || hasOwnColours(raster, options)) return undefined;
+  const bands = shownBands(raster, options.bands);
   const key = `${raster.key}|${String(bands)}|${String(options.nodata)}`;
   let found = context.spreads.get(key);
   if (found === undefined) {

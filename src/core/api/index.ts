@@ -19,7 +19,7 @@ import { storageContracts } from "./storage.ts";
 import { stacContracts } from "./stac.ts";
 import { uiContracts } from "./ui.ts";
 import { requestContracts } from "./requests.ts";
-import { itemLayerContracts, mapContracts } from "./tiles.ts";
+import { collectionLayerContracts, itemLayerContracts, mapContracts } from "./tiles.ts";
 import { workflowContracts } from "./workflows.ts";
 
 /** The orchestrator's API, whole. */
@@ -37,6 +37,7 @@ export const contracts = [
   ...commandContracts,
   ...stacContracts,
   ...itemLayerContracts,
+  ...collectionLayerContracts,
   ...mapContracts,
   ...bootstrapContracts,
   ...platformContracts,

@@ -9,7 +9,7 @@ import { bandStatistics } from "../serving/statistics.ts";
 import { tileJson } from "../serving/tilejson.ts";
 import { defineContract } from "./contract.ts";
 import type { LayerShape } from "./layer-shape.ts";
-import { itemShape, layerErrors, tileParams } from "./layer-shape.ts";
+import { collectionParams, itemShape, layerErrors, tileParams } from "./layer-shape.ts";
 import { integer } from "./schemas.ts";
 
 const tileSize = z
@@ -30,10 +30,13 @@ const place = z.string().transform((text, context) => {
 });
 
 const whereBands = { bidx: renderQuery.bidx, nodata: renderQuery.nodata };
-const errors = [...layerErrors, "LAYER_UNREADABLE"] as const;
+const errors = [...layerErrors, "COLLECTION_NOT_FOUND", "LAYER_UNREADABLE"] as const;
 
-/** `family` goes into the operations' names, `base` is where the addresses hang. */
-export function layerContracts<
+/**
+ * What everything answers that can be put on a map. `family` goes into the operations' names, `base`
+ * is where the addresses hang.
+ */
+function shownContracts<
   const Family extends string,
   Params extends z.ZodRawShape,
   Query extends z.ZodRawShape,
@@ -63,6 +66,39 @@ export function layerContracts<
     }),
     defineContract({
       ...common,
+      id: `get${family}Point`,
+      path: `${base}/point/{place}`,
+      summary: "The values at longitude,latitude; null where nothing is.",
+      params: z.strictObject({ ...params, place }),
+      query: z.strictObject({ ...query, ...whereBands }),
+      response: pointValues,
+      errors: [...errors, "OUTSIDE_LAYER"],
+    }),
+    defineContract({
+      ...common,
+      id: `get${family}Map`,
+      path: `${base}/map`,
+      summary: "The layer on a map, as a page. Takes what its tiles take.",
+      params: z.strictObject(params),
+      query: z.strictObject({ ...query, ...renderQuery }),
+      response: z.string(),
+      media: "text/html",
+    }),
+  ] as const;
+}
+
+/** Of one raster also what only one file can say. */
+export function layerContracts<
+  const Family extends string,
+  Params extends z.ZodRawShape,
+  Query extends z.ZodRawShape,
+>(family: Family, base: string, shape: LayerShape<Params, Query>) {
+  const { params, query, access } = shape;
+  const common = { method: "GET", access, errors } as const;
+  return [
+    ...shownContracts(family, base, shape),
+    defineContract({
+      ...common,
       id: `get${family}Preview`,
       path: `${base}/preview`,
       summary: "The whole layer as one picture, in its own coordinate reference system.",
@@ -76,16 +112,6 @@ export function layerContracts<
       response: z.string(),
       media: "image/png",
       also: { 304: "As before." },
-    }),
-    defineContract({
-      ...common,
-      id: `get${family}Point`,
-      path: `${base}/point/{place}`,
-      summary: "The values at longitude,latitude; null where nothing is.",
-      params: z.strictObject({ ...params, place }),
-      query: z.strictObject({ ...query, ...whereBands }),
-      response: pointValues,
-      errors: [...errors, "OUTSIDE_LAYER"],
     }),
     defineContract({
       ...common,
@@ -105,16 +131,6 @@ export function layerContracts<
       query: z.strictObject(query),
       response: rasterInfo,
     }),
-    defineContract({
-      ...common,
-      id: `get${family}Map`,
-      path: `${base}/map`,
-      summary: "The layer on a map, as a page. Takes what its tiles take.",
-      params: z.strictObject(params),
-      query: z.strictObject({ ...query, ...renderQuery }),
-      response: z.string(),
-      media: "text/html",
-    }),
   ] as const;
 }
 
@@ -122,6 +138,13 @@ export const itemLayerContracts = layerContracts(
   "Item",
   "/stac/collections/{collection_id}/items/{item_id}",
   itemShape,
+);
+
+/** All rasters of a collection as one layer, the newest on top. */
+export const collectionLayerContracts = shownContracts(
+  "Collection",
+  "/stac/collections/{collection_id}",
+  { ...itemShape, params: collectionParams },
 );
 
 /** What the map page is made of: scripts, a style and the outline of the land. */

@@ -117,8 +117,8 @@ function rasterAsset(file: RasterFile, href: string, roles: string[]): StacAsset
     type: file.is_cog ? cogMedia : geotiffMedia,
     roles,
     "proj:code": crs.code,
-    // Without a code the definition itself has to be there.
-    ...(crs.code === null ? { "proj:wkt2": crs.wkt2 } : {}),
+    // Also beside a code: whoever shows the layer may not have the register that it is of.
+    "proj:wkt2": crs.wkt2,
     "proj:shape": [height, width],
     "proj:transform": [...transform],
     "proj:bbox": [...boundsOf({ width, height, transform })],

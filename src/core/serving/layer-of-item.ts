@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Bounds, Layer } from "./layer.ts";
+import type { Bounds, Layer, RasterLayer } from "./layer.ts";
 import type { LayerStyle } from "./style.ts";
 import { layerStyle } from "./style.ts";
 
@@ -9,6 +9,11 @@ const asset = z.looseObject({
   "rmhdag:table": z.string().optional(),
   "file:checksum": z.string().optional(),
   "proj:wkt2": z.string().nullish(),
+  "proj:code": z.string().nullish(),
+  "proj:shape": z.tuple([z.number(), z.number()]).optional(),
+  "proj:transform": z
+    .tuple([z.number(), z.number(), z.number(), z.number(), z.number(), z.number()])
+    .optional(),
 });
 const item = z.looseObject({
   id: z.string(),
@@ -21,6 +26,9 @@ const item = z.looseObject({
   }),
   assets: z.record(z.string(), asset),
 });
+
+/** Rasters that say what range a mosaic has: enough of them to be like the others. */
+export const mostSamples = 8;
 
 /** Undefined: the item has nothing that can be shown. */
 export function layerOfItem(given: unknown): Layer | undefined {
@@ -40,15 +48,34 @@ export function layerOfItem(given: unknown): Layer | undefined {
       kind: "raster",
       path: visual?.["rmhdag:path"] ?? dataPath,
       data_path: dataPath,
-      wkt2: data["proj:wkt2"] ?? null,
+      ...placeOf(data),
       version_tag: [changed, data["file:checksum"], visual?.["file:checksum"]].join("/"),
       ...common,
     };
+  }
+  const members = Object.entries(assets).flatMap(([key, tile]): RasterLayer[] => {
+    const path = tile["rmhdag:path"];
+    if (!/^tile_\d+$/.test(key) || path === undefined) return [];
+    const version_tag = [changed, tile["file:checksum"]].join("/");
+    return [{ kind: "raster", path, data_path: path, ...placeOf(tile), ...common, version_tag }];
+  });
+  if (members.length > 0) {
+    const samples = members.slice(0, mostSamples);
+    return { kind: "mosaic", members, samples, version_tag: changed, ...common };
   }
   const table = own("features")?.["rmhdag:table"];
   return table === undefined
     ? undefined
     : { kind: "vector", table, version_tag: changed, ...common };
+}
+
+function placeOf(data: z.infer<typeof asset>): Pick<RasterLayer, "wkt2" | "grid"> {
+  const { "proj:shape": shape, "proj:transform": transform } = data;
+  const grid =
+    shape === undefined || transform === undefined
+      ? undefined
+      : { code: data["proj:code"] ?? null, width: shape[1], height: shape[0], transform };
+  return { wkt2: data["proj:wkt2"] ?? null, grid };
 }
 
 /** The render extension's `default`; whatever else it holds is for other programs. */

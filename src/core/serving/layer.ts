@@ -1,3 +1,4 @@
+import type { Affine } from "./affine.ts";
 import type { LayerStyle } from "./style.ts";
 
 /** West, south, east, north in degrees. West > east: the layer crosses the antimeridian. */
@@ -19,6 +20,24 @@ export interface RasterLayer extends Served {
   readonly data_path: string;
   /** Of the data, when its file names a system that only this text explains. */
   readonly wkt2?: string | null;
+  /** Where the data lie, if the catalogue says so. */
+  readonly grid?: RasterGrid | undefined;
+}
+
+interface RasterGrid {
+  readonly code: string | null;
+  readonly width: number;
+  readonly height: number;
+  readonly transform: Affine;
+}
+
+/** Many rasters that are shown as one. */
+export interface MosaicLayer extends Served {
+  readonly kind: "mosaic";
+  /** The uppermost first. */
+  readonly members: readonly RasterLayer[];
+  /** Those that say in which range values are shown: the same for every tile, so that no seams show. */
+  readonly samples: readonly RasterLayer[];
 }
 
 export interface VectorLayer extends Served {
@@ -27,4 +46,4 @@ export interface VectorLayer extends Served {
 }
 
 /** What the serving routes show; who may see it was decided by whoever found it. */
-export type Layer = RasterLayer | VectorLayer;
+export type Layer = RasterLayer | MosaicLayer | VectorLayer;

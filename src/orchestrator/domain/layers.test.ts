@@ -95,7 +95,7 @@ const pathOf = async (
   preview = false,
 ) => {
   const layer = await resolveLayer(test.domain.db, { asset_id, version, preview }, viewer);
-  return layer.kind === "raster" ? layer.data_path : layer.table;
+  return layer.kind === "raster" ? layer.data_path : layer.kind === "vector" ? layer.table : "";
 };
 
 describe("an asset's address", () => {

@@ -70,7 +70,9 @@ function layerOf(version: AssetVersion, item: Layer | undefined): Layer | undefi
   }
   if (blob_path === null) return item;
   if (item?.kind === "raster" && item.data_path === blob_path) return item;
-  return { kind: "raster", path: blob_path, data_path: blob_path, ...common };
+  // Another revision of the same data lies in the same system.
+  const wkt2 = item?.kind === "raster" ? item.wkt2 : null;
+  return { kind: "raster", path: blob_path, data_path: blob_path, wkt2: wkt2 ?? null, ...common };
 }
 
 /** As its metadata says, and named so that every change is a new picture. */

@@ -48,7 +48,9 @@ export type LayerAnswers = ReturnType<typeof createLayerAnswers>;
 export function createLayerAnswers(raster: RasterServer, vector?: VectorAnswers) {
   function demandRaster(layer: Layer): RasterLayer {
     if (layer.kind === "raster") return layer;
-    throw new Problem("NOT_FOUND", "A layer of features has no pixels.");
+    const reason =
+      layer.kind === "vector" ? "features has no pixels" : "many rasters has no one file";
+    throw new Problem("NOT_FOUND", `A layer of ${reason}.`);
   }
   function demandVector(): VectorAnswers {
     if (vector !== undefined) return vector;
@@ -108,7 +110,8 @@ export function createLayerAnswers(raster: RasterServer, vector?: VectorAnswers)
       { params, query, signal }: Asked<{ place: { lon: number; lat: number } }, ValueQuery>,
     ) {
       const { bidx: bands, nodata } = query;
-      return raster.point(demandRaster(layer), params.place, { bands, nodata, signal });
+      const shown = layer.kind === "mosaic" ? layer : demandRaster(layer);
+      return raster.point(shown, params.place, { bands, nodata, signal });
     },
 
     async statistics(

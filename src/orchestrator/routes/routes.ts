@@ -23,6 +23,7 @@ import { storageRoutes } from "./storage.ts";
 import { stacRoutes } from "./stac.ts";
 import { uiRoutes } from "./ui.ts";
 import { requestRoutes } from "./requests.ts";
+import { collectionTileRoutes } from "./collection-tiles.ts";
 import { tileRoutes } from "./tiles.ts";
 import { workflowRoutes } from "./workflows.ts";
 
@@ -42,6 +43,7 @@ export function makeRoutes(deps: RouteDeps): Handlers<Contracts> {
     ...commandRoutes(deps),
     ...stacRoutes(deps),
     ...tileRoutes(deps),
+    ...collectionTileRoutes(deps),
     ...bootstrapRoutes(deps),
     ...platformRoutes(deps),
     ...requestRoutes(deps),

@@ -1,4 +1,4 @@
-import type { ApiRequest, Caller, Handlers } from "../../adapters/http/handler.ts";
+import type { ApiRequest, Handlers } from "../../adapters/http/handler.ts";
 import { Answer } from "../../adapters/http/handler.ts";
 import {
   findCollection,
@@ -21,14 +21,10 @@ import { once } from "../../core/once.ts";
 import { z } from "zod";
 import type { RouteDeps } from "./deps.ts";
 import { serveStored } from "./serve-stored.ts";
+import type { CollectionRequest } from "./collection-layer.ts";
 import type { ItemRequest } from "./item-layer.ts";
 import { runSearch } from "./stac-search.ts";
 import { notThere, viewerOf } from "./viewer.ts";
-
-interface CollectionRequest {
-  readonly params: { readonly collection_id: string };
-  readonly caller: Caller | undefined;
-}
 
 const geojson = { "content-type": "application/geo+json; charset=utf-8" };
 const schemaJson = { "content-type": "application/schema+json; charset=utf-8" };
