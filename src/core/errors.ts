@@ -100,18 +100,21 @@ export class Problem extends Error {
   readonly items: readonly ProblemItem[];
   /** When trying again makes sense, where that is known. */
   readonly retryAfterSeconds: number | undefined;
+  /** What HTTP says about it in headers. */
+  readonly headers: Readonly<Record<string, string>>;
 
   constructor(
     code: ErrorCode,
     detail: string,
     items: readonly ProblemItem[] = [],
-    options: { retryAfterSeconds?: number } = {},
+    options: { retryAfterSeconds?: number; headers?: Readonly<Record<string, string>> } = {},
   ) {
     super(detail);
     this.name = "Problem";
     this.code = code;
     this.items = items;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.headers = options.headers ?? {};
   }
 
   get status(): number {

@@ -140,7 +140,7 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
     const problem =
       known ??
       new Problem("INTERNAL", `This is our mistake. Tell us the request id ${request.id}.`);
-    reply.headers({ ...headers, "x-request-id": request.id });
+    reply.headers({ ...headers, ...problem.headers, "x-request-id": request.id });
     if (problem.code === "UNAUTHENTICATED") reply.header("www-authenticate", "Bearer");
     const retryAfter = problem.retryAfterSeconds ?? (problem.status === 503 ? 2 : undefined);
     if (retryAfter !== undefined) reply.header("retry-after", String(retryAfter));

@@ -46,7 +46,10 @@ export async function serveStored(
       ? parseRange(header("range"), found.bytes)
       : undefined;
   if (range === "unsatisfiable") {
-    throw new Problem("RANGE_NOT_SATISFIABLE", `The object has ${found.bytes} bytes.`);
+    // With the length a client knows what to ask for instead (RFC 9110, 15.5.17).
+    throw new Problem("RANGE_NOT_SATISFIABLE", `The object has ${found.bytes} bytes.`, [], {
+      headers: { "content-range": `bytes */${found.bytes}` },
+    });
   }
   // The server would read the body of a HEAD to its end before it throws it away.
   const isHead = request.method === "HEAD";
