@@ -3,7 +3,6 @@
  * keeps each in quotes: for batches of a thousand rows it took a fifth of an orchestrator's time.
  */
 const plain = /^[\w.:+-]+$/;
-const special = /["\\]/g;
 
 /** Undefined when there is something in it that is better left to the driver. */
 export function arrayLiteral(list: readonly unknown[]): string | undefined {
@@ -22,7 +21,7 @@ function elementLiteral(element: unknown): string | undefined {
       // An unquoted NULL, in any case, would be no string.
       return plain.test(element) && (element.length !== 4 || element.toUpperCase() !== "NULL")
         ? element
-        : `"${element.replace(special, "\\$&")}"`;
+        : `"${escaped(element)}"`;
     case "number":
     case "boolean":
       return String(element);
@@ -31,4 +30,10 @@ function elementLiteral(element: unknown): string | undefined {
     default:
       return element === null ? "NULL" : undefined;
   }
+}
+
+/** By strings and not by a pattern: JSON is full of quotes, and this takes half as long. */
+function escaped(text: string): string {
+  const whole = text.includes("\\") ? text.replaceAll("\\", "\\\\") : text;
+  return whole.replaceAll('"', '\\"');
 }
