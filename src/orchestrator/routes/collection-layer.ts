@@ -1,5 +1,8 @@
 import type { Caller } from "../../adapters/http/handler.ts";
-import { findCollection } from "../../adapters/postgres/queries/catalogue-collections.ts";
+import {
+  findCollection,
+  hasCollection,
+} from "../../adapters/postgres/queries/catalogue-collections.ts";
 import { searchItems } from "../../adapters/postgres/queries/catalogue-items.ts";
 import type { Queryable } from "../../adapters/postgres/queryable.ts";
 import type { Box } from "../../core/catalogue/boxes.ts";
@@ -16,16 +19,32 @@ export interface CollectionRequest {
 /** Items that one tile is made of, the newest first; as many as TiTiler takes. */
 const mostItems = 100;
 
-/** The rasters of a collection as one layer; of a tile only those that reach into it. */
+const world = [-180, -90, 180, 90] as const;
+
+/** The rasters of a collection as one layer. */
 export async function findCollectionLayer(
+  db: Queryable,
+  request: CollectionRequest,
+  box?: Box,
+): Promise<MosaicLayer> {
+  const { params, caller } = request;
+  const layer = await findCollectionTile(db, request, box);
+  const collection = await findCollection(db, viewerOf(caller), params.collection_id);
+  const [west = -180, south = -90, east = 180, north = 90] =
+    collection?.extent.spatial.bbox[0] ?? [];
+  const title = collection?.title ?? layer.title;
+  return { ...layer, title, bounds: [west, south, east, north] };
+}
+
+/** The same without asking what the collection covers, which takes longer than a tile may. */
+export async function findCollectionTile(
   db: Queryable,
   { params, caller }: CollectionRequest,
   box?: Box,
 ): Promise<MosaicLayer> {
   const viewer = viewerOf(caller);
   const { collection_id } = params;
-  const collection = await findCollection(db, viewer, collection_id);
-  if (collection === undefined) {
+  if (!(await hasCollection(db, viewer, collection_id))) {
     const detail = `There is no collection "${collection_id}".`;
     throw notThere(viewer, "COLLECTION_NOT_FOUND", detail);
   }
@@ -40,12 +59,10 @@ export async function findCollectionLayer(
   if (first === undefined) {
     throw new Problem("NOT_FOUND", `"${collection_id}" has no rasters that can be shown.`);
   }
-  const [west = -180, south = -90, east = 180, north = 90] =
-    collection.extent.spatial.bbox[0] ?? [];
   return {
     kind: "mosaic",
-    title: collection.title ?? collection_id,
-    bounds: [west, south, east, north],
+    title: collection_id,
+    bounds: world,
     style: first.style,
     members,
     samples,

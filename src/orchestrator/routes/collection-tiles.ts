@@ -2,7 +2,7 @@ import type { Handlers } from "../../adapters/http/handler.ts";
 import type { collectionLayerContracts } from "../../core/api/tiles.ts";
 import { tileBounds } from "../../core/serving/vector-tile-bounds.ts";
 import type { CollectionRequest } from "./collection-layer.ts";
-import { findCollectionLayer } from "./collection-layer.ts";
+import { findCollectionLayer, findCollectionTile } from "./collection-layer.ts";
 import type { RouteDeps } from "./deps.ts";
 
 /** A collection on the map: its rasters as one layer. */
@@ -16,7 +16,7 @@ export function collectionTileRoutes(
   return {
     getCollectionTile: async (request) => {
       const { z, x, y } = request.params;
-      const layer = await findCollectionLayer(db, request, tileBounds(z, x, y.y));
+      const layer = await findCollectionTile(db, request, tileBounds(z, x, y.y));
       return layers.tile(layer, request);
     },
     getCollectionTileJson: async (request) =>

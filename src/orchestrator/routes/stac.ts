@@ -2,6 +2,7 @@ import type { ApiRequest, Handlers } from "../../adapters/http/handler.ts";
 import { Answer } from "../../adapters/http/handler.ts";
 import {
   findCollection,
+  hasCollection,
   listCollections,
   sampleProperties,
 } from "../../adapters/postgres/queries/catalogue-collections.ts";
@@ -48,6 +49,14 @@ export function stacRoutes(
     const viewer = viewerOf(caller);
     const collection = await findCollection(db, viewer, params.collection_id);
     if (collection !== undefined) return collection;
+    const detail = `There is no collection "${params.collection_id}".`;
+    throw notThere(viewer, "COLLECTION_NOT_FOUND", detail);
+  }
+
+  /** As above, where nobody asks what it covers. */
+  async function checkCollection({ params, caller }: CollectionRequest): Promise<void> {
+    const viewer = viewerOf(caller);
+    if (await hasCollection(db, viewer, params.collection_id)) return;
     const detail = `There is no collection "${params.collection_id}".`;
     throw notThere(viewer, "COLLECTION_NOT_FOUND", detail);
   }
@@ -123,13 +132,13 @@ export function stacRoutes(
 
     stacCollectionQueryables: async (request) => {
       const { collection_id } = request.params;
-      await demandCollection(request);
+      await checkCollection(request);
       return queryables(request, `/stac/collections/${collection_id}/queryables`, collection_id);
     },
 
     stacItems: async (request) => {
       const { collection_id } = request.params;
-      await demandCollection(request);
+      await checkCollection(request);
       const found = await runSearch(db, viewerOf(request.caller), {
         request: { ...request.query, collections: [collection_id] },
         base: baseOf(request),

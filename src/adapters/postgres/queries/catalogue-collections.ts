@@ -25,6 +25,20 @@ export async function findCollection(
   return rows[0] && toCollection(rows[0]);
 }
 
+/** Without measuring what it covers. */
+export async function hasCollection(
+  db: Queryable,
+  viewer: Viewer,
+  collectionId: string,
+): Promise<boolean> {
+  const where = onlyVisible(new Conditions().add("collection_id = ?", collectionId), viewer);
+  const { rows } = await db.query(
+    `SELECT FROM dagapp.stac_collections AS collections WHERE ${where.toString()}`,
+    where.values,
+  );
+  return rows.length > 0;
+}
+
 export async function listCollections(
   db: Queryable,
   viewer: Viewer,
@@ -47,18 +61,15 @@ async function readCollections(
   viewer: Viewer,
   order: string,
 ): Promise<CollectionRow[]> {
-  const visible = visibleTo(viewer);
-  const items = `collection_id = collections.collection_id`;
-  if (visible !== undefined) {
-    const some = `EXISTS (SELECT FROM dagapp.stac_items AS items WHERE items.${items} AND ${visible})`;
-    where.always(viewer.reads ? `(item_count = 0 OR ${some})` : some);
-  }
+  onlyVisible(where, viewer);
+  const few = visibleTo(viewer, "few");
+  const all = visibleTo(viewer, "all");
   // Whoever has no token sees so few that all of them are measured; others nearly all, which is not.
   const coverage =
-    visible === undefined
+    few === undefined || all === undefined
       ? "coverage"
-      : `CASE WHEN ${viewer.reads ? hidesSome(visible, "collections.collection_id") : "true"}
-           THEN (SELECT counted.coverage FROM (${coverageText(`items.${items} AND ${visible}`)}) AS counted)
+      : `CASE WHEN ${viewer.reads ? hidesSome(few, "collections.collection_id") : "true"}
+           THEN (SELECT counted.coverage FROM (${coverageText(`${ofCollection} AND ${all}`)}) AS counted)
            ELSE coverage END`;
   const { rows } = await db.query<CollectionRow>(
     `SELECT collection_id, collection, ${coverage} AS coverage
@@ -66,6 +77,15 @@ async function readCollections(
     where.values,
   );
   return rows;
+}
+
+const ofCollection = "items.collection_id = collections.collection_id";
+
+function onlyVisible(where: Conditions, viewer: Viewer): Conditions {
+  const visible = visibleTo(viewer, "few");
+  if (visible === undefined) return where;
+  const some = `EXISTS (SELECT FROM dagapp.stac_items AS items WHERE ${ofCollection} AND ${visible})`;
+  return where.always(viewer.reads ? `(item_count = 0 OR ${some})` : some);
 }
 
 /** Some of the newest: enough to see which properties there are. */

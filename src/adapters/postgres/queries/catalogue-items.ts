@@ -7,6 +7,7 @@ import type { Database } from "../database.ts";
 import type { Queryable } from "../queryable.ts";
 import type { FilterTarget } from "./cql2.ts";
 import { filterToSql } from "./cql2.ts";
+import type { Reach } from "./catalogue-visibility.ts";
 import { visibleTo } from "./catalogue-visibility.ts";
 import { Conditions, cut } from "./conditions.ts";
 import { countRows } from "./count.ts";
@@ -34,8 +35,8 @@ export type ItemPlace = readonly string[];
  * Every read of an item goes through here, so that who may see what is decided in one place: the
  * relation to read from, with whatever conditions it needs.
  */
-export function visibleItems(where: Conditions, viewer: Viewer): string {
-  const condition = visibleTo(viewer);
+export function visibleItems(where: Conditions, viewer: Viewer, reach: Reach = "few"): string {
+  const condition = visibleTo(viewer, reach);
   if (condition !== undefined) where.always(condition);
   return "dagapp.stac_items AS items";
 }
@@ -111,7 +112,7 @@ export async function countItems(
   filter: ItemFilter,
 ): Promise<number | undefined> {
   const where = new Conditions();
-  const from = visibleItems(where, viewer);
+  const from = visibleItems(where, viewer, "all");
   const { filter: condition, ...rest } = filter;
   narrow(where, rest);
   const found = `FROM ${from} WHERE ${where.toString()}`;

@@ -14,25 +14,36 @@ const ofRequest = `FROM dagapp.requests AS request
   JOIN dagapp.geospatial_assets AS asset USING (asset_id)
   WHERE request.request_id = items.request_id`;
 
-const governed = `(EXISTS (SELECT ${ofVersion})
-  OR items.request_id IS NOT NULL AND EXISTS (SELECT ${ofRequest}))`;
+/**
+ * How many items are looked at. For a few each is looked up by an index; for all it is cheaper to read
+ * what is governed once, which the planner chooses for a page too (24 ms instead of 1 at 5,000
+ * versions) unless an OFFSET forbids it.
+ */
+export type Reach = "few" | "all";
+const endOf = (reach: Reach) => (reach === "few" ? "OFFSET 0" : "");
+
+function governed(reach: Reach): string {
+  return `(EXISTS (SELECT ${ofVersion} ${endOf(reach)})
+    OR items.request_id IS NOT NULL AND EXISTS (SELECT ${ofRequest} ${endOf(reach)}))`;
+}
 
 /** As `servedVersion` decides it for one asset. */
-function served(clearances: readonly string[]): string {
+function served(clearances: readonly string[], reach: Reach): string {
   const condition = `version.approval_state = 'approved' AND version.deleted_at IS NULL
     AND version.served_revision IS NOT NULL AND asset.deleted_at IS NULL
     AND (asset.exposure = 'all-versions'
       OR version.version_ordinal = asset.latest_approved_version_ordinal)
     AND asset.clearance_state IN (${clearances.map((each) => `'${each}'`).join(", ")})`;
-  return `(EXISTS (SELECT ${ofVersion} AND ${condition})
-    OR items.request_id IS NOT NULL AND EXISTS (SELECT ${ofRequest} AND ${condition}))`;
+  return `(EXISTS (SELECT ${ofVersion} AND ${condition} ${endOf(reach)})
+    OR items.request_id IS NOT NULL
+      AND EXISTS (SELECT ${ofRequest} AND ${condition} ${endOf(reach)}))`;
 }
 
 /** A condition on `items`; undefined for who sees all of them. */
-export function visibleTo({ reads, curates }: Viewer): string | undefined {
+export function visibleTo({ reads, curates }: Viewer, reach: Reach): string | undefined {
   if (curates) return undefined;
-  if (reads) return `(NOT ${governed} OR ${served(["ouo", "public"])})`;
-  return served(["public"]);
+  if (reads) return `(NOT ${governed(reach)} OR ${served(["ouo", "public"], reach)})`;
+  return served(["public"], reach);
 }
 
 /** Whether a collection has items that this condition hides. Only what is governed can be hidden. */
