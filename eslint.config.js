@@ -132,6 +132,7 @@ export default tseslint.config(
         performance: "readonly",
         fetch: "readonly",
         setTimeout: "readonly",
+        TextDecoder: "readonly",
       },
     },
   },

@@ -2,9 +2,11 @@
 import type { StyleSpecification } from "maplibre-gl";
 import { feature } from "topojson-client";
 import landUrl from "world-atlas/land-110m.json?url";
+import { unstitchGeometry } from "../../../src/core/serving/unstitch.ts";
 import { getJson } from "../api.ts";
 import { theme } from "../lib/theme.ts";
 
+type Area = GeoJSON.Polygon | GeoJSON.MultiPolygon;
 type Topology = Parameters<typeof feature>[0];
 
 let land: Promise<GeoJSON.GeoJSON> | undefined;
@@ -13,7 +15,16 @@ async function readLand(): Promise<GeoJSON.GeoJSON> {
   const topology = (await getJson(landUrl)) as Topology;
   const object = topology.objects["land"];
   if (object === undefined) throw new Error("the outlines hold no land");
-  return feature(topology, object);
+  const found = feature(topology, object);
+  const features = found.type === "FeatureCollection" ? found.features : [found];
+  // Made for globes: on a flat map Russia would draw a line around the world.
+  return {
+    type: "FeatureCollection",
+    features: features.map((each) => ({
+      ...each,
+      geometry: unstitchGeometry(each.geometry as Area) as Area,
+    })),
+  };
 }
 
 export async function baseStyle(): Promise<StyleSpecification> {

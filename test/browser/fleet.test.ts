@@ -1,0 +1,131 @@
+/** Operators at work: platforms and their keys, callbacks, and messages that were given up. */
+import type { Locator, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createPostgresBroker } from "../../src/adapters/broker/postgres-broker/create-postgres-broker.ts";
+import { createLogger } from "../../src/adapters/runtime/logger.ts";
+import { findChromium, seriousFindings } from "../support/browser.ts";
+import type { Console } from "../support/console.ts";
+import { openConsole } from "../support/console.ts";
+import type { TestDatabase } from "../support/database.ts";
+import { createTestDatabase } from "../support/database.ts";
+import { waitFor } from "../support/wait.ts";
+
+const definitions = {
+  echo_etl: `
+inputs:
+  dataset: { required: true }
+nodes:
+  process:
+    handler: echo
+    params: { dataset: "{{ inputs.dataset }}" }
+`,
+};
+const isOff = findChromium() === undefined;
+
+let database: TestDatabase;
+let opened: Console;
+let page: Page;
+
+const row = (text: string): Locator => page.locator("tbody tr", { hasText: text });
+const dialog = (): Locator => page.getByRole("dialog");
+
+/** The key that is shown, as it is shown this once. */
+async function takeSecret(): Promise<string> {
+  const secret = dialog().locator(".secret");
+  await secret.waitFor();
+  const text = (await secret.textContent()) ?? "";
+  await dialog().getByRole("button", { name: "I have kept it" }).click();
+  await secret.waitFor({ state: "detached" });
+  return text;
+}
+
+describe.skipIf(isOff)("the fleet in the console (skipped where there is no Chromium)", () => {
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    opened = await openConsole({ definitions, env: { DATABASE_URL: database.url } });
+    page = opened.page;
+    await opened.go("/fleet");
+  }, 180_000);
+
+  afterAll(async () => {
+    await opened.close();
+    await database.drop();
+  }, 90_000);
+
+  it("registers a platform, and says what is still missing", async () => {
+    await page.getByRole("button", { name: "New platform" }).click();
+    const save = dialog().getByRole("button", { name: "New platform" });
+    await dialog().getByLabel("Id", { exact: true }).fill("Birds!");
+    await dialog().getByLabel("Name", { exact: true }).fill("Birds of the world");
+    await dialog().getByLabel("References that identify").fill("survey_id");
+    await dialog().getByLabel("Hosts").fill("hooks.invalid");
+    await dialog().getByText("id: must hold lower-case letters").waitFor();
+    expect(await save.isDisabled()).toBe(true);
+    await dialog().getByLabel("Id", { exact: true }).fill("birds");
+    await save.click();
+    await row("Birds of the world").waitFor();
+    const found = await opened.client.getPlatform({ params: { platform_id: "birds" } });
+    expect(found).toMatchObject({ required_refs: ["survey_id"], is_active: true });
+  });
+
+  it("makes a key and shows it once, rotates it, and revokes it", async () => {
+    await page.getByRole("button", { name: "New key" }).click();
+    await dialog().getByLabel("Platform", { exact: true }).selectOption("birds");
+    await dialog().getByLabel("Whose it is").fill("portal");
+    await dialog().getByRole("button", { name: "New key" }).click();
+    const key = await takeSecret();
+    expect(key).toMatch(/^rmhk_[0-9a-f]{12}_/);
+    await row("portal").getByRole("button", { name: "Rotate" }).click();
+    await dialog().getByLabel("stays good").selectOption("no longer");
+    await dialog().getByRole("button", { name: "Rotate" }).click();
+    expect(await takeSecret()).not.toBe(key);
+    expect(await page.content()).not.toContain(key);
+    const newest = row("portal").filter({ has: page.getByRole("button", { name: "Revoke" }) });
+    await newest.first().getByRole("button", { name: "Revoke" }).click();
+    await dialog().getByRole("button", { name: "Revoke" }).click();
+    await waitFor(
+      async () => {
+        const { items } = await opened.client.listKeys({ query: { platform_id: "birds" } });
+        return items.some(({ revoked_at }) => revoked_at !== null);
+      },
+      { what: "a revoked key" },
+    );
+    await row("portal").getByText("revoked").first().waitFor();
+  });
+
+  it("sends a callback again", async () => {
+    await opened.client.submitAsset({
+      body: {
+        ...{ platform_id: "birds", platform_refs: { survey_id: "1" }, version_label: "a" },
+        ...{ workflow_id: "echo_etl", inputs: { dataset: "x" } },
+        callback_url: "https://hooks.invalid/done",
+      },
+    });
+    const again = row("hooks.invalid").getByRole("button", { name: "Send again" });
+    await again.first().click();
+    const cli = await dialog().getByRole("button", { name: "CLI" }).getAttribute("title");
+    expect(cli).toMatch(/^rmhdag callbacks redeliver \S+$/);
+    await dialog().getByRole("button", { name: "Send again" }).click();
+    await page.getByText("It is sent again").waitFor();
+  });
+
+  it("shows messages that were given up, and puts them back", async () => {
+    const log = createLogger({ level: "silent", format: "json" });
+    const { db, url } = database;
+    const broker = createPostgresBroker({ db, url, holder: "test", log });
+    await broker.publish("functionapp-tasks", [{ id: "nonsense", body: "no task at all" }]);
+    await broker.close();
+    await page.getByRole("button", { name: /Show the 1 dead letters? of functionapp/ }).click();
+    await page.getByText("InvalidMessage").waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await row("no task at all").getByRole("button", { name: "Put back" }).click();
+    await dialog().getByRole("button", { name: "Put back" }).click();
+    await page.getByText("1 message back on functionapp-tasks").waitFor();
+  });
+
+  it("has no serious barrier in the dark either, and never broke its own policy", async () => {
+    await page.emulateMedia({ colorScheme: "dark" });
+    expect(await seriousFindings(page)).toEqual([]);
+    expect(opened.complaints).toEqual([]);
+  });
+});
