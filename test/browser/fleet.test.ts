@@ -70,7 +70,9 @@ describe.skipIf(isOff)("the fleet in the console (skipped where there is no Chro
 
   it("makes a key and shows it once, rotates it, and revokes it", async () => {
     await page.getByRole("button", { name: "New key" }).click();
-    await dialog().getByLabel("Platform", { exact: true }).selectOption("birds");
+    await dialog()
+      .getByLabel(/^Platform/)
+      .selectOption("birds");
     await dialog().getByLabel("Whose it is").fill("portal");
     await dialog().getByRole("button", { name: "New key" }).click();
     const key = await takeSecret();
@@ -115,7 +117,7 @@ describe.skipIf(isOff)("the fleet in the console (skipped where there is no Chro
     const broker = createPostgresBroker({ db, url, holder: "test", log });
     await broker.publish("functionapp-tasks", [{ id: "nonsense", body: "no task at all" }]);
     await broker.close();
-    await page.getByRole("button", { name: /Show the 1 dead letters? of functionapp/ }).click();
+    await page.getByRole("button", { name: /^1 show dead letters of functionapp/ }).click();
     await page.getByText("InvalidMessage").waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     await row("no task at all").getByRole("button", { name: "Put back" }).click();

@@ -34,13 +34,13 @@ export function Queues() {
                   ) : (
                     <button
                       className="link error-text"
-                      aria-label={`Show the ${number(dead)} dead letters of ${queue}`}
                       aria-expanded={open === queue}
                       onClick={() => {
                         setOpen(open === queue ? undefined : queue);
                       }}
                     >
                       {number(dead)} show
+                      <span className="visually-hidden"> dead letters of {queue}</span>
                     </button>
                   ),
               },
