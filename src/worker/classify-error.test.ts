@@ -52,3 +52,14 @@ it("makes any message and any details storable", () => {
   expect(error.message).not.toContain("\0");
   expect(error.details).toBeUndefined();
 });
+
+it("calls a full disk by one name, and says what helps", () => {
+  const full = Object.assign(new Error("ENOSPC: no space left on device, write"), {
+    code: "ENOSPC",
+  });
+  expect(classifyError(full)).toMatchObject({
+    code: "DISK_FULL",
+    category: "transient",
+    message: expect.stringContaining("larger one") as string,
+  });
+});

@@ -138,9 +138,8 @@ describe.skipIf(fixtures === undefined)("a worker whose disk is full", () => {
         await copyFile(source, path.join(bronze, "countries.geojson"));
         await withWorker({ GDAL_ENGINE, WORKER_CONCURRENCY: "1" }, async () => {
           const jobs = [
-            // Refused before the work, because it needs a multiple of what it reads.
+            // Both ask before they begin, because they need a multiple of what they read.
             { handler: "raster", blob_path: "bronze/rgb_utm18_nodata0.tif" },
-            // Told by the system in the middle of it.
             { handler: "vector", blob_path: "bronze/countries.geojson" },
           ];
           for (const inputs of jobs) {

@@ -1,6 +1,7 @@
 /** Brings the file and what belongs to it into the task's folder, under names of our own. */
 import { mkdir, open } from "node:fs/promises";
 import path from "node:path";
+import { ensureSpace } from "../../../adapters/gdal/ensure-space.ts";
 import { looksLike } from "../../../core/vector/file-signature.ts";
 import type { SourceFormat } from "../../../core/vector/source-format.ts";
 import { endingOf, formatOf, knownEndings } from "../../../core/vector/source-format.ts";
@@ -29,6 +30,7 @@ export async function fetchSource(
   const ending = endingOf(blob_path);
   const source = await context.sources.resolve(blob_path, container);
   const options = { signal: context.signal };
+  await ensureSpace(context.workDir, (await source.head())?.bytes ?? 0);
   if (ending === ".zip") {
     const archive = path.join(context.workDir, "source.zip");
     await source.fetchTo(archive, options);

@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
+import { stat } from "node:fs/promises";
 import path from "node:path";
+import { ensureSpace } from "../../../adapters/gdal/ensure-space.ts";
 import { hasPostgis } from "../../../adapters/postgres/queries/geo-tables.ts";
 import type { TableToLoad } from "../../../adapters/postgres/repositories/geo-loads.ts";
 import { beginLoad } from "../../../adapters/postgres/repositories/geo-loads.ts";
@@ -37,6 +39,9 @@ const suffixes = {
   polygon: "_polygons",
 } as const satisfies Record<Kind, string>;
 
+/** The rows as text, and the chunks that are made of them. */
+const spaceFactor = 3;
+
 /** Everything is computed before the database is asked for anything but its kind of geometry. */
 export const prepareVector = defineHandler("vector_prepare", async (params, context) => {
   const database = demandDatabase(context);
@@ -52,9 +57,12 @@ export const prepareVector = defineHandler("vector_prepare", async (params, cont
   };
   const { assign, findings } = await decideCrs(source, layer, asked, context);
 
+  // Of a full disk GDAL says many things, or nothing and writes half: so it is asked before and after.
+  await ensureSpace(context.workDir, spaceFactor * (await stat(source.file)).size);
   context.progress(10, "looking at every feature");
   const found = { file: source.file, openArgs: options.args, layer };
   const { survey, dump } = await readFeatures({ ...found, assignCrs: assign }, context);
+  await ensureSpace(context.workDir, 0);
   if (survey.featureCount === 0) throw refuseEmpty(layer, []);
 
   context.progress(50, "writing chunks");
