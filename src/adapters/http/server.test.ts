@@ -1,3 +1,4 @@
+import { EventEmitter, once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -283,5 +284,38 @@ describe("an error of ours", () => {
 
   it("never logs a token", () => {
     expect(logged.join("\n")).not.toMatch(/Bearer|rmhdag_session/);
+  });
+});
+
+describe("closing", () => {
+  it("gives the answers that are due, and does not wait for who only keeps a connection", async () => {
+    const steps = new EventEmitter();
+    const slow = await buildServer({
+      contracts: [echo],
+      handlers: {
+        echo: async ({ body }: { body: { text: string } }) => {
+          steps.emit("begun");
+          await once(steps, "due");
+          return { text: body.text };
+        },
+      },
+      access: createAccessPolicy([{ name: "op", sha256: hashToken("op"), access: ["operate"] }]),
+      log,
+    });
+    const { url } = await slow.listen({ host: "127.0.0.1", port: 0 });
+    const silent = connect(Number(new URL(url).port), "127.0.0.1");
+    await once(silent, "connect");
+    const begun = once(steps, "begun");
+    const asked = fetch(`${url}/things/a`, {
+      method: "POST",
+      headers: { ...auth, "content-type": "application/json" },
+      body: JSON.stringify({ text: "hi", size: 1 }),
+    });
+    await begun;
+    const closed = slow.close();
+    steps.emit("due");
+    expect(await (await asked).json()).toEqual({ text: "hi" });
+    await closed;
+    silent.destroy();
   });
 });

@@ -4,6 +4,7 @@
  * and whatever goes wrong in any of them is answered as problem+json.
  */
 import { randomUUID } from "node:crypto";
+import type { ServerResponse } from "node:http";
 import websocket from "@fastify/websocket";
 import fastify from "fastify";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -91,6 +92,11 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
     ...limitsOf(options.patience),
   });
   if (options.patience !== undefined) app.server.maxConnections = options.patience.mostConnections;
+  const inFlight = new Set<ServerResponse>();
+  app.server.on("request", (_request, response) => {
+    inFlight.add(response);
+    response.once("close", () => inFlight.delete(response));
+  });
   await app.register(websocket, { options: { maxPayload: 1024 } });
   acceptJsonOnly(app);
 
@@ -263,7 +269,16 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
       }
       return { url: await app.listen({ host, port }) };
     },
-    close: () => app.close(),
+    close: async () => {
+      // Node waits a minute for a client that is connected and asks nothing, as clients do to be
+      // ready. Whoever has no answer coming is let go.
+      const letGo = setInterval(() => {
+        if (inFlight.size === 0) app.server.closeAllConnections();
+      }, 50);
+      await app.close().finally(() => {
+        clearInterval(letGo);
+      });
+    },
   };
 }
 
