@@ -12,6 +12,9 @@ interface Block {
   readonly before: string;
 }
 
+/** Names that every program reads. */
+const common = "adapters/runtime/environment.ts";
+
 const readme = readFileSync(path.join(root, "README.md"), "utf8");
 
 function blocks(): Block[] {
@@ -98,8 +101,9 @@ describe("the README", () => {
 
   it("lists every variable that a program reads, and no other", async () => {
     const declared = new Set(["TEST_DATABASE_URL", "CHROMIUM"]);
-    for (const program of ["orchestrator", "worker", "cli"]) {
-      const text = await readFile(path.join(root, "src", program, "config.ts"), "utf8");
+    const programs = ["orchestrator", "worker", "cli"].map((program) => `${program}/config.ts`);
+    for (const file of [...programs, common]) {
+      const text = await readFile(path.join(root, "src", file), "utf8");
       for (const [, inSchema, read] of text.matchAll(
         /^ {2,4}([A-Z][A-Z_]+):|env(?:ironment)?\["([A-Z_]+)"\]/gm,
       )) {
@@ -113,7 +117,8 @@ describe("the README", () => {
   });
 
   it("leaves those of the gateway to its own page, which lists them all", async () => {
-    const text = await readFile(path.join(root, "src/gateway/config.ts"), "utf8");
+    const files = ["gateway/config.ts", common].map((file) => path.join(root, "src", file));
+    const text = (await Promise.all(files.map((file) => readFile(file, "utf8")))).join("\n");
     const page = await readFile(path.join(root, "docs/gateway.md"), "utf8");
     const read = [...text.matchAll(/^ {2}([A-Z][A-Z_]+):/gm)].map(([, name = ""]) => name);
     const listed = [...page.matchAll(/^\| `([A-Z][A-Z_]+)` /gm)].map(([, name = ""]) => name);

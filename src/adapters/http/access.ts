@@ -44,7 +44,7 @@ export interface Approach extends Came {
   /** A POST, or the opening of a socket. */
   readonly changes: boolean;
   /** Any other header, by its lower-case name. */
-  header(name: string): string | undefined;
+  readonly header: (name: string) => string | undefined;
 }
 
 export const sessionCookie = "rmhdag_session";
