@@ -9,6 +9,8 @@ export default defineConfig({
       {
         test: {
           name: "core",
+          // Nothing pure leaves a trace: each file anew would only load the same modules again.
+          isolate: false,
           include: ["src/core/**/*.test.ts", "ui/src/**/*.test.ts"],
           testTimeout: 60_000,
         },

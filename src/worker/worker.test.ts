@@ -343,6 +343,8 @@ describe("a worker process", () => {
     });
     workers.push(worker);
     expect(await worker.ended).toBe(2);
-    expect(worker.output()).toMatch(/\/DATABASE_URL: .*postgres:\/\/.*\/WORKER_CONCURRENCY:/s);
+    expect(worker.output()).toMatch(
+      /^ {2}DATABASE_URL: .*postgres:\/\/.*\n {2}WORKER_CONCURRENCY: /m,
+    );
   });
 });

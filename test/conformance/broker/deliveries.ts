@@ -15,6 +15,7 @@ export function describeDeliveries(bench: BrokerBench): void {
       answers.push(await delivery.complete(), await delivery.complete());
     });
     await empty(broker, queue);
+    await waitFor(() => answers.length > 0, { what: "both answers" });
     expect(seen.map(({ id, body, deliveryCount }) => ({ id, body, deliveryCount }))).toEqual([
       { id: "a", body: "body of a", deliveryCount: 1 },
     ]);

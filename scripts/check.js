@@ -1,0 +1,36 @@
+/**
+ * `npm run check`: every check at once, two at a time, as each keeps one core busy. What fails is told
+ * whole, at the end of its own check; the others are finished all the same.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+
+/** The longest first. */
+const checks = ["lint", "generated", "types", "format", "unused"];
+const atOnce = 2;
+
+const waiting = [...checks];
+const failed = [];
+await Promise.all(
+  Array.from({ length: atOnce }, async () => {
+    for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) await check(name);
+  }),
+);
+if (failed.length > 0) {
+  process.stderr.write(`\nfailed: ${failed.map((name) => `npm run check:${name}`).join(", ")}\n`);
+  process.exit(1);
+}
+
+async function check(name) {
+  const child = spawn("npm", ["run", "--silent", `check:${name}`], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const output = [];
+  child.stdout.on("data", (chunk) => output.push(chunk));
+  child.stderr.on("data", (chunk) => output.push(chunk));
+  const [code] = await once(child, "close");
+  process.stdout.write(`${code === 0 ? "✓" : "✗"} check:${name}\n`);
+  if (code === 0) return;
+  failed.push(name);
+  for (const chunk of output) process.stdout.write(chunk);
+}
