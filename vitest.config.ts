@@ -1,9 +1,11 @@
 import { defineConfig } from "vitest/config";
+import { LongestFirst } from "./test/support/longest-first.ts";
 
 export default defineConfig({
   test: {
     // Two cores are the smallest machine that this runs on; more workers only fight over them.
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     reporters: ["default", "./test/support/summary-reporter.ts"],
     projects: [
       {

@@ -1,0 +1,26 @@
+import type { TestSpecification } from "vitest/node";
+import { BaseSequencer } from "vitest/node";
+
+/** Those that take a minute and more, the longest first. */
+const longest = [
+  "test/faults/crash-matrix.test.ts",
+  "test/faults/chaos.test.ts",
+  "test/system/cli.test.ts",
+  "test/browser/console.test.ts",
+  "test/browser/layers.test.ts",
+  "test/system/programs.test.ts",
+  "test/faults/database.test.ts",
+  "test/faults/fencing.test.ts",
+  "test/system/raster.test.ts",
+];
+
+/** One that begins last would be waited for alone, with the other core idle. */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => {
+      const place = longest.findIndex((name) => moduleId.endsWith(name));
+      return place < 0 ? longest.length : place;
+    };
+    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b));
+  }
+}
