@@ -7,6 +7,7 @@ import { apply } from "../../core/serving/affine.ts";
 import { toBounds, toOwnLongitude } from "../../core/serving/coverage.ts";
 import type { ImageFormat } from "../../core/serving/image-format.ts";
 import type { Bounds, MosaicLayer, RasterLayer } from "../../core/serving/layer.ts";
+import type { Picture } from "../../core/serving/paint.ts";
 import type { PointValues, RasterInfo } from "../../core/serving/raster-info.ts";
 import type { RenderOptions } from "../../core/serving/render-options.ts";
 import { optionsKey } from "../../core/serving/render-options.ts";
@@ -184,8 +185,7 @@ export function createRasterServer(options: RasterServerOptions): RasterServer {
       const size = { width: tileSize, height: tileSize };
       const context = { blocks, spreads, signal: shared };
       const picture = await renderMosaic(rasters, box, size, wanted, context);
-      const shown = picture ?? { ...size, ...empty(tileSize) };
-      return encodeImage(shown, chooseEncoding(format, shown.isOpaque));
+      return encode(picture ?? emptyOf(size), format);
     });
   }
 
@@ -207,8 +207,7 @@ export function createRasterServer(options: RasterServerOptions): RasterServer {
         const context = { blocks, spreads, signal: shared };
         const size = { width: tileSize, height: tileSize };
         const picture = await renderBox(raster, tileBox(tile), size, wanted, context);
-        const shown = picture ?? { ...size, ...empty(tileSize) };
-        return encodeImage(shown, chooseEncoding(format, shown.isOpaque));
+        return encode(picture ?? emptyOf(size), format);
       });
     },
 
@@ -218,7 +217,7 @@ export function createRasterServer(options: RasterServerOptions): RasterServer {
       return keep(key, signal, async (shared) => {
         const context = { blocks, spreads, signal: shared };
         const picture = await renderWhole(raster, mostSide, wanted, context);
-        return encodeImage(picture, chooseEncoding(format, picture.isOpaque));
+        return encode(picture, format);
       });
     },
 
@@ -280,8 +279,9 @@ function unlessOutside(error: unknown): undefined {
   if (!(error instanceof Problem) || error.code !== "OUTSIDE_LAYER") throw error;
 }
 
-function chooseEncoding(format: ImageFormat | "auto", isOpaque: boolean): ImageFormat {
-  return format === "auto" ? (isOpaque ? "jpeg" : "png") : format;
+/** A picture with holes needs a format that has them. */
+function encode(picture: Picture, format: ImageFormat | "auto"): Promise<Uint8Array> {
+  return encodeImage(picture, format === "auto" ? (picture.isOpaque ? "jpeg" : "png") : format);
 }
 
 /** Nothing asked for that would change the file's own colours. */
@@ -294,8 +294,8 @@ function shownPath(layer: RasterLayer, wanted: RenderOptions): string {
   return isPlain(wanted) ? layer.path : layer.data_path;
 }
 
-function empty(tileSize: number): { rgba: Uint8Array; isOpaque: boolean } {
-  return { rgba: new Uint8Array(tileSize * tileSize * 4), isOpaque: false };
+function emptyOf(size: { readonly width: number; readonly height: number }): Picture {
+  return { ...size, rgba: new Uint8Array(size.width * size.height * 4), isOpaque: false };
 }
 
 function checkBands(raster: RasterFile, asked: readonly number[] | undefined): readonly number[] {

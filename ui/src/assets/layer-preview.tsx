@@ -5,10 +5,9 @@ import { useStore } from "../lib/store.ts";
 import type { MapLayer } from "../map/layer.ts";
 import { LazyMap } from "../map/lazy-map.tsx";
 import type { Picked } from "../map/map-view.tsx";
+import { PickedValues } from "../map/picked-values.tsx";
 import { SwipeMap } from "../map/swipe.tsx";
 import { useTiles } from "../map/use-tiles.ts";
-import { JsonView } from "../parts/json-view.tsx";
-import { Card } from "../parts/page.tsx";
 import { Notice } from "../parts/states.tsx";
 import type { LayerLook } from "./layer-look.ts";
 import { lookQuery } from "./layer-look.ts";
@@ -81,13 +80,7 @@ export function LayerPreview({
           The layer cannot be shown: {explain(tiles.error)}
         </p>
       )}
-      <Card title="What lies there">
-        {picked === undefined ? (
-          <p className="dim">Click on the layer to read its values or attributes.</p>
-        ) : (
-          <JsonView value={picked} label="values" />
-        )}
-      </Card>
+      <PickedValues values={picked} />
     </div>
   );
 }

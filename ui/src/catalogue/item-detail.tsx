@@ -1,3 +1,4 @@
+import { PickedValues } from "../map/picked-values.tsx";
 import { CopyId } from "../parts/copy.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { JsonView } from "../parts/json-view.tsx";
@@ -25,13 +26,7 @@ export function ItemDetail({ item, base, picked }: { item: Item; base: string; p
           <JsonView value={item.properties} label="properties" />
         </div>
       </Card>
-      <Card title="What lies there">
-        {picked === undefined ? (
-          <p className="dim">Click on the layer to read its values or attributes.</p>
-        ) : (
-          <JsonView value={picked} label="values" />
-        )}
-      </Card>
+      <PickedValues values={picked} />
     </div>
   );
 }
