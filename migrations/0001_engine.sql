@@ -196,6 +196,11 @@ CREATE TABLE dagapp.dag_orchestrators (
   host         text NOT NULL,
   pid          integer NOT NULL,
   version      text NOT NULL,
+  -- Where workers reach it directly, and what they prove that they may; absent: they do not.
+  link_address text,
+  link_key     text,
+  -- It shows jobs live: whoever writes an event notifies.
+  watches      boolean NOT NULL DEFAULT false,
   started_at   timestamptz NOT NULL DEFAULT now(),
   heartbeat_at timestamptz NOT NULL DEFAULT now()
 ) WITH (fillfactor = 50);

@@ -293,6 +293,9 @@ CREATE TABLE dagapp.dag_orchestrators (
   host text NOT NULL,
   pid integer NOT NULL,
   version text NOT NULL,
+  link_address text,
+  link_key text,
+  watches boolean NOT NULL DEFAULT false,
   started_at timestamp with time zone NOT NULL DEFAULT now(),
   heartbeat_at timestamp with time zone NOT NULL DEFAULT now()
 )

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { createPostgresBroker } from "../adapters/broker/postgres-broker/create-postgres-broker.ts";
 import { maintainQueues } from "../adapters/broker/postgres-broker/maintain.ts";
+import { release } from "../adapters/broker/postgres-broker/settle.ts";
 import { parseNetworks } from "../adapters/net/check-address.ts";
 import type { AccessPolicy } from "../adapters/http/access.ts";
 import { createHttpMetrics } from "../adapters/http/http-metrics.ts";
@@ -42,12 +43,15 @@ import { createOutputStore } from "./engine/output-store.ts";
 import { createSetAside } from "./engine/set-aside.ts";
 import type { Engine } from "./engine/start-engine.ts";
 import { startEngine } from "./engine/start-engine.ts";
+import { Links } from "./links/links.ts";
+import { serveLinks } from "./links/serve-links.ts";
 import { makeVerbs } from "./jobs/make-verbs.ts";
 import { createCommands } from "./routes/command-registry.ts";
 import { createFeatureAnswers } from "./routes/features.ts";
 import { createLayerAnswers } from "./routes/layers.ts";
 import { createJobStreams } from "./routes/job-streams.ts";
 import { makeRoutes } from "./routes/routes.ts";
+import { createEventWatch } from "./routes/watch-events.ts";
 import { createWorkflowRegistry } from "./workflows/registry.ts";
 
 /** Beside src/ as beside dist/. */
@@ -98,6 +102,17 @@ export async function startOrchestrator(
   const graphs = createGraphCache(db);
   const storage = await openStorage(config.storage);
   const hot = openHotDatabase({ url, applicationName: `${ownerId} engine`, onConnectionLost });
+  const links = new Links({
+    onTold: () => {
+      engine.wake();
+    },
+    giveBack: (leases) => {
+      release(db, leases).catch((err: unknown) => {
+        log.warn({ err, messages: leases.length }, "not given back: their leases will run out");
+      });
+    },
+  });
+  const door = await serveLinks(config.link, links, log.child({ part: "links" }));
   const deps: EngineDeps = {
     db: hot,
     broker,
@@ -109,19 +124,25 @@ export async function startOrchestrator(
     outputs: createOutputStore(storage),
     setAside: createSetAside(log),
     ends: createJobEnds(db),
+    links,
     env: config.templateEnv,
   };
   const engine = await startEngine(
     deps,
-    { ...config, maintain: () => maintainQueues(db) },
+    {
+      ...config,
+      link: { address: door.address, key: door.key },
+      maintain: () => maintainQueues(db),
+    },
     ears.hear,
     log.child({ part: "engine" }),
   );
 
+  const watch = createEventWatch(db, ownerId, ears.hear, log);
   const streams = createJobStreams({
     db,
     graphs,
-    listen: (wake) => ears.hear(["dag_events"], wake),
+    listen: (wake) => watch.listen(wake),
     onError: (err) => {
       log.warn({ err }, "a live stream could not be served");
     },
@@ -182,10 +203,12 @@ export async function startOrchestrator(
         name: "live streams",
         stop: async () => {
           streams.close();
+          await watch.stop();
         },
       },
       { name: "server", stop: () => server.close() },
       { name: "domain", stop: () => services.stop() },
+      { name: "links", stop: () => door.close() },
       { name: "engine", stop: () => engine.stop() },
       { name: "broker", stop: () => broker.close() },
       { name: "listener", stop: () => ears.close() },
@@ -247,7 +270,10 @@ async function serve(
     version,
     uiFiles: await openStaticFiles(uiFolder),
     status: () => ({ owner_id: ownerId, started_at: startedAt, ...engine.status() }),
-    metrics: () => [...engineMetrics(engine.counters), http.collect()],
+    metrics: () => [
+      ...engineMetrics({ ...engine.counters, ...deps.links.counters }),
+      http.collect(),
+    ],
   });
   return buildServer({
     contracts,

@@ -24,6 +24,7 @@ export interface WorkerConfig {
   readonly concurrency: number;
   readonly callbackUrl: string | undefined;
   readonly serviceToken: string | undefined;
+  readonly mayLink: boolean;
   readonly failPoint: z.output<typeof failPointSpec> | undefined;
   readonly logLevel: string;
   readonly logFormat: "json" | "text";
@@ -57,6 +58,7 @@ const environment = z
     WORKER_SHUTDOWN_SECONDS: seconds(30),
     DAG_CALLBACK_URL: z.url({ protocol: /^https?$/ }).optional(),
     DAG_SERVICE_TOKEN: z.string().min(1).optional(),
+    WORKER_LINKS: z.enum(["true", "false"]).default("true"),
     RMHDAG_FAIL_POINT: failPointSpec.optional(),
     ...logEnvironment,
     RMHDAG_DATA_DIR: z.string().min(1).default(".rmhdag"),
@@ -78,6 +80,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): WorkerConfig {
     concurrency: settings.WORKER_CONCURRENCY,
     callbackUrl: settings.DAG_CALLBACK_URL,
     serviceToken: settings.DAG_SERVICE_TOKEN,
+    mayLink: settings.WORKER_LINKS === "true",
     failPoint: settings.RMHDAG_FAIL_POINT,
     logLevel: settings.LOG_LEVEL,
     logFormat: settings.LOG_FORMAT,

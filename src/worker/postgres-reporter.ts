@@ -11,6 +11,7 @@ import type { TaskLogRow } from "../adapters/postgres/repositories/task-logs.ts"
 import { createBatcher } from "../adapters/runtime/batcher.ts";
 import type { Logger } from "../adapters/runtime/logger.ts";
 import { createLater } from "./later.ts";
+import type { WorkerLinks } from "./links.ts";
 import type { Outcome, Reporter, RunningTask } from "./reporter.ts";
 
 export interface PostgresReporterOptions {
@@ -18,6 +19,8 @@ export interface PostgresReporterOptions {
   /** Connections that commit asynchronously: for what is done again should the server lose it. */
   readonly leaseDb: Queryable;
   readonly workerId: string;
+  /** The shorter way to an orchestrator, where there is one. */
+  readonly links?: Pick<WorkerLinks, "tell"> | undefined;
   readonly log: Logger;
 }
 
@@ -28,7 +31,7 @@ const longestPauseMs = 5000;
 const attempts = 60;
 
 export function createPostgresReporter(options: PostgresReporterOptions): Reporter {
-  const { db, leaseDb, workerId, log } = options;
+  const { db, leaseDb, workerId, links, log } = options;
 
   const reports = createBatcher<LeasedResultRow, Settled>({
     maxItems: maxReports,
@@ -65,6 +68,12 @@ export function createPostgresReporter(options: PostgresReporterOptions): Report
     }
   }
 
+  /** What a link may have lost is told again: whoever comes second finds no lease. */
+  async function tell(row: LeasedResultRow): Promise<Settled> {
+    const settled = await links?.tell(row);
+    return settled === undefined || settled === "again" ? reports.add(row) : settled;
+  }
+
   /** One row that the database refuses must not take the others of its batch with it. */
   async function recordSingly(
     batch: readonly LeasedResultRow[],
@@ -85,7 +94,7 @@ export function createPostgresReporter(options: PostgresReporterOptions): Report
       const row = toRow(task, outcome, workerId);
       const { delivery } = task;
       if (delivery.settleWith !== undefined) {
-        return delivery.settleWith((lease) => reports.add({ ...row, lease }));
+        return delivery.settleWith((lease) => tell({ ...row, lease }));
       }
       // First the result: between the two a crash brings the message back, and the result is known.
       return recordResults(db, [row]).then(() => delivery.complete());

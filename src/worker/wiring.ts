@@ -3,6 +3,7 @@ import path from "node:path";
 import { createPostgresBroker } from "../adapters/broker/postgres-broker/create-postgres-broker.ts";
 import { openLeaseDatabase } from "../adapters/postgres/hot-database.ts";
 import { openDatabase } from "../adapters/postgres/database.ts";
+import { shareListener } from "../adapters/postgres/share-listener.ts";
 import type { Logger } from "../adapters/runtime/logger.ts";
 import { createGdal } from "../adapters/gdal/create-gdal.ts";
 import { openStorage } from "../adapters/storage/open-storage.ts";
@@ -14,6 +15,7 @@ import { consume } from "./consume.ts";
 import { executeTask } from "./execute-task.ts";
 import { createHeartbeat } from "./heartbeat.ts";
 import { createHttpReporter } from "./http-reporter.ts";
+import { createWorkerLinks } from "./links.ts";
 import { createPostgresReporter } from "./postgres-reporter.ts";
 import { handlers } from "./registry.ts";
 import { makeWorkFolder } from "./work-folder.ts";
@@ -34,10 +36,22 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     applicationName: `${workerId} leases`,
     onConnectionLost,
   });
-  const broker = createPostgresBroker({ db, leaseDb, url, holder: workerId, log });
+  const ears = shareListener(url, {
+    applicationName: `${workerId} listen`,
+    onError: (err) => {
+      log.warn({ err }, "the connection that listens was lost");
+    },
+  });
+  const { hear } = ears;
+  const broker = createPostgresBroker({ db, leaseDb, url, holder: workerId, log, hear });
+  // Who reports over HTTP does so because there is no other way to its orchestrator.
+  const links =
+    config.callbackUrl === undefined && config.mayLink
+      ? createWorkerLinks({ db, hear, workerId, log })
+      : undefined;
   const reporter =
     config.callbackUrl === undefined
-      ? createPostgresReporter({ db, leaseDb, workerId, log })
+      ? createPostgresReporter({ db, leaseDb, workerId, links, log })
       : createHttpReporter({
           callbackUrl: config.callbackUrl,
           serviceToken: config.serviceToken,
@@ -77,6 +91,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     broker,
     queues: config.queues,
     concurrency: config.concurrency,
+    hands: links,
     execute: (delivery) => executeTask(parts, delivery),
     log,
   });
@@ -99,11 +114,14 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
 
   return {
     stopSteps: [
+      { name: "hands", stop: () => links?.sayBye() ?? Promise.resolve() },
       { name: "tasks", stop: () => consumption.close({ graceMs: config.graceMs }) },
       { name: "reports", stop: () => reporter.close() },
+      { name: "links", stop: () => links?.close() ?? Promise.resolve() },
       { name: "heartbeat", stop: () => heartbeat.stop() },
       { name: "work folder", stop: () => work.remove() },
       { name: "broker", stop: () => broker.close() },
+      { name: "listener", stop: () => ears.close() },
       {
         name: "database",
         stop: () => Promise.all([db.close(), leaseDb.close(), database?.close()]),

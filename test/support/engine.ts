@@ -18,6 +18,7 @@ import { createJobEnds } from "../../src/orchestrator/engine/job-ends.ts";
 import { StateCache } from "../../src/orchestrator/engine/job-state.ts";
 import { createOutputStore } from "../../src/orchestrator/engine/output-store.ts";
 import { createSetAside } from "../../src/orchestrator/engine/set-aside.ts";
+import { Links } from "../../src/orchestrator/links/links.ts";
 import { tick } from "../../src/orchestrator/engine/tick.ts";
 import { prepareJob, submitJobs } from "../../src/orchestrator/jobs/submit-jobs.ts";
 import type { SubmitAnswer, SubmitRequest } from "../../src/orchestrator/verbs.ts";
@@ -59,6 +60,7 @@ export class TestEngine {
       outputs: createOutputStore(createLocalStorage(folder)),
       setAside: createSetAside(log),
       ends: createJobEnds(db),
+      links: new Links({ onTold: () => undefined, giveBack: () => undefined }),
       env: {},
     };
     for (const queue of taskQueues) {

@@ -1,3 +1,4 @@
+import type { HandedMessage } from "../../core/link.ts";
 import type { Transaction } from "../postgres/queryable.ts";
 
 /**
@@ -14,6 +15,16 @@ export interface Broker {
     messages: readonly OutMessage[],
     options?: { tx?: Transaction },
   ): Promise<void>;
+  /**
+   * Present where messages can go to consumers directly: they are leased to these holders from the
+   * start, one each, and whoever publishes hands them over when the transaction is committed.
+   */
+  publishHeld?(
+    queue: string,
+    messages: readonly OutMessage[],
+    holders: readonly string[],
+    options: { tx: Transaction },
+  ): Promise<readonly HandedMessage[]>;
   /**
    * Takes back what belongs to these groups (jobs): waiting messages are removed, and the signal of
    * a running handler is aborted with `cancelled`. Effective when the transaction commits. Check
@@ -91,6 +102,8 @@ const abortMessages: Readonly<Record<AbortCause, string>> = {
 export interface LeaseToken {
   readonly message_id: number;
   readonly deliveries: number;
+  /** Of a message that was handed over: by whom. */
+  readonly via?: object;
 }
 
 export interface Delivery {
@@ -128,6 +141,21 @@ export type DeliveryHandler = (delivery: Delivery) => Promise<void>;
 export interface ConsumeOptions {
   /** Handlers that run at once in this process. */
   readonly maxInFlight: number;
+  /** Publishers that may hand messages over beside the queue. */
+  readonly hands?: Hands;
+}
+
+export interface Hands {
+  attach(queue: string, consumer: HandedConsumer): { changed(): void; close(): void };
+}
+
+/** A consumer as those see it who hand messages over. */
+export interface HandedConsumer {
+  /** How many it would take now: none while its queue may hold some, which are older. */
+  room(): number;
+  take(messages: readonly HandedMessage[], via: object): void;
+  /** Takes what is leased to this process and was never handed over: its publisher is gone. */
+  adopt(): Promise<void>;
 }
 
 export interface Subscription {

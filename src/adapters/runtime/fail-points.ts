@@ -32,6 +32,8 @@ export const failPoints = [
   "accept.before_submit",
   "accept.before_settle",
   "accept.after_settle",
+  "link.before_hand",
+  "link.told",
   "recover.before",
   "recover.dead_letters_told",
   "recover.after",

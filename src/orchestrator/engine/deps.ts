@@ -8,6 +8,7 @@ import type { JobEnds } from "./job-ends.ts";
 import type { StateCache } from "./job-state.ts";
 import type { OutputStore } from "./output-store.ts";
 import type { SetAside } from "./set-aside.ts";
+import type { Links } from "../links/links.ts";
 import type { WorkflowRegistry } from "../workflows/registry.ts";
 
 /** What the engine's verbs use. `wiring.ts` makes the real ones, a test its own. */
@@ -24,6 +25,7 @@ export interface EngineDeps {
   readonly outputs: OutputStore;
   readonly setAside: SetAside;
   readonly ends: JobEnds;
+  readonly links: Links;
   /** The allow-listed environment that templates may read. */
   readonly env: JsonObject;
 }

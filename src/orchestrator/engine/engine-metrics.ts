@@ -1,16 +1,21 @@
 import type { Metric } from "../../adapters/http/prometheus.ts";
+import type { LinkCounters } from "../links/links.ts";
 import type { EngineCounters } from "./start-engine.ts";
 
-const help: Record<keyof EngineCounters, string> = {
+type Counters = EngineCounters & LinkCounters;
+
+const help: Record<keyof Counters, string> = {
   ticks: "Transactions that looked for work.",
   results: "Results of tasks that were processed.",
   jobsSettled: "Jobs that ticks evaluated.",
   jobsClaimed: "Jobs taken over from owners that were gone.",
   recovered: "Tasks failed because their worker did not report them.",
+  handed: "Tasks handed to a linked worker.",
+  told: "Results told by a linked worker.",
 };
 
-export function engineMetrics(counters: Readonly<EngineCounters>): readonly Metric[] {
-  return (Object.keys(help) as (keyof EngineCounters)[]).map((key) => ({
+export function engineMetrics(counters: Readonly<Counters>): readonly Metric[] {
+  return (Object.keys(help) as (keyof Counters)[]).map((key) => ({
     name: `rmhdag_engine_${key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}_total`,
     help: help[key],
     type: "counter",

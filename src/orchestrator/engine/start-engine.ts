@@ -1,7 +1,8 @@
 import { hostname } from "node:os";
 import type { Subscription } from "../../adapters/broker/broker.ts";
 import type { Hear } from "../../adapters/postgres/share-listener.ts";
-import { beat, signOff } from "../../adapters/postgres/repositories/ownership.ts";
+import type { OrchestratorIdentity } from "../../adapters/postgres/repositories/ownership.ts";
+import { beat, signOff, tellLinks } from "../../adapters/postgres/repositories/ownership.ts";
 import type { Logger } from "../../adapters/runtime/logger.ts";
 import { reach } from "../../adapters/runtime/fail-points.ts";
 import { createService } from "../../adapters/runtime/service.ts";
@@ -20,6 +21,8 @@ export interface EngineSettings {
   readonly orphanScanSeconds: number;
   readonly recoverSeconds: number;
   readonly messageLostSeconds: number;
+  /** Where workers reach this orchestrator directly. */
+  readonly link?: OrchestratorIdentity["link"];
   /** The broker's own housekeeping. */
   readonly maintain: () => Promise<unknown>;
 }
@@ -59,7 +62,8 @@ export async function startEngine(
   const counters = { ticks: 0, results: 0, jobsSettled: 0, jobsClaimed: 0, recovered: 0 };
   let lastTickAt: string | null = null;
   let lastError: string | null = null;
-  const identity = { owner_id: deps.ownerId, host: hostname(), pid: process.pid, version };
+  const { link } = settings;
+  const identity = { owner_id: deps.ownerId, host: hostname(), pid: process.pid, version, link };
   // Before anything else: a job whose owner has no heartbeat is an orphan.
   await beat(deps.db, identity);
 
@@ -125,6 +129,7 @@ export async function startEngine(
     ticking.wake();
   });
   for (const service of services) service.start();
+  if (link !== undefined) await tellLinks(deps.db);
   const jobs: Subscription = await consumeJobs(deps, settings.jobQueue);
 
   return {

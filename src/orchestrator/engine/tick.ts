@@ -9,6 +9,8 @@ import {
 } from "../../adapters/postgres/repositories/nodes.ts";
 import type { TaskResultRow, Which, Work } from "../../adapters/postgres/repositories/work.ts";
 import { findWork } from "../../adapters/postgres/repositories/work.ts";
+import { recordTold } from "../../adapters/postgres/repositories/reports.ts";
+import type { Settled } from "../../adapters/broker/broker.ts";
 import { isOutage } from "../../adapters/postgres/outage.ts";
 import { reach } from "../../adapters/runtime/fail-points.ts";
 import type { Report } from "../../core/dag/facts.ts";
@@ -19,6 +21,8 @@ import { graphOfJob } from "./deps.ts";
 import type { JobState } from "./job-state.ts";
 import type { ResultNote } from "./settle-job.ts";
 import { inResult, settleJob } from "./settle-job.ts";
+import { Handing } from "../links/handing.ts";
+import type { Told } from "../links/links.ts";
 import { WriteBatch } from "./write-batch.ts";
 
 /** Results that one transaction takes: more would only make the next one wait longer. */
@@ -76,13 +80,22 @@ async function settleTogether(
   tried: string[],
 ): Promise<TickReport> {
   const touched: JobState[] = [];
+  const handing = new Handing(deps.links);
+  const told = which.only === undefined ? deps.links.takeTold(batchSize) : [];
+  let settled: readonly Settled[] = [];
   try {
     const report = await deps.db.transaction(async (tx) => {
       // A repeat after a deadlock starts from the database and not from half-changed states.
       forget(deps, touched);
-      return await runTick(deps, tx, which, touched, tried);
+      handing.undo();
+      const recorded = record(tx, told);
+      const found = await runTick(deps, tx, which, touched, tried, handing);
+      settled = await recorded;
+      return found;
     });
     if (report.jobs > 0) reach("tick.after_commit");
+    deps.links.answer(told, settled);
+    await handing.leave();
     for (const state of touched) {
       if (isFinished(state.status)) deps.ends.tell(state.row.job_id, state.status);
       else deps.cache.keep(state);
@@ -90,8 +103,25 @@ async function settleTogether(
     return report;
   } catch (error) {
     forget(deps, touched);
+    handing.undo();
+    // What one of them broke must not keep the others waiting: their workers tell the database.
+    deps.links.answer(
+      told,
+      told.map(() => "again"),
+    );
     throw error;
   }
+}
+
+/** Leaves with the question for work, which then finds what was told as if it had been waiting. */
+function record(tx: Transaction, told: readonly Told[]): Promise<readonly Settled[]> {
+  const recorded = recordTold(
+    tx,
+    told.map(({ result }) => result),
+  );
+  // Its failure is that of whoever asks next.
+  recorded.catch(() => undefined);
+  return recorded;
 }
 
 function forget(deps: EngineDeps, touched: JobState[]): void {
@@ -105,6 +135,7 @@ async function runTick(
   which: Which,
   touched: JobState[],
   tried: string[],
+  handing: Handing,
 ): Promise<TickReport> {
   const work = await findWork(tx, deps.ownerId, batchSize, which);
   tried.splice(0, Infinity, ...work.jobs.map((job) => job.job_id));
@@ -135,7 +166,7 @@ async function runTick(
     for (const { seq } of results) batch.processed.push(seq);
   }
   reach("tick.before_write");
-  await batch.write(tx, deps.broker);
+  await batch.write(tx, deps.broker, handing);
   reach("tick.before_commit");
   return { ...idle, results: batch.processed.length, jobs: states.size, more: work.more };
 }

@@ -15,6 +15,7 @@ import {
 import { completeChildren, emptyInbox } from "../../adapters/postgres/repositories/work.ts";
 import { reach } from "../../adapters/runtime/fail-points.ts";
 import type { TaskMessage } from "../../core/messages.ts";
+import type { Handing } from "../links/handing.ts";
 import type { EndedJob } from "../domain/record-ends.ts";
 import { recordEnds } from "../domain/record-ends.ts";
 
@@ -58,7 +59,8 @@ export class WriteBatch {
     this.ended.push(...other.ended);
   }
 
-  async write(tx: Transaction, broker: Broker): Promise<void> {
+  /** Without `handing` all messages go to their queues. */
+  async write(tx: Transaction, broker: Broker, handing?: Handing): Promise<void> {
     this.writeCompleted(tx);
     if (this.newNodes.length > 0) insertNodes(tx, this.newNodes);
     if (this.newNodes.length > 0) reach("write.nodes_inserted");
@@ -80,7 +82,10 @@ export class WriteBatch {
       await broker.withdraw(this.stopped, { tx });
       reach("write.messages_withdrawn");
     }
-    for (const [queue, messages] of this.byQueue()) await broker.publish(queue, messages, { tx });
+    for (const [queue, messages] of this.byQueue()) {
+      const left = handing?.take(tx, broker, queue, messages) ?? messages;
+      if (left.length > 0) await broker.publish(queue, left, { tx });
+    }
     if (this.messages.length > 0) reach("write.messages_published");
   }
 

@@ -24,6 +24,7 @@ import type { JobState } from "../engine/job-state.ts";
 import { nextEvent } from "../engine/record-events.ts";
 import { settleJob } from "../engine/settle-job.ts";
 import { WriteBatch } from "../engine/write-batch.ts";
+import { Handing } from "../links/handing.ts";
 import type { CurrentWorkflow } from "../workflows/registry.ts";
 import type { SubmitAnswer, SubmitRequest } from "../verbs.ts";
 
@@ -90,15 +91,23 @@ export async function submitJobs(
   deps: EngineDeps,
   prepared: readonly PreparedJob[],
 ): Promise<readonly (SubmitAnswer | Problem)[]> {
-  const { answers, states } = await deps.db.transaction(async (tx) => {
-    reach("submit.before_write");
-    const created = await createJobs(deps, tx, prepared);
-    reach("submit.before_commit");
-    return created;
-  });
-  reach("submit.after_commit");
-  keepStates(deps, states);
-  return answers;
+  const handing = new Handing(deps.links);
+  try {
+    const { answers, states } = await deps.db.transaction(async (tx) => {
+      handing.undo();
+      reach("submit.before_write");
+      const created = await createJobs(deps, tx, prepared, handing);
+      reach("submit.before_commit");
+      return created;
+    });
+    reach("submit.after_commit");
+    keepStates(deps, states);
+    await handing.leave();
+    return answers;
+  } catch (error) {
+    handing.undo();
+    throw error;
+  }
 }
 
 /** Once the transaction that created them is committed. */
@@ -114,6 +123,7 @@ export async function createJobs(
   deps: EngineDeps,
   tx: Transaction,
   prepared: readonly PreparedJob[],
+  handing?: Handing,
 ): Promise<{ answers: readonly (SubmitAnswer | Problem)[]; states: readonly JobState[] }> {
   const begun: Begun[] = [];
   for (const one of firstOfEachKey(prepared)) begun.push(await begin(deps, tx, one));
@@ -125,7 +135,7 @@ export async function createJobs(
   const created = begun.filter(({ first }) => inserted.has(first.job_id));
   const batch = new WriteBatch();
   for (const one of created) batch.add(one.batch);
-  await batch.write(tx, deps.broker);
+  await batch.write(tx, deps.broker, handing);
   const earlier = await findEarlier(tx, prepared, inserted);
   const states = created.map(({ state }) => state);
   const byId = new Map(states.map((state) => [state.row.job_id, state]));

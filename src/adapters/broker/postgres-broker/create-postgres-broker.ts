@@ -15,6 +15,7 @@ import type { Broker, BrokerCapabilities, LeaseToken, Settled } from "../broker.
 import { queueChannel, withdrawnChannel } from "./columns.ts";
 import { ensureQueue, readDeadLetters, readDepth, readLeaseMs, requeue } from "./inspect.ts";
 import { openLeaseDatabase } from "../../postgres/hot-database.ts";
+import { publishHeld } from "./hand.ts";
 import { publish } from "./publish.ts";
 import { startRenewal } from "./renewal.ts";
 import type { Renewal } from "./renewal.ts";
@@ -113,15 +114,16 @@ export function createPostgresBroker(options: PostgresBrokerOptions): Broker {
     capabilities,
     ensureQueue: (queue, spec) => ensureQueue(db, queue, spec),
     publish: (queue, messages, { tx } = {}) => publish(tx ?? db, queue, messages),
+    publishHeld: (queue, messages, holders, { tx }) => publishHeld(tx, queue, messages, holders),
     withdraw: (groups, { tx }) => withdraw(tx, groups),
-    consume: async (queue, { maxInFlight }, handler) => {
+    consume: async (queue, { maxInFlight, hands }, handler) => {
       if (closed) throw new Error("This broker is closed.");
       const leaseMs = await readLeaseMs(db, queue);
       // A lease that ran out is to be seen before a second one would have.
       pollMs = Math.min(pollMs, leaseMs / 2);
       const { renewal, hear } = (consuming ??= startConsuming());
       const parts = { db: leases(), completions, renewal, holder, log };
-      const subscription = subscribe({ ...parts, queue, leaseMs, maxInFlight, handler });
+      const subscription = subscribe({ ...parts, queue, leaseMs, maxInFlight, hands, handler });
       subscriptions.add(subscription);
       const ear = hear([queueChannel(queue)], () => {
         subscription.wake();

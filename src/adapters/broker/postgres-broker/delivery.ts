@@ -30,7 +30,8 @@ export function createDelivery(
   message: Fetched,
   { onSettling }: DeliveryEvents,
 ): HeldDelivery {
-  const lease: LeaseToken = { message_id: message.message_id, deliveries: message.deliveries };
+  const { message_id, deliveries, via } = message;
+  const lease: LeaseToken = { message_id, deliveries, ...(via === undefined ? {} : { via }) };
   let told: Set<(reason: DeliveryAborted) => void> | undefined;
   let controller: AbortController | undefined;
   let aborted: DeliveryAborted | undefined;

@@ -1,14 +1,10 @@
+import type { HandedMessage } from "../../../core/link.ts";
 import type { Queryable } from "../../postgres/queryable.ts";
 import { messageColumns } from "./columns.ts";
 
-export interface Fetched {
-  readonly message_id: number;
-  readonly priority: number;
-  readonly deliveries: number;
-  readonly handed_back: number;
-  readonly message_key: string;
-  readonly headers: Readonly<Record<string, string | number | boolean>> | null;
-  readonly body: string;
+export interface Fetched extends HandedMessage {
+  /** By whom it was handed over, when it was. */
+  readonly via?: object;
 }
 
 export interface FetchResult {

@@ -11,11 +11,12 @@
  */
 import type { Logger } from "../../runtime/logger.ts";
 import { timeoutHeader } from "../broker.ts";
-import type { DeliveryHandler, Subscription } from "../broker.ts";
+import type { DeliveryHandler, Hands, Subscription } from "../broker.ts";
 import { createDelivery } from "./delivery.ts";
 import type { DeliveryDependencies, HeldDelivery } from "./delivery.ts";
 import { fetchMessages } from "./fetch.ts";
 import type { Fetched } from "./fetch.ts";
+import { fetchUnheard } from "./hand.ts";
 import type { Renewal } from "./renewal.ts";
 import { release } from "./settle.ts";
 import { showDue } from "./sweep.ts";
@@ -24,6 +25,7 @@ export interface SubscriptionOptions extends DeliveryDependencies {
   readonly queue: string;
   readonly leaseMs: number;
   readonly maxInFlight: number;
+  readonly hands: Hands | undefined;
   readonly holder: string;
   readonly renewal: Renewal;
   readonly handler: DeliveryHandler;
@@ -87,6 +89,7 @@ export function subscribe(options: SubscriptionOptions): PostgresSubscription {
       if (next === undefined) break;
       start(next.one);
     }
+    attached?.changed();
     if (closing || pumping !== undefined || !mayHaveMore) return;
     // Not for every single one that is short: each fetch brings many, and the slots do not wait.
     if (room() < Math.max(1, wantedAhead() / 2)) return;
@@ -106,7 +109,7 @@ export function subscribe(options: SubscriptionOptions): PostgresSubscription {
     try {
       const { messages, dueInMs } = await fetchMessages(db, queue, wanted, leaseMs, options.holder);
       failures = 0;
-      if (messages.length > 0) await take(messages);
+      await take(messages);
       if (dueInMs !== null && dueInMs <= 0) {
         await showDue(db, queue);
         mayHaveMore = true;
@@ -126,6 +129,7 @@ export function subscribe(options: SubscriptionOptions): PostgresSubscription {
 
   async function take(messages: readonly Fetched[]): Promise<void> {
     const held = messages.map((message) => hold(message));
+    if (messages.length === 0) return;
     if (closing) return giveBack(held);
     renewal.hold(
       held.map((one) => ({
@@ -174,6 +178,31 @@ export function subscribe(options: SubscriptionOptions): PostgresSubscription {
     });
     return held;
   }
+
+  async function adopt(): Promise<void> {
+    const heard = [...running.keys(), ...ahead.map(({ one }) => one)];
+    const ids = heard.map(({ lease }) => lease.message_id);
+    const messages = await fetchUnheard(db, queue, options.holder, ids);
+    // Those that were handed over meanwhile are known by now.
+    const known = new Set([...running.keys()].map(({ lease }) => lease.message_id));
+    for (const { one } of ahead) known.add(one.lease.message_id);
+    await accept(messages.filter(({ message_id }) => !known.has(message_id)));
+  }
+
+  async function accept(messages: readonly Fetched[]): Promise<void> {
+    await take(messages);
+    pump();
+  }
+
+  const attached = options.hands?.attach(queue, {
+    room: () => (closing || mayHaveMore || pumping !== undefined ? 0 : Math.max(0, room())),
+    take: (messages, via) => {
+      accept(messages.map((message) => ({ ...message, via }))).catch((err: unknown) => {
+        log.warn({ err, queue }, "not given back: their leases will run out");
+      });
+    },
+    adopt,
+  });
 
   const startedAt = new Map<HeldDelivery, number>();
 
@@ -233,6 +262,7 @@ export function subscribe(options: SubscriptionOptions): PostgresSubscription {
   async function close({ graceMs = defaultGraceMs }: { graceMs?: number } = {}): Promise<void> {
     if (closing) return;
     closing = true;
+    attached?.close();
     clearTimeout(timer);
     await pumping;
     clearTimeout(returnTimer);

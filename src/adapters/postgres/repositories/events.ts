@@ -12,11 +12,16 @@ export interface NewEvent {
   readonly event_data: JsonObject | null;
 }
 
-/** Written with the change they speak of; whoever watches is woken when both are committed. */
+/**
+ * Written with the change they speak of; whoever watches is woken when both are committed. While
+ * nobody does, nobody is: commits that notify wait for each other, disk and all.
+ */
 export function insertEvents(tx: Transaction, events: readonly NewEvent[]): void {
   const column = <K extends keyof NewEvent>(key: K) => events.map((event) => event[key]);
   tx.send(
-    `WITH woken AS (SELECT pg_notify('dag_events', ''))
+    `WITH woken AS (
+       SELECT CASE WHEN EXISTS (SELECT FROM dagapp.dag_orchestrators WHERE watches)
+         THEN pg_notify('dag_events', '') END)
      INSERT INTO dagapp.dag_job_events
        (job_id, seq, event_type, event_status, node_id, task_id, event_data)
      SELECT job_id, seq, type, status::dagapp.event_status, node_id, task_id, data::jsonb

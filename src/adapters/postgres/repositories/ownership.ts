@@ -5,16 +5,58 @@ export interface OrchestratorIdentity {
   readonly host: string;
   readonly pid: number;
   readonly version: string;
+  /** Where workers reach it directly. */
+  readonly link?: { readonly address: string; readonly key: string } | undefined;
 }
+
+/** Orchestrators that can be linked to have come or gone. */
+export const linksChannel = "dag_links";
 
 /** One row and one update per beat, however many jobs the orchestrator owns. */
 export async function beat(db: Queryable, who: OrchestratorIdentity): Promise<void> {
   await db.query(
-    `INSERT INTO dagapp.dag_orchestrators (owner_id, host, pid, version) VALUES ($1, $2, $3, $4)
+    `INSERT INTO dagapp.dag_orchestrators (owner_id, host, pid, version, link_address, link_key)
+     VALUES ($1, $2, $3, $4, $5, $6)
      ON CONFLICT (owner_id) DO UPDATE SET host = excluded.host, pid = excluded.pid,
-       version = excluded.version, heartbeat_at = now()`,
-    [who.owner_id, who.host, who.pid, who.version],
+       version = excluded.version, link_address = excluded.link_address,
+       link_key = excluded.link_key, heartbeat_at = now()`,
+    [
+      who.owner_id,
+      who.host,
+      who.pid,
+      who.version,
+      who.link?.address ?? null,
+      who.link?.key ?? null,
+    ],
   );
+}
+
+/** From when it is committed on, events are notified. */
+export async function setWatching(db: Queryable, ownerId: string, watches: boolean): Promise<void> {
+  await db.query(`UPDATE dagapp.dag_orchestrators SET watches = $2 WHERE owner_id = $1`, [
+    ownerId,
+    watches,
+  ]);
+}
+
+/** To all workers: there is somebody to link to. */
+export async function tellLinks(db: Queryable): Promise<void> {
+  await db.query(`SELECT pg_notify($1, '')`, [linksChannel]);
+}
+
+export interface LinkRow {
+  readonly owner_id: string;
+  readonly link_address: string;
+  readonly link_key: string;
+}
+
+export async function findLinks(db: Queryable): Promise<readonly LinkRow[]> {
+  const { rows } = await db.query<LinkRow>(
+    `SELECT owner_id, link_address, link_key FROM dagapp.dag_orchestrators
+     WHERE link_address IS NOT NULL AND link_key IS NOT NULL
+       AND heartbeat_at > now() - interval '2 minutes'`,
+  );
+  return rows;
 }
 
 /** Its jobs have no owner from this moment on, and the next scan of anybody takes them. */

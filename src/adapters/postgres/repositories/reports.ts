@@ -3,7 +3,7 @@
  * message is one statement: neither can happen without the other.
  */
 import type { LeaseToken, Settled } from "../../broker/broker.ts";
-import type { Queryable } from "../queryable.ts";
+import type { Queryable, Transaction } from "../queryable.ts";
 
 export interface TaskResultRow {
   readonly task_id: string;
@@ -27,7 +27,7 @@ told AS (
 )`;
 
 /** `started_at` is the lease's own time: the database's clock, and no clock of the worker's. */
-const recordReportsText = `
+const recordText = (wake: string) => `
 WITH incoming AS (
   SELECT * FROM unnest($1::bigint[], $2::integer[], $3::text[], $4::text[], $5::text[], $6::text[],
     $7::text[], $8::text[], $9::text[])
@@ -46,29 +46,46 @@ recorded AS (
   FROM gone ON CONFLICT (task_id) DO NOTHING RETURNING task_id, job_id
 ),
 ${toInbox}
-SELECT array_agg(message_id::float8) AS accepted,
-  CASE WHEN count(*) > 0 THEN pg_notify('dag_wake', '') END
-FROM gone`;
+SELECT array_agg(message_id::float8) AS accepted ${wake} FROM gone`;
+const recordReportsText = recordText(", CASE WHEN count(*) > 0 THEN pg_notify('dag_wake', '') END");
+const recordToldText = recordText("");
 
 /**
  * Answers for each result, in the order given: `lost` when its lease was no longer held, and then
  * nothing was recorded. Give it connections that commit asynchronously.
  */
-export async function recordReports(
+export function recordReports(
   db: Queryable,
   reports: readonly LeasedResultRow[],
+): Promise<Settled[]> {
+  return record(db, reports, recordReportsText, "dag_record_reports");
+}
+
+/** The same by an orchestrator, which was told and looks at once: nobody has to be woken. */
+export function recordTold(
+  tx: Transaction,
+  reports: readonly LeasedResultRow[],
+): Promise<Settled[]> {
+  return record(tx, reports, recordToldText, "dag_record_told");
+}
+
+async function record(
+  db: Queryable,
+  reports: readonly LeasedResultRow[],
+  text: string,
+  name: string,
 ): Promise<Settled[]> {
   if (reports.length === 0) return [];
   // In the order of their messages, so that two statements on the same leases cannot deadlock.
   const ordered = [...reports].sort((a, b) => a.lease.message_id - b.lease.message_id);
   const { rows } = await db.query<{ accepted: number[] | null }>(
-    recordReportsText,
+    text,
     [
       ordered.map(({ lease }) => lease.message_id),
       ordered.map(({ lease }) => lease.deliveries),
       ...columns(ordered),
     ],
-    "dag_record_reports",
+    name,
   );
   const accepted = new Set(rows[0]?.accepted ?? []);
   return reports.map(({ lease }) => (accepted.has(lease.message_id) ? "ok" : "lost"));
