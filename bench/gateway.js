@@ -209,7 +209,7 @@ async function open(port) {
 async function start(name, env) {
   const port = await freePort();
   const portName = `${name.toUpperCase()}_PORT`;
-  const child = spawn(process.execPath, [path.join(root, `dist/${name}/main.js`)], {
+  const child = spawn(process.execPath, [path.join(root, `dist/programs/${name}.js`)], {
     env: { PATH: process.env.PATH, LOG_FORMAT: "text", [portName]: String(port), ...env },
     stdio: ["ignore", "pipe", "inherit"],
   });

@@ -12,7 +12,7 @@ export async function startProgram(name, env, { cpuProf } = {}) {
     cpuProf === undefined
       ? []
       : ["--cpu-prof", "--cpu-prof-interval=200", `--cpu-prof-dir=${cpuProf}`];
-  const file = fileURLToPath(new URL(`dist/${name}/main.js`, root));
+  const file = fileURLToPath(new URL(`dist/programs/${name}.js`, root));
   const child = spawn(process.execPath, [...profile, "--import", endWithParent, file], {
     env: { PATH: process.env.PATH, LOG_LEVEL: "info", LOG_FORMAT: "json", ...env },
     stdio: ["ignore", "pipe", "inherit", "ipc"],

@@ -108,7 +108,7 @@ export class Fleet {
 
   private async start(name: string, env: Record<string, string>): Promise<Program> {
     this.folder ??= await mkdtemp(path.join(tmpdir(), "rmhdag-fleet-"));
-    const child = spawn(process.execPath, [path.join(root, `dist/${name}/main.js`)], {
+    const child = spawn(process.execPath, [path.join(root, `dist/programs/${name}.js`)], {
       env: {
         PATH: process.env["PATH"],
         DATABASE_URL: this.databaseUrl,

@@ -6,7 +6,7 @@ import path from "node:path";
 import type { OutMessage } from "../../src/adapters/broker/broker.ts";
 import type { TaskMessage } from "../../src/core/messages.ts";
 
-const program = path.resolve(import.meta.dirname, "../../dist/worker/main.js");
+const program = path.resolve(import.meta.dirname, "../../dist/programs/worker.js");
 
 export interface WorkerProcess {
   readonly pid: number;
