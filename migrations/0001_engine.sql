@@ -221,6 +221,14 @@ CREATE TABLE dagapp.dag_workers (
 
 -- The transitions of core/model, as guards. They are written into WHEN so that a legal update costs
 -- one comparison and calls nothing; a test tries every pair against the code's own table.
+-- Ends a transaction that was decided on something that is no longer true.
+CREATE FUNCTION dagapp.insist(holds boolean) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  IF NOT holds THEN
+    RAISE EXCEPTION 'what was assumed does not hold' USING ERRCODE = 'serialization_failure';
+  END IF;
+END $$;
+
 CREATE FUNCTION dagapp.refuse_transition() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   RAISE EXCEPTION '% may not go from % to %', TG_ARGV[0], OLD.status, NEW.status

@@ -555,6 +555,16 @@ CREATE TABLE dagapp.stac_items (
   updated_at timestamp with time zone NOT NULL DEFAULT now()
 );
 
+CREATE OR REPLACE FUNCTION dagapp.insist(holds boolean)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF NOT holds THEN
+    RAISE EXCEPTION 'what was assumed does not hold' USING ERRCODE = 'serialization_failure';
+  END IF;
+END $function$
+;
 CREATE OR REPLACE FUNCTION dagapp.refuse_change()
  RETURNS trigger
  LANGUAGE plpgsql

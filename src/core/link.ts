@@ -17,6 +17,8 @@ export interface HandedMessage {
   readonly message_key: string;
   readonly headers: Readonly<Record<string, string | number | boolean>> | null;
   readonly body: string;
+  /** When it was leased, by the database's clock: the time at which its task began. */
+  readonly leased_at: string;
 }
 
 export type FromOrchestrator =
@@ -41,7 +43,11 @@ export function fromLetter(letter: string): Settling {
 }
 
 const toldResult = z.object({
-  lease: z.object({ message_id: z.number(), deliveries: z.number() }),
+  lease: z.object({
+    message_id: z.number(),
+    deliveries: z.number(),
+    leased_at: z.string().optional(),
+  }),
   task_id: z.string(),
   job_id: z.string(),
   node_id: z.string(),

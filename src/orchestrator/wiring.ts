@@ -104,7 +104,7 @@ export async function startOrchestrator(
   const hot = openHotDatabase({ url, applicationName: `${ownerId} engine`, onConnectionLost });
   const links = new Links({
     onTold: () => {
-      engine.wake();
+      engine.hearTold();
     },
     giveBack: (leases) => {
       release(db, leases).catch((err: unknown) => {

@@ -136,10 +136,10 @@ export function openLink({ address, key, workerId }: LinkTarget, events: LinkEve
       const { grants } = outgoing();
       grants.set(queue, (grants.get(queue) ?? 0) + count);
     },
-    tell: ({ lease: { message_id, deliveries }, ...result }) =>
+    tell: ({ lease: { message_id, deliveries, leased_at }, ...result }) =>
       new Promise((resolve) => {
         pending.push({ since: performance.now(), resolve });
-        outgoing().told.push({ ...result, lease: { message_id, deliveries } });
+        outgoing().told.push({ ...result, lease: { message_id, deliveries, leased_at } });
       }),
     async sayBye() {
       if (state !== "open") return;

@@ -75,7 +75,7 @@ describe("a linked worker", () => {
     await linked(orchestrator);
     const before = await counted(orchestrator);
     const job = await finished(orchestrator, await submit(orchestrator, "chain"));
-    expect(job).toMatchObject({ status: "completed", result: { n: 1 } });
+    expect(job).toMatchObject({ status: "completed", result_data: { n: 1 } });
     const after = await counted(orchestrator);
     expect(after.handed - before.handed).toBe(2);
     expect(after.told - before.told).toBe(2);
@@ -88,7 +88,7 @@ describe("a linked worker", () => {
     await linked(orchestrator);
     const items = Array.from({ length: 500 }, (_, n) => n);
     const job = await finished(orchestrator, await submit(orchestrator, "wide", { items }));
-    expect(job).toMatchObject({ status: "completed", result: { count: 500 } });
+    expect(job).toMatchObject({ status: "completed", result_data: { count: 500 } });
     await expectInvariants(database.db);
   });
 

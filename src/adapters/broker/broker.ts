@@ -102,6 +102,8 @@ const abortMessages: Readonly<Record<AbortCause, string>> = {
 export interface LeaseToken {
   readonly message_id: number;
   readonly deliveries: number;
+  /** By the database's clock. */
+  readonly leased_at?: string | undefined;
   /** Of a message that was handed over: by whom. */
   readonly via?: object;
 }

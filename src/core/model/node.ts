@@ -75,6 +75,14 @@ export function childNodeId(fanOutId: string, index: number): string {
   return `${fanOutId}__${index}`;
 }
 
+/** Undefined: it is no child of a fan-out. */
+export function parentOfChild(nodeId: string): { node_id: string; index: number } | undefined {
+  const at = nodeId.lastIndexOf("__");
+  const index = Number(nodeId.slice(at + 2));
+  const node_id = nodeId.slice(0, Math.max(0, at));
+  return node_id !== "" && childNodeId(node_id, index) === nodeId ? { node_id, index } : undefined;
+}
+
 /** Names one attempt. Unique for ever: the attempt number only grows. */
 export function taskId(jobId: string, nodeId: string, attempt: number): string {
   return `${jobId}_${nodeId}_${attempt}`;

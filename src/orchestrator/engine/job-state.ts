@@ -72,6 +72,11 @@ export class StateCache {
     return state.eventSeq === head.event_seq ? state : undefined;
   }
 
+  /** As it was left, without knowing whether it still is. */
+  peek(jobId: string): JobState | undefined {
+    return this.states.get(jobId);
+  }
+
   /** Newest last; the oldest give way when too many nodes are held. */
   keep(state: JobState): void {
     this.forget(state.row.job_id);

@@ -11,7 +11,9 @@ import { consumeJobs } from "../jobs/consume-jobs.ts";
 import type { EngineDeps } from "./deps.ts";
 import { recover } from "./recover.ts";
 import { takeOver } from "./take-over.ts";
-import { tick } from "./tick.ts";
+import { settleTold } from "./settle-told.ts";
+import { batchSize, tick } from "./tick.ts";
+import type { TickReport } from "./tick.ts";
 
 export interface EngineSettings {
   readonly jobQueue: string;
@@ -46,6 +48,8 @@ export interface Engine {
   status(): EngineStatus;
   readonly counters: Readonly<EngineCounters>;
   wake(): void;
+  /** Something was told, and nothing else. */
+  hearTold(): void;
   stop(): Promise<void>;
 }
 
@@ -62,6 +66,14 @@ export async function startEngine(
   const counters = { ticks: 0, results: 0, jobsSettled: 0, jobsClaimed: 0, recovered: 0 };
   let lastTickAt: string | null = null;
   let lastError: string | null = null;
+  /** Something may wait that nobody told. */
+  let mustLook = true;
+  /** When to look in any case. */
+  let lookAt = 0;
+  const look = () => {
+    mustLook = true;
+    ticking.wake();
+  };
   const { link } = settings;
   const identity = { owner_id: deps.ownerId, host: hostname(), pid: process.pid, version, link };
   // Before anything else: a job whose owner has no heartbeat is an orphan.
@@ -72,7 +84,7 @@ export async function startEngine(
     log,
     intervalMs: settings.pollSeconds * 1000,
     async runOnce() {
-      const report = await tick(deps).catch((error: unknown) => {
+      const report = await tickOnce().catch((error: unknown) => {
         lastError = error instanceof Error ? error.message : String(error);
         throw error;
       });
@@ -80,9 +92,24 @@ export async function startEngine(
       counters.ticks += 1;
       counters.results += report.results;
       counters.jobsSettled += report.jobs;
-      return report.more ? 0 : (report.next_due_ms ?? undefined);
+      return report.more ? 0 : Math.max(0, lookAt - performance.now());
     },
   });
+  /** Results that were told need no look, while nothing else is known to wait. */
+  async function tickOnce(): Promise<Omit<TickReport, "next_due_ms">> {
+    const told = deps.links.takeTold(batchSize);
+    const more = told.length === batchSize;
+    if (told.length > 0 && !mustLook && performance.now() < lookAt) {
+      const jobs = await settleTold(deps, told);
+      if (jobs !== undefined) return { results: told.length, jobs, more };
+    }
+    mustLook = false;
+    const report = await tick(deps, told);
+    const pollMs = settings.pollSeconds * 1000;
+    lookAt = performance.now() + Math.min(pollMs, report.next_due_ms ?? pollMs);
+    return { ...report, more: report.more || more };
+  }
+
   const services = [
     ticking,
     createService({
@@ -101,7 +128,7 @@ export async function startEngine(
         counters.recovered += found;
         if (found === 0) return;
         log.warn({ deadLettered, overdue, lost }, "failed tasks that their worker did not report");
-        ticking.wake();
+        look();
       },
     }),
     createService({
@@ -120,13 +147,13 @@ export async function startEngine(
       if (claimed === 0) return;
       counters.jobsClaimed += claimed;
       log.info({ claimed }, "took over jobs whose owner is gone");
-      ticking.wake();
+      look();
     },
   });
   services.push(scanning);
   const listener = hear(["dag_wake", "dag_orphans"], (wake) => {
     if (wake.kind === "missed" || wake.channel === "dag_orphans") scanning.wake();
-    ticking.wake();
+    look();
   });
   for (const service of services) service.start();
   if (link !== undefined) await tellLinks(deps.db);
@@ -135,7 +162,8 @@ export async function startEngine(
   return {
     counters,
     status: () => ({ ticks: counters.ticks, last_tick_at: lastTickAt, last_error: lastError }),
-    wake: () => {
+    wake: look,
+    hearTold: () => {
       ticking.wake();
     },
     async stop() {

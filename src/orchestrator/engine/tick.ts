@@ -26,7 +26,7 @@ import type { Told } from "../links/links.ts";
 import { WriteBatch } from "./write-batch.ts";
 
 /** Results that one transaction takes: more would only make the next one wait longer. */
-const batchSize = 1000;
+export const batchSize = 1000;
 
 export interface TickReport {
   readonly results: number;
@@ -44,11 +44,11 @@ export interface TickReport {
  * A job that breaks the transaction (an output gone from storage, say) must not stop the others:
  * then each is tried alone, and one that fails alone is set aside for a while.
  */
-export async function tick(deps: EngineDeps): Promise<TickReport> {
+export async function tick(deps: EngineDeps, told: readonly Told[] = []): Promise<TickReport> {
   const now = deps.clock.now().getTime();
   const tried: string[] = [];
   try {
-    return await settleTogether(deps, { except: deps.setAside.list(now) }, tried);
+    return await settleTogether(deps, { except: deps.setAside.list(now) }, tried, told);
   } catch (error) {
     if (isOutage(error) || tried.length === 0) throw error;
     return await settleAlone(deps, tried, now);
@@ -63,7 +63,7 @@ async function settleAlone(
   let [results, jobs] = [0, 0];
   for (const only of jobIds) {
     try {
-      const report = await settleTogether(deps, { only, except: [] }, []);
+      const report = await settleTogether(deps, { only, except: [] }, [], []);
       results += report.results;
       jobs += report.jobs;
     } catch (error) {
@@ -78,10 +78,10 @@ async function settleTogether(
   deps: EngineDeps,
   which: Which,
   tried: string[],
+  told: readonly Told[],
 ): Promise<TickReport> {
   const touched: JobState[] = [];
   const handing = new Handing(deps.links);
-  const told = which.only === undefined ? deps.links.takeTold(batchSize) : [];
   let settled: readonly Settled[] = [];
   try {
     const report = await deps.db.transaction(async (tx) => {
@@ -166,7 +166,7 @@ async function runTick(
     for (const { seq } of results) batch.processed.push(seq);
   }
   reach("tick.before_write");
-  await batch.write(tx, deps.broker, handing);
+  await batch.write(tx, deps.broker, { handing });
   reach("tick.before_commit");
   return { ...idle, results: batch.processed.length, jobs: states.size, more: work.more };
 }

@@ -3,8 +3,8 @@ import type { Transaction } from "../../adapters/postgres/queryable.ts";
 import { startProcessing } from "../../adapters/postgres/repositories/asset-jobs.ts";
 import type { NewEvent } from "../../adapters/postgres/repositories/events.ts";
 import { insertEvents } from "../../adapters/postgres/repositories/events.ts";
-import type { JobUpdate } from "../../adapters/postgres/repositories/jobs.ts";
-import { updateJobs } from "../../adapters/postgres/repositories/jobs.ts";
+import type { Assumption, JobUpdate } from "../../adapters/postgres/repositories/jobs.ts";
+import { updateAssumedJobs, updateJobs } from "../../adapters/postgres/repositories/jobs.ts";
 import type { NewNode, NodeUpdate, Release } from "../../adapters/postgres/repositories/nodes.ts";
 import {
   cancelUnsettledNodes,
@@ -23,6 +23,13 @@ import { recordEnds } from "../domain/record-ends.ts";
 export interface Outgoing {
   readonly message: TaskMessage;
   readonly priority: number;
+}
+
+export interface WriteOptions {
+  /** Without it all messages go to their queues. */
+  readonly handing?: Handing | undefined;
+  /** For jobs that are not locked. */
+  readonly assumption?: Assumption;
 }
 
 /**
@@ -59,8 +66,13 @@ export class WriteBatch {
     this.ended.push(...other.ended);
   }
 
-  /** Without `handing` all messages go to their queues. */
-  async write(tx: Transaction, broker: Broker, handing?: Handing): Promise<void> {
+  async write(
+    tx: Transaction,
+    broker: Broker,
+    { handing, assumption }: WriteOptions = {},
+  ): Promise<void> {
+    // First of all: whoever else is at one of them is waited for here.
+    if (assumption !== undefined) updateAssumedJobs(tx, this.jobUpdates, assumption);
     this.writeCompleted(tx);
     if (this.newNodes.length > 0) insertNodes(tx, this.newNodes);
     if (this.newNodes.length > 0) reach("write.nodes_inserted");
@@ -74,7 +86,7 @@ export class WriteBatch {
     if (this.events.length > 0) reach("write.events_inserted");
     if (this.processed.length > 0) emptyInbox(tx, this.processed);
     if (this.processed.length > 0) reach("write.results_processed");
-    if (this.jobUpdates.length > 0) updateJobs(tx, this.jobUpdates);
+    if (assumption === undefined && this.jobUpdates.length > 0) updateJobs(tx, this.jobUpdates);
     if (this.jobUpdates.length > 0) reach("write.jobs_updated");
     if (this.reported.length > 0) startProcessing(tx, this.reported, "engine");
     if (this.ended.length > 0) await recordEnds(tx, this.ended);

@@ -135,7 +135,7 @@ export async function createJobs(
   const created = begun.filter(({ first }) => inserted.has(first.job_id));
   const batch = new WriteBatch();
   for (const one of created) batch.add(one.batch);
-  await batch.write(tx, deps.broker, handing);
+  await batch.write(tx, deps.broker, { handing });
   const earlier = await findEarlier(tx, prepared, inserted);
   const states = created.map(({ state }) => state);
   const byId = new Map(states.map((state) => [state.row.job_id, state]));

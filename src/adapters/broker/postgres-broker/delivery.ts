@@ -30,8 +30,11 @@ export function createDelivery(
   message: Fetched,
   { onSettling }: DeliveryEvents,
 ): HeldDelivery {
-  const { message_id, deliveries, via } = message;
-  const lease: LeaseToken = { message_id, deliveries, ...(via === undefined ? {} : { via }) };
+  const { message_id, deliveries, leased_at, via } = message;
+  const lease: LeaseToken = {
+    ...{ message_id, deliveries, leased_at },
+    ...(via === undefined ? {} : { via }),
+  };
   let told: Set<(reason: DeliveryAborted) => void> | undefined;
   let controller: AbortController | undefined;
   let aborted: DeliveryAborted | undefined;

@@ -34,7 +34,8 @@ leased AS (
   SELECT message_id, queue, priority, deliveries + 1, handed_back, message_key, group_key, headers,
     body, enqueued_at, $4, now() + $3 * interval '1 ms'
   FROM taken
-  RETURNING message_id, priority, deliveries, handed_back, message_key, headers, body
+  RETURNING message_id, priority, deliveries, handed_back, message_key, headers, body,
+    leased_at::text
 )
 SELECT due.in_ms, leased.*
 FROM (

@@ -16,7 +16,7 @@ SELECT nextval('dagapp.dag_queue_ready_message_id_seq'), $1, priority, 1, 0, key
     coalesce((SELECT lease_ms FROM dagapp.dag_queues WHERE queue = $1), 30000)
 FROM unnest($2::text[], $3::smallint[], $4::text[], $5::text[], $6::text[], $7::text[])
   AS t(key, priority, group_key, headers, body, holder)
-RETURNING message_id, message_key`;
+RETURNING message_id, message_key, leased_at::text`;
 
 /** Answers when the transaction's statements are answered; the messages are safe when it commits. */
 export async function publishHeld(
@@ -25,7 +25,7 @@ export async function publishHeld(
   messages: readonly OutMessage[],
   holders: readonly string[],
 ): Promise<readonly HandedMessage[]> {
-  const { rows } = await tx.query<{ message_id: number; message_key: string }>(
+  const { rows } = await tx.query<Pick<HandedMessage, "message_id" | "message_key" | "leased_at">>(
     publishHeldText,
     [
       queue,
@@ -38,11 +38,11 @@ export async function publishHeld(
     ],
     "dag_queue_publish_held",
   );
-  const ids = new Map(rows.map(({ message_id, message_key }) => [message_key, message_id]));
+  const leased = new Map(rows.map((row) => [row.message_key, row]));
   return messages.map(({ id, priority = 0, headers = null, body }) => {
-    const message_id = ids.get(id);
-    if (message_id === undefined) throw new Error(`${id} was not published`);
-    return { message_id, priority, deliveries: 1, handed_back: 0, message_key: id, headers, body };
+    const row = leased.get(id);
+    if (row === undefined) throw new Error(`${id} was not published`);
+    return { ...row, priority, deliveries: 1, handed_back: 0, headers, body };
   });
 }
 
@@ -54,7 +54,8 @@ export async function fetchUnheard(
   heard: readonly number[],
 ): Promise<readonly Fetched[]> {
   const { rows } = await db.query<Fetched>(
-    `SELECT message_id, priority, deliveries, handed_back, message_key, headers, body
+    `SELECT message_id, priority, deliveries, handed_back, message_key, headers, body,
+       leased_at::text
      FROM dagapp.dag_queue_leases
      WHERE holder = $1 AND queue = $2 AND NOT cancelled AND NOT message_id = ANY ($3::bigint[])
      ORDER BY priority DESC, message_id`,

@@ -162,11 +162,35 @@ export interface JobUpdate {
   readonly failed_node_id: string | null;
 }
 
+/** What a decision was made on: whose the jobs are, and how many events each has. */
+export interface Assumption {
+  readonly ownerId: string;
+  readonly eventSeqs: ReadonlyMap<string, number>;
+}
+
 /** A late result only numbers one more event: how a job ended, and when, is written once. */
 export function updateJobs(tx: Transaction, updates: readonly JobUpdate[]): void {
-  const column = <K extends keyof JobUpdate>(key: K) => updates.map((update) => update[key]);
+  tx.send(updateText, updateColumns(updates), "update_jobs");
+}
+
+/** The same for jobs that nobody has locked: all of them are as they were assumed to be, or none. */
+export function updateAssumedJobs(
+  tx: Transaction,
+  updates: readonly JobUpdate[],
+  { ownerId, eventSeqs }: Assumption,
+): void {
+  // In one order, so that two transactions cannot wait for each other.
+  const ordered = [...updates].sort((a, b) => (a.job_id < b.job_id ? -1 : 1));
+  const assumed = ordered.map(({ job_id }) => eventSeqs.get(job_id) ?? null);
   tx.send(
-    `UPDATE dagapp.dag_jobs j SET
+    updateAssumedText,
+    [...updateColumns(ordered), assumed, ownerId, eventSeqs.size],
+    "update_assumed_jobs",
+  );
+}
+
+const updateText = `
+     UPDATE dagapp.dag_jobs j SET
        status = u.status::dagapp.job_status,
        nodes_unsettled = u.unsettled,
        event_seq = u.event_seq,
@@ -183,19 +207,29 @@ export function updateJobs(tx: Transaction, updates: readonly JobUpdate[]): void
      FROM unnest($1::text[], $2::text[], $3::int[], $4::int[], $5::text[], $6::text[], $7::text[],
          $8::text[])
        AS u(job_id, status, unsettled, event_seq, result, error_code, error_message, failed_node_id)
-     WHERE j.job_id = u.job_id`,
-    [
-      column("job_id"),
-      column("status"),
-      column("nodes_unsettled"),
-      column("event_seq"),
-      updates.map(({ result }) => (result === undefined ? null : JSON.stringify(result))),
-      column("error_code"),
-      column("error_message"),
-      column("failed_node_id"),
-    ],
-    "update_jobs",
-  );
+     WHERE j.job_id = u.job_id`;
+
+const updateAssumedText = `
+     WITH updated AS (
+       ${updateText
+         .replace("$8::text[])", "$8::text[], $9::int[])")
+         .replace("failed_node_id)\n", "failed_node_id, assumed)\n")}
+         AND j.owner_id = $10 AND j.event_seq = u.assumed
+       RETURNING 1)
+     SELECT dagapp.insist((SELECT count(*) FROM updated) = $11)`;
+
+function updateColumns(updates: readonly JobUpdate[]): readonly unknown[] {
+  const column = <K extends keyof JobUpdate>(key: K) => updates.map((update) => update[key]);
+  return [
+    column("job_id"),
+    column("status"),
+    column("nodes_unsettled"),
+    column("event_seq"),
+    updates.map(({ result }) => (result === undefined ? null : JSON.stringify(result))),
+    column("error_code"),
+    column("error_message"),
+    column("failed_node_id"),
+  ];
 }
 
 export interface RequestChange {

@@ -27,7 +27,7 @@ told AS (
 )`;
 
 /** `started_at` is the lease's own time: the database's clock, and no clock of the worker's. */
-const recordText = (wake: string) => `
+const recordText = (inbox: string, answer: string) => `
 WITH incoming AS (
   SELECT * FROM unnest($1::bigint[], $2::integer[], $3::text[], $4::text[], $5::text[], $6::text[],
     $7::text[], $8::text[], $9::text[])
@@ -44,11 +44,19 @@ recorded AS (
   SELECT task_id, job_id, node_id, status::dagapp.task_status, output::jsonb, error::jsonb,
     worker_id, leased_at
   FROM gone ON CONFLICT (task_id) DO NOTHING RETURNING task_id, job_id
-),
-${toInbox}
-SELECT array_agg(message_id::float8) AS accepted ${wake} FROM gone`;
-const recordReportsText = recordText(", CASE WHEN count(*) > 0 THEN pg_notify('dag_wake', '') END");
-const recordToldText = recordText("");
+)${inbox}
+${answer}`;
+const accepted = "SELECT array_agg(message_id::float8) AS accepted";
+const recordReportsText = recordText(
+  `,${toInbox}`,
+  `${accepted}, CASE WHEN count(*) > 0 THEN pg_notify('dag_wake', '') END FROM gone`,
+);
+const recordToldText = recordText(`,${toInbox}`, `${accepted} FROM gone`);
+const recordExpectedText = recordText(
+  "",
+  `SELECT dagapp.insist(cardinality($1::bigint[]) = (SELECT count(*) FROM gone)
+    AND cardinality($1::bigint[]) = (SELECT count(*) FROM recorded))`,
+);
 
 /**
  * Answers for each result, in the order given: `lost` when its lease was no longer held, and then
@@ -69,6 +77,19 @@ export function recordTold(
   return record(tx, reports, recordToldText, "dag_record_told");
 }
 
+/**
+ * The same by an orchestrator that has decided already what follows from them: every lease is held
+ * and every result is the first of its attempt, or the transaction fails.
+ */
+export function recordExpected(tx: Transaction, reports: readonly LeasedResultRow[]): void {
+  tx.send(recordExpectedText, leasedColumns(inOrder(reports)), "dag_record_expected");
+}
+
+/** By their messages, so that two statements on the same leases cannot deadlock. */
+function inOrder(reports: readonly LeasedResultRow[]): readonly LeasedResultRow[] {
+  return [...reports].sort((a, b) => a.lease.message_id - b.lease.message_id);
+}
+
 async function record(
   db: Queryable,
   reports: readonly LeasedResultRow[],
@@ -76,15 +97,9 @@ async function record(
   name: string,
 ): Promise<Settled[]> {
   if (reports.length === 0) return [];
-  // In the order of their messages, so that two statements on the same leases cannot deadlock.
-  const ordered = [...reports].sort((a, b) => a.lease.message_id - b.lease.message_id);
   const { rows } = await db.query<{ accepted: number[] | null }>(
     text,
-    [
-      ordered.map(({ lease }) => lease.message_id),
-      ordered.map(({ lease }) => lease.deliveries),
-      ...columns(ordered),
-    ],
+    leasedColumns(inOrder(reports)),
     name,
   );
   const accepted = new Set(rows[0]?.accepted ?? []);
@@ -116,6 +131,14 @@ export async function recordResults(
     columns(results),
   );
   return rows.map(({ task_id }) => task_id);
+}
+
+function leasedColumns(ordered: readonly LeasedResultRow[]): unknown[] {
+  return [
+    ordered.map(({ lease }) => lease.message_id),
+    ordered.map(({ lease }) => lease.deliveries),
+    ...columns(ordered),
+  ];
 }
 
 function columns(results: readonly TaskResultRow[]): unknown[] {

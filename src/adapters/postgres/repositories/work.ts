@@ -139,13 +139,17 @@ export async function findWork(
  */
 export function completeChildren(tx: Transaction, taskIds: readonly string[]): void {
   tx.send(
-    `UPDATE dagapp.dag_node_states n SET
-       status = 'completed', output = r.output, error = NULL, completed_at = now(),
-       worker_id = coalesce(r.worker_id, n.worker_id),
-       started_at = coalesce(r.started_at, n.started_at)
-     FROM dagapp.dag_task_results r
-     WHERE r.task_id = ANY($1) AND n.job_id = r.job_id AND n.node_id = r.node_id`,
-    [taskIds],
+    `WITH updated AS (
+       UPDATE dagapp.dag_node_states n SET
+         status = 'completed', output = r.output, error = NULL, completed_at = now(),
+         worker_id = coalesce(r.worker_id, n.worker_id),
+         started_at = coalesce(r.started_at, n.started_at)
+       FROM dagapp.dag_task_results r
+       WHERE r.task_id = ANY($1) AND n.job_id = r.job_id AND n.node_id = r.node_id
+         AND n.status = 'dispatched' AND n.task_id = r.task_id
+       RETURNING 1)
+     SELECT dagapp.insist((SELECT count(*) FROM updated) = $2)`,
+    [taskIds, taskIds.length],
     "complete_children",
   );
 }
