@@ -9,6 +9,7 @@ import { startChaosServer } from "../support/chaos-server.ts";
 import type { TestDatabase } from "../support/database.ts";
 import { createTestDatabase } from "../support/database.ts";
 import type { Orchestrator } from "../support/programs.ts";
+import { linked } from "../support/links.ts";
 import { Fleet, finished, submit } from "../support/programs.ts";
 import { waitFor } from "../support/wait.ts";
 import type { WorkFolder } from "./mixed-work.ts";
@@ -81,11 +82,27 @@ describe("a commit that was applied while its answer was lost", () => {
     const orchestrator = await fleet.orchestrator(quick);
     const id = await submit(orchestrator, "two");
     const lost = proxy.loseAnswer({ at: "dag_record_reports" });
-    const worker = await fleet.worker(twoQueues);
+    const worker = await fleet.worker({ ...twoQueues, WORKER_LINKS: "false" });
     await lost;
     expect((await finished(orchestrator, id)).status).toBe("completed");
     await waitFor(() => worker.output().includes("no longer ours"), { what: "the second report" });
     const { rows } = await database.db.query(`SELECT FROM dagapp.dag_task_results`);
+    expect(rows.length).toBe(2);
+    await expectInvariants(database.db);
+  });
+
+  it("of what was told is not recorded twice, and what it led to is done", async () => {
+    const orchestrator = await fleet.orchestrator(quick);
+    await fleet.worker(twoQueues);
+    await linked(orchestrator, "two");
+    const lost = proxy.loseAnswer({ after: "dag_record_expected", at: "COMMIT" });
+    const id = await submit(orchestrator, "two");
+    await lost;
+    expect((await finished(orchestrator, id)).status).toBe("completed");
+    const { rows } = await database.db.query(
+      `SELECT FROM dagapp.dag_task_results WHERE job_id = $1`,
+      [id],
+    );
     expect(rows.length).toBe(2);
     await expectInvariants(database.db);
   });

@@ -5,9 +5,8 @@ import { prove } from "../../src/core/link.ts";
 import { expectInvariants } from "../support/chaos-invariants.ts";
 import type { TestDatabase } from "../support/database.ts";
 import { createTestDatabase } from "../support/database.ts";
-import type { Orchestrator } from "../support/programs.ts";
+import { counted, linked } from "../support/links.ts";
 import { Fleet, finished, submit } from "../support/programs.ts";
-import { waitFor } from "../support/wait.ts";
 import type { WorkFolder } from "../faults/mixed-work.ts";
 import { makeWorkFolder } from "../faults/mixed-work.ts";
 
@@ -39,24 +38,6 @@ afterEach(async () => {
   await fleet.stop();
   await database.drop();
 });
-
-/** Not from the queue, and not by a report: how many tasks went which way. */
-async function counted({ url }: Orchestrator): Promise<{ handed: number; told: number }> {
-  const text = await (await fetch(`${url}/metrics`)).text();
-  const value = (name: string) =>
-    Number(new RegExp(`^rmhdag_engine_${name}_total (\\d+)$`, "m").exec(text)?.[1]);
-  return { handed: value("handed"), told: value("told") };
-}
-
-async function linked(orchestrator: Orchestrator): Promise<void> {
-  await waitFor(
-    async () => {
-      await finished(orchestrator, await submit(orchestrator, "chain"));
-      return (await counted(orchestrator)).handed > 0;
-    },
-    { what: "a task to be handed over" },
-  );
-}
 
 async function linkRow() {
   const { rows } = await database.db.query<{ link_address: string; link_key: string }>(
