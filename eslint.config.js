@@ -68,14 +68,10 @@ export default tseslint.config(
     languageOptions: { parserOptions: { projectService: true } },
     plugins: { import: importPlugin },
     settings: {
-      "import/extensions": [".ts", ".tsx"],
-      "import/parsers": { "@typescript-eslint/parser": [".ts", ".tsx"] },
       "import/resolver": { node: { extensions: [".ts", ".tsx", ".js"] } },
     },
     rules: {
       "import/no-restricted-paths": ["error", { zones }],
-      // Packages cannot import us; following them took a third of the time.
-      "import/no-cycle": ["error", { ignoreExternal: true }],
       "no-restricted-properties": ["error", env, now],
       "no-restricted-syntax": ["error", newDate],
       "no-console": "error",
