@@ -95,6 +95,11 @@ CREATE TYPE dagapp.task_status AS ENUM (
   'failed'
 );
 
+CREATE DOMAIN dagapp.job_key AS text CONSTRAINT job_key_length CHECK (((length(VALUE) >= 1) AND (length(VALUE) <= 64)));
+CREATE DOMAIN dagapp.jsonb_object AS jsonb CONSTRAINT is_an_object CHECK ((jsonb_typeof(VALUE) = 'object'::text));
+CREATE DOMAIN dagapp.natural_number AS integer CONSTRAINT not_negative CHECK ((VALUE >= 0));
+CREATE DOMAIN dagapp.priority AS smallint CONSTRAINT priority_range CHECK (((VALUE >= 0) AND (VALUE <= 10)));
+
 CREATE TABLE dagapp.api_keys (
   key_id text NOT NULL,
   platform_id text NOT NULL,
@@ -229,12 +234,12 @@ CREATE TABLE dagapp.dag_job_events (
   created_at timestamp with time zone NOT NULL DEFAULT now()
 );
 CREATE TABLE dagapp.dag_jobs (
-  job_id text NOT NULL,
+  job_id dagapp.job_key NOT NULL,
   workflow_id text NOT NULL,
   workflow_hash text NOT NULL,
   workflow_version text NOT NULL,
   status dagapp.job_status NOT NULL DEFAULT 'pending'::dagapp.job_status,
-  priority smallint NOT NULL DEFAULT 0,
+  priority dagapp.priority NOT NULL DEFAULT 0,
   input_params jsonb NOT NULL DEFAULT '{}'::jsonb,
   result_data jsonb,
   error_code text,
@@ -251,7 +256,7 @@ CREATE TABLE dagapp.dag_jobs (
   cancel_reason text,
   attention boolean NOT NULL DEFAULT false,
   nodes_total integer NOT NULL,
-  nodes_unsettled integer NOT NULL,
+  nodes_unsettled dagapp.natural_number NOT NULL,
   event_seq integer NOT NULL DEFAULT 0,
   metadata jsonb NOT NULL DEFAULT '{}'::jsonb,
   version integer NOT NULL DEFAULT 1,
@@ -268,16 +273,16 @@ CREATE TABLE dagapp.dag_node_states (
   status dagapp.node_status NOT NULL DEFAULT 'pending'::dagapp.node_status,
   parent_node_id text,
   fan_out_index integer,
-  attempt integer NOT NULL DEFAULT 0,
-  retry_count integer NOT NULL DEFAULT 0,
-  throttle_count integer NOT NULL DEFAULT 0,
-  max_retries integer NOT NULL DEFAULT 0,
+  attempt dagapp.natural_number NOT NULL DEFAULT 0,
+  retry_count dagapp.natural_number NOT NULL DEFAULT 0,
+  throttle_count dagapp.natural_number NOT NULL DEFAULT 0,
+  max_retries dagapp.natural_number NOT NULL DEFAULT 0,
   task_id text,
   handler text,
   queue text,
   timeout_seconds integer,
   input_params jsonb,
-  output jsonb,
+  output dagapp.jsonb_object,
   error jsonb,
   worker_id text,
   retry_at timestamp with time zone,
@@ -555,6 +560,43 @@ CREATE TABLE dagapp.stac_items (
   updated_at timestamp with time zone NOT NULL DEFAULT now()
 );
 
+CREATE OR REPLACE FUNCTION dagapp.guard_job_transition()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF OLD.status = NEW.status OR (CASE OLD.status
+    WHEN 'pending' THEN NEW.status IN ('running', 'cancelled')
+    WHEN 'running' THEN NEW.status IN ('completed', 'failed', 'cancelled')
+    ELSE false END)
+  THEN
+    RETURN NULL;
+  END IF;
+  RAISE EXCEPTION 'job may not go from % to %', OLD.status, NEW.status
+    USING ERRCODE = 'check_violation', CONSTRAINT = 'job_transition';
+END $function$
+;
+CREATE OR REPLACE FUNCTION dagapp.guard_node_transition()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF OLD.status = NEW.status OR (CASE OLD.status
+    WHEN 'pending' THEN NEW.status IN
+      ('ready', 'dispatched', 'running', 'completed', 'failed', 'skipped', 'cancelled')
+    WHEN 'ready' THEN NEW.status IN
+      ('dispatched', 'running', 'completed', 'failed', 'skipped', 'cancelled')
+    WHEN 'dispatched' THEN NEW.status IN ('running', 'completed', 'failed', 'ready', 'cancelled')
+    WHEN 'running' THEN NEW.status IN ('completed', 'failed', 'ready', 'cancelled')
+    WHEN 'failed' THEN NEW.status = 'ready'
+    ELSE false END)
+  THEN
+    RETURN NULL;
+  END IF;
+  RAISE EXCEPTION 'node may not go from % to %', OLD.status, NEW.status
+    USING ERRCODE = 'check_violation', CONSTRAINT = 'node_transition';
+END $function$
+;
 CREATE OR REPLACE FUNCTION dagapp.insist(holds boolean)
  RETURNS void
  LANGUAGE plpgsql
@@ -572,15 +614,6 @@ AS $function$
 BEGIN
   RAISE EXCEPTION '%', TG_ARGV[1]
     USING ERRCODE = 'check_violation', CONSTRAINT = TG_ARGV[0];
-END $function$
-;
-CREATE OR REPLACE FUNCTION dagapp.refuse_transition()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  RAISE EXCEPTION '% may not go from % to %', TG_ARGV[0], OLD.status, NEW.status
-    USING ERRCODE = 'check_violation', CONSTRAINT = TG_ARGV[0] || '_transition';
 END $function$
 ;
 CREATE OR REPLACE FUNCTION dagapp.stac_moment(value jsonb)
@@ -626,26 +659,18 @@ ALTER TABLE dagapp.dag_job_events ADD CONSTRAINT dag_job_events_pkey PRIMARY KEY
 ALTER TABLE dagapp.dag_job_events ADD CONSTRAINT dag_job_events_seq_check CHECK ((seq > 0));
 ALTER TABLE dagapp.dag_jobs ADD CONSTRAINT dag_jobs_pkey PRIMARY KEY (job_id);
 ALTER TABLE dagapp.dag_jobs ADD CONSTRAINT cancelled_was_requested CHECK (((status <> 'cancelled'::dagapp.job_status) OR (cancel_requested_at IS NOT NULL)));
-ALTER TABLE dagapp.dag_jobs ADD CONSTRAINT completed_is_settled CHECK (((status <> 'completed'::dagapp.job_status) OR (nodes_unsettled = 0)));
-ALTER TABLE dagapp.dag_jobs ADD CONSTRAINT dag_jobs_check CHECK (((nodes_unsettled >= 0) AND (nodes_unsettled <= nodes_total)));
-ALTER TABLE dagapp.dag_jobs ADD CONSTRAINT dag_jobs_job_id_check CHECK (((length(job_id) >= 1) AND (length(job_id) <= 64)));
-ALTER TABLE dagapp.dag_jobs ADD CONSTRAINT dag_jobs_nodes_total_check CHECK ((nodes_total >= 0));
-ALTER TABLE dagapp.dag_jobs ADD CONSTRAINT dag_jobs_priority_check CHECK (((priority >= 0) AND (priority <= 10)));
+ALTER TABLE dagapp.dag_jobs ADD CONSTRAINT completed_is_settled CHECK (((status <> 'completed'::dagapp.job_status) OR ((nodes_unsettled)::integer = 0)));
 ALTER TABLE dagapp.dag_jobs ADD CONSTRAINT failed_has_a_reason CHECK (((status <> 'failed'::dagapp.job_status) OR (error_message IS NOT NULL)));
-ALTER TABLE dagapp.dag_jobs ADD CONSTRAINT finished_has_a_time CHECK (((status = ANY (ARRAY['completed'::dagapp.job_status, 'failed'::dagapp.job_status, 'cancelled'::dagapp.job_status])) = (completed_at IS NOT NULL)));
-ALTER TABLE dagapp.dag_jobs ADD CONSTRAINT started_has_a_time CHECK (((status <> ALL (ARRAY['running'::dagapp.job_status, 'completed'::dagapp.job_status, 'failed'::dagapp.job_status])) OR (started_at IS NOT NULL)));
+ALTER TABLE dagapp.dag_jobs ADD CONSTRAINT finished_has_a_time CHECK (((status >= 'completed'::dagapp.job_status) = (completed_at IS NOT NULL)));
+ALTER TABLE dagapp.dag_jobs ADD CONSTRAINT started_has_a_time CHECK (((status = 'pending'::dagapp.job_status) OR (status = 'cancelled'::dagapp.job_status) OR (started_at IS NOT NULL)));
+ALTER TABLE dagapp.dag_jobs ADD CONSTRAINT unsettled_of_total CHECK (((nodes_unsettled)::integer <= nodes_total));
 ALTER TABLE dagapp.dag_node_states ADD CONSTRAINT dag_node_states_pkey PRIMARY KEY (job_id, node_id);
 ALTER TABLE dagapp.dag_node_states ADD CONSTRAINT child_has_an_index CHECK (((parent_node_id IS NULL) = (fan_out_index IS NULL)));
-ALTER TABLE dagapp.dag_node_states ADD CONSTRAINT dag_node_states_attempt_check CHECK ((attempt >= 0));
-ALTER TABLE dagapp.dag_node_states ADD CONSTRAINT dag_node_states_max_retries_check CHECK ((max_retries >= 0));
-ALTER TABLE dagapp.dag_node_states ADD CONSTRAINT dag_node_states_retry_count_check CHECK ((retry_count >= 0));
-ALTER TABLE dagapp.dag_node_states ADD CONSTRAINT dag_node_states_throttle_count_check CHECK ((throttle_count >= 0));
 ALTER TABLE dagapp.dag_node_states ADD CONSTRAINT dispatched_has_a_task CHECK (((status <> 'dispatched'::dagapp.node_status) OR (task_id IS NOT NULL)));
 ALTER TABLE dagapp.dag_node_states ADD CONSTRAINT failed_has_an_error CHECK (((status <> 'failed'::dagapp.node_status) OR (error IS NOT NULL)));
 ALTER TABLE dagapp.dag_node_states ADD CONSTRAINT only_a_fan_out_has_children CHECK (((fan_out IS NULL) OR (node_type = 'fan_out'::dagapp.node_type)));
-ALTER TABLE dagapp.dag_node_states ADD CONSTRAINT output_is_an_object CHECK (((output IS NULL) OR (jsonb_typeof(output) = 'object'::text)));
 ALTER TABLE dagapp.dag_node_states ADD CONSTRAINT retry_waits_in_ready CHECK (((retry_at IS NULL) OR (status = 'ready'::dagapp.node_status)));
-ALTER TABLE dagapp.dag_node_states ADD CONSTRAINT settled_has_a_time CHECK (((status = ANY (ARRAY['completed'::dagapp.node_status, 'failed'::dagapp.node_status, 'skipped'::dagapp.node_status, 'cancelled'::dagapp.node_status])) = (completed_at IS NOT NULL)));
+ALTER TABLE dagapp.dag_node_states ADD CONSTRAINT settled_has_a_time CHECK (((status >= 'completed'::dagapp.node_status) = (completed_at IS NOT NULL)));
 ALTER TABLE dagapp.dag_node_states ADD CONSTRAINT skipped_has_no_output CHECK (((status <> 'skipped'::dagapp.node_status) OR (output IS NULL)));
 ALTER TABLE dagapp.dag_orchestrators ADD CONSTRAINT dag_orchestrators_pkey PRIMARY KEY (owner_id);
 ALTER TABLE dagapp.dag_queue_dead ADD CONSTRAINT dag_queue_dead_pkey PRIMARY KEY (message_id);
@@ -906,7 +931,7 @@ CREATE VIEW gateway.jobs AS
     error_message,
     failed_node_id,
     nodes_total,
-    nodes_total - nodes_unsettled AS nodes_settled,
+    nodes_total - nodes_unsettled::integer AS nodes_settled,
     created_at,
     started_at,
     updated_at,
@@ -962,7 +987,7 @@ CREATE VIEW gateway.requests AS
         END AS status,
         CASE
             WHEN r.status = 'completed'::dagapp.request_status THEN 100
-            WHEN j.nodes_total > 0 THEN round(100.0 * (j.nodes_total - j.nodes_unsettled)::numeric / j.nodes_total::numeric)::integer
+            WHEN j.nodes_total > 0 THEN round(100.0 * (j.nodes_total - j.nodes_unsettled::integer)::numeric / j.nodes_total::numeric)::integer
             ELSE 0
         END AS percent,
     r.result,
@@ -971,7 +996,7 @@ CREATE VIEW gateway.requests AS
     r.completed_at
    FROM dagapp.requests r
      JOIN dagapp.asset_versions v USING (asset_id, version_ordinal)
-     LEFT JOIN dagapp.dag_jobs j ON j.job_id = r.job_id;
+     LEFT JOIN dagapp.dag_jobs j ON j.job_id::text = r.job_id;
 CREATE VIEW gateway.schema_version AS
  SELECT max(version) AS version
    FROM dagapp.schema_migrations;
@@ -1006,21 +1031,8 @@ CREATE TRIGGER processing_transition BEFORE UPDATE OF processing_state ON dagapp
             ELSE false
         END))) EXECUTE FUNCTION dagapp.refuse_change('processing_transition', 'this processing may not follow');
 CREATE TRIGGER version_stays_deleted BEFORE UPDATE ON dagapp.asset_versions FOR EACH ROW WHEN (((old.deleted_at IS NOT NULL) AND (new.deleted_at IS NULL))) EXECUTE FUNCTION dagapp.refuse_change('version_stays_deleted', 'a deleted version stays deleted');
-CREATE TRIGGER job_transition BEFORE UPDATE OF status ON dagapp.dag_jobs FOR EACH ROW WHEN (((old.status <> new.status) AND (NOT
-        CASE old.status
-            WHEN 'pending'::dagapp.job_status THEN (new.status = ANY (ARRAY['running'::dagapp.job_status, 'cancelled'::dagapp.job_status]))
-            WHEN 'running'::dagapp.job_status THEN (new.status = ANY (ARRAY['completed'::dagapp.job_status, 'failed'::dagapp.job_status, 'cancelled'::dagapp.job_status]))
-            ELSE false
-        END))) EXECUTE FUNCTION dagapp.refuse_transition('job');
-CREATE TRIGGER node_transition BEFORE UPDATE OF status ON dagapp.dag_node_states FOR EACH ROW WHEN (((old.status <> new.status) AND (NOT
-        CASE old.status
-            WHEN 'pending'::dagapp.node_status THEN (new.status = ANY (ARRAY['ready'::dagapp.node_status, 'dispatched'::dagapp.node_status, 'running'::dagapp.node_status, 'completed'::dagapp.node_status, 'failed'::dagapp.node_status, 'skipped'::dagapp.node_status, 'cancelled'::dagapp.node_status]))
-            WHEN 'ready'::dagapp.node_status THEN (new.status = ANY (ARRAY['dispatched'::dagapp.node_status, 'running'::dagapp.node_status, 'completed'::dagapp.node_status, 'failed'::dagapp.node_status, 'skipped'::dagapp.node_status, 'cancelled'::dagapp.node_status]))
-            WHEN 'dispatched'::dagapp.node_status THEN (new.status = ANY (ARRAY['running'::dagapp.node_status, 'completed'::dagapp.node_status, 'failed'::dagapp.node_status, 'ready'::dagapp.node_status, 'cancelled'::dagapp.node_status]))
-            WHEN 'running'::dagapp.node_status THEN (new.status = ANY (ARRAY['completed'::dagapp.node_status, 'failed'::dagapp.node_status, 'ready'::dagapp.node_status, 'cancelled'::dagapp.node_status]))
-            WHEN 'failed'::dagapp.node_status THEN (new.status = 'ready'::dagapp.node_status)
-            ELSE false
-        END))) EXECUTE FUNCTION dagapp.refuse_transition('node');
+CREATE TRIGGER job_transition AFTER UPDATE OF status ON dagapp.dag_jobs FOR EACH ROW WHEN ((old.status <> LEAST(new.status, 'running'::dagapp.job_status))) EXECUTE FUNCTION dagapp.guard_job_transition();
+CREATE TRIGGER node_transition AFTER UPDATE OF status ON dagapp.dag_node_states FOR EACH ROW WHEN (((old.status > LEAST(new.status, 'running'::dagapp.node_status)) OR (new.status = 'skipped'::dagapp.node_status))) EXECUTE FUNCTION dagapp.guard_node_transition();
 CREATE TRIGGER asset_identity BEFORE UPDATE OF asset_id, platform_id, platform_refs ON dagapp.geospatial_assets FOR EACH ROW WHEN (((old.asset_id <> new.asset_id) OR (old.platform_id <> new.platform_id) OR (old.platform_refs <> new.platform_refs))) EXECUTE FUNCTION dagapp.refuse_change('asset_identity', 'what an asset is never changes');
 
 GRANT USAGE ON SCHEMA gateway TO rmhdag_gateway;

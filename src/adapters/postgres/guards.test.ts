@@ -55,29 +55,31 @@ describe("the database guards states as the code does", () => {
     }
   }
 
-  it("lets a job go from each state to exactly the states of the table", async () => {
+  it("lets a job go from each state to itself and to exactly the states of the table", async () => {
     for (const from of jobStatus.options) {
-      for (const to of jobStatus.options.filter((state) => state !== from)) {
+      for (const to of jobStatus.options) {
         const refused = await refusal(
           `UPDATE dagapp.dag_jobs SET status = $2, completed_at = ${finished(to)}
            WHERE job_id = $1`,
           [await makeJob(from), to],
         );
-        const expected = mayBecome(jobMachine, from, to) ? undefined : "job_transition";
+        const legal = from === to || mayBecome(jobMachine, from, to);
+        const expected = legal ? undefined : "job_transition";
         expect(refused, `${from} → ${to}`).toBe(expected);
       }
     }
   });
 
-  it("lets a node go from each state to exactly the states of the table", async () => {
+  it("lets a node go from each state to itself and to exactly the states of the table", async () => {
     for (const from of nodeStatus.options) {
-      for (const to of nodeStatus.options.filter((state) => state !== from)) {
+      for (const to of nodeStatus.options) {
         const refused = await refusal(
           `UPDATE dagapp.dag_node_states SET status = $2, completed_at = ${finished(to)}
            WHERE node_id = $1`,
           [await makeNode(from), to],
         );
-        const expected = mayBecome(nodeMachine, from, to) ? undefined : "node_transition";
+        const legal = from === to || mayBecome(nodeMachine, from, to);
+        const expected = legal ? undefined : "node_transition";
         expect(refused, `${from} → ${to}`).toBe(expected);
       }
     }
@@ -113,6 +115,13 @@ describe("the database guards states as the code does", () => {
       "completed_is_settled",
       "status = 'completed', completed_at = now(), nodes_total = 2, nodes_unsettled = 1",
     ],
+    ["more open nodes than there are", "unsettled_of_total", "nodes_unsettled = 1"],
+    ["less than no open nodes", "not_negative", "nodes_unsettled = -1"],
+    ["less than no nodes", "unsettled_of_total", "nodes_total = -1"],
+    ["a job without a name", "job_key_length", "job_id = ''"],
+    ["a name of 65 characters", "job_key_length", "job_id = repeat('a', 65)"],
+    ["a priority below 0", "priority_range", "priority = -1"],
+    ["a priority above 10", "priority_range", "priority = 11"],
   ])("refuses %s", async (_, constraint, change) => {
     const id = await makeJob("running");
     const text = `UPDATE dagapp.dag_jobs SET ${change} WHERE job_id = $1`;
@@ -130,7 +139,16 @@ describe("the database guards states as the code does", () => {
     ["a retry time outside of ready", "retry_waits_in_ready", "retry_at = now()"],
     ["a child without an index", "child_has_an_index", "parent_node_id = 'p'"],
     ["counters on what is no fan-out", "only_a_fan_out_has_children", "fan_out = '{}'"],
-    ["an output that is no object", "output_is_an_object", "output = '[]'"],
+    ["an output that is no object", "is_an_object", "output = '[]'"],
+    [
+      "a skipped node with an output",
+      "skipped_has_no_output",
+      "status = 'skipped', completed_at = now(), output = '{}'",
+    ],
+    ["an attempt below 0", "not_negative", "attempt = -1"],
+    ["retries below 0", "not_negative", "retry_count = -1"],
+    ["throttles below 0", "not_negative", "throttle_count = -1"],
+    ["a limit of retries below 0", "not_negative", "max_retries = -1"],
   ])("refuses %s", async (_, constraint, change) => {
     const id = await makeNode("dispatched");
     const text = `UPDATE dagapp.dag_node_states SET ${change} WHERE node_id = $1`;
