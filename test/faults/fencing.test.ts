@@ -86,9 +86,13 @@ describe("an orchestrator that was frozen", () => {
     await expectInvariants(database.db);
   });
 
-  it.each(["tick.jobs_locked", "tick.before_commit"])(
-    "with locks in its hands, at %s, loses them and its transaction",
-    async (point) => {
+  it.each([
+    ["tick.jobs_locked", "asked the database", "false"],
+    ["tick.before_commit", "asked the database", "false"],
+    ["tick.before_commit", "was told", "true"],
+  ])(
+    "at %s, when it %s, loses its locks and its transaction",
+    async (point, _source, WORKER_LINKS) => {
       const url = new URL(database.url);
       url.searchParams.set("idle_in_transaction_session_timeout", "1000");
       const impatient = new Fleet(url.href, folder.path);
@@ -98,7 +102,7 @@ describe("an orchestrator that was frozen", () => {
           RMHDAG_FAIL_POINT: `${point}:1:SIGSTOP`,
         });
         const id = await submit(stale, "one");
-        await impatient.worker(twoQueues);
+        await impatient.worker({ ...twoQueues, WORKER_LINKS });
         await frozen(stale);
         const heir = await impatient.orchestrator(quick);
         expect((await finished(heir, id)).status).toBe("completed");

@@ -8,8 +8,10 @@ export interface HeldLease extends LeaseToken {
 }
 
 export type ToThread =
-  | { readonly kind: "hold"; readonly leases: readonly HeldLease[] }
-  | { readonly kind: "drop"; readonly leases: readonly LeaseToken[] }
+  /** More leases than the tables before have room for. */
+  | { readonly kind: "table"; readonly buffer: SharedArrayBuffer }
+  /** There are leases of this length: look often enough. */
+  | { readonly kind: "lease_ms"; readonly lease_ms: number }
   /** Leases may have been cancelled: ask about all of them now. */
   | { readonly kind: "renew_now" }
   | { readonly kind: "stop" };
@@ -25,6 +27,12 @@ export type FromThread =
 export interface ThreadOptions {
   readonly url: string;
   readonly applicationName: string;
+}
+
+export interface ThreadData extends ThreadOptions {
+  readonly tables: readonly SharedArrayBuffer[];
+  /** Undefined: nothing has been held yet. */
+  readonly lease_ms: number | undefined;
 }
 
 /** The same message may be held twice: by a delivery that lost it, and by the next one. */

@@ -2,16 +2,18 @@
  * Renews leases from a thread of its own, on a connection of its own: a handler that keeps the main
  * thread busy for minutes must not lose its message over it.
  *
- * A lease is renewed when a third of its time has passed, all that are due in one statement. With
- * nothing held, or only what is settled sooner, no statement runs at all.
+ * A lease is renewed when a third of its time has passed, or half of it at the latest, all that are
+ * due in one statement. It is the clock that wakes this thread, and not every lease: with nothing
+ * held, or only what is settled sooner, no statement runs at all.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import pg from "pg";
+import { LeaseTable, sharedNow } from "./lease-table.ts";
 import { leaseKey } from "./renewal-protocol.ts";
-import type { FromThread, HeldLease, ThreadOptions, ToThread } from "./renewal-protocol.ts";
+import type { FromThread, HeldLease, ThreadData, ToThread } from "./renewal-protocol.ts";
 
 interface Held extends HeldLease {
-  readonly heldSince: number;
+  readonly since: number;
   renewedAt: number;
 }
 
@@ -24,8 +26,12 @@ RETURNING lease.message_id::float8 AS message_id, lease.deliveries, lease.cancel
 const answerTimeoutMs = 5000;
 const longestPauseMs = 1000;
 
-const options = workerData as ThreadOptions;
+const options = workerData as ThreadData;
+const tables = options.tables.map((buffer) => new LeaseTable(buffer));
 const held = new Map<string, Held>();
+/** Told as lost or given up, and not dropped yet. */
+const ended = new Set<string>();
+let shortestMs = options.lease_ms;
 let client: pg.Client | undefined;
 let timer: NodeJS.Timeout | undefined;
 let running: Promise<void> | undefined;
@@ -37,16 +43,12 @@ function tell(message: FromThread): void {
 
 parentPort?.on("message", (message: ToThread) => {
   switch (message.kind) {
-    case "hold": {
-      const now = performance.now();
-      for (const lease of message.leases) {
-        held.set(leaseKey(lease), { ...lease, heldSince: now, renewedAt: now });
-      }
-      schedule();
+    case "table":
+      tables.push(new LeaseTable(message.buffer));
       return;
-    }
-    case "drop":
-      for (const lease of message.leases) held.delete(leaseKey(lease));
+    case "lease_ms":
+      shortestMs = Math.min(message.lease_ms, shortestMs ?? Infinity);
+      schedule();
       return;
     case "renew_now":
       askAll = true;
@@ -56,19 +58,13 @@ parentPort?.on("message", (message: ToThread) => {
       void stop();
   }
 });
+schedule();
 
 function schedule(): void {
   if (running !== undefined) return;
   clearTimeout(timer);
-  timer = undefined;
-  if (held.size === 0) {
-    askAll = false;
-    return;
-  }
-  const now = performance.now();
-  let next = askAll ? now : Infinity;
-  for (const lease of held.values()) next = Math.min(next, lease.renewedAt + lease.lease_ms / 3);
-  timer = setTimeout(start, Math.max(0, next - now));
+  if (askAll) timer = setTimeout(start, 0);
+  else if (shortestMs !== undefined) timer = setTimeout(start, shortestMs / 6);
 }
 
 function start(): void {
@@ -78,16 +74,33 @@ function start(): void {
   });
 }
 
+/** What is held now, as the other thread says. */
+function look(): void {
+  const seen = new Set<string>();
+  for (const lease of tables.flatMap((table) => table.read())) {
+    const key = leaseKey(lease);
+    seen.add(key);
+    if (!held.has(key) && !ended.has(key)) held.set(key, { ...lease, renewedAt: lease.since });
+  }
+  for (const key of held.keys()) if (!seen.has(key)) held.delete(key);
+  for (const key of ended) if (!seen.has(key)) ended.delete(key);
+}
+
+function end(key: string, lease: Held, cause: "lost" | "held_too_long"): void {
+  held.delete(key);
+  ended.add(key);
+  tell({ kind: "ended", lease: token(lease), cause });
+}
+
 async function renewDue(): Promise<void> {
-  const now = performance.now();
+  look();
+  const now = sharedNow();
   const all = askAll;
   askAll = false;
   const due: Held[] = [];
   for (const [key, lease] of held) {
-    if (now - lease.heldSince >= lease.hold_ms) {
-      held.delete(key);
-      tell({ kind: "ended", lease: token(lease), cause: "held_too_long" });
-    } else if (all || now - lease.renewedAt >= lease.lease_ms / 3) due.push(lease);
+    if (now - lease.since >= lease.hold_ms) end(key, lease, "held_too_long");
+    else if (all || now - lease.renewedAt >= lease.lease_ms / 3) due.push(lease);
   }
   if (due.length === 0) return;
   try {
@@ -118,6 +131,7 @@ async function renew(due: readonly Held[]): Promise<Renewed> {
 
 function settle(due: readonly Held[], rows: Renewed, at: number): void {
   const found = new Map(rows.map((row) => [leaseKey(row), row]));
+  look();
   for (const lease of due) {
     const key = leaseKey(lease);
     const row = found.get(key);
@@ -125,9 +139,11 @@ function settle(due: readonly Held[], rows: Renewed, at: number): void {
     // Settled while the statement ran: its row is gone because it was ours to remove.
     else if (held.get(key) === lease) {
       // A cancelled lease stays held, so that its handler has the time to stop.
-      if (row === undefined) held.delete(key);
-      else lease.renewedAt = at;
-      tell({ kind: "ended", lease: token(lease), cause: row === undefined ? "lost" : "cancelled" });
+      if (row === undefined) end(key, lease, "lost");
+      else {
+        lease.renewedAt = at;
+        tell({ kind: "ended", lease: token(lease), cause: "cancelled" });
+      }
     }
   }
 }
@@ -159,7 +175,8 @@ function disconnect(): void {
 }
 
 async function stop(): Promise<void> {
-  held.clear();
+  tables.length = 0;
+  shortestMs = undefined;
   clearTimeout(timer);
   await client?.end().catch(() => undefined);
   parentPort?.close();

@@ -1,8 +1,15 @@
 import { Worker } from "node:worker_threads";
 import type { Logger } from "../../runtime/logger.ts";
 import type { LeaseToken } from "../broker.ts";
+import { LeaseTable, sharedNow } from "./lease-table.ts";
 import { leaseKey } from "./renewal-protocol.ts";
-import type { FromThread, HeldLease, ThreadOptions, ToThread } from "./renewal-protocol.ts";
+import type {
+  FromThread,
+  HeldLease,
+  ThreadData,
+  ThreadOptions,
+  ToThread,
+} from "./renewal-protocol.ts";
 
 export type RenewalEnd = Extract<FromThread, { kind: "ended" }>["cause"];
 
@@ -26,19 +33,30 @@ const threadFile = new URL(
 );
 
 const restartPauseMs = 500;
-const dropEveryMs = 100;
+const rowsOfTable = 2048;
+
+interface Place {
+  readonly table: LeaseTable;
+  readonly row: number;
+  readonly onEnd: (cause: RenewalEnd) => void;
+}
 
 export function startRenewal(options: ThreadOptions, log: Logger): Renewal {
-  const held = new Map<string, HeldLease & { onEnd(cause: RenewalEnd): void }>();
-  let dropped: LeaseToken[] = [];
+  const held = new Map<string, Place>();
+  const tables = [new LeaseTable(rowsOfTable)];
+  let shortestMs: number | undefined;
   let stopping = false;
   let restartTimer: NodeJS.Timeout | undefined;
-  let dropTimer: NodeJS.Timeout | undefined;
   let thread = start();
 
   function start(): Worker {
     // Without the process's own flags: some, such as --input-type, are not for a file.
-    const worker = new Worker(threadFile, { workerData: options, execArgv: [] });
+    const workerData: ThreadData = {
+      ...options,
+      tables: tables.map(({ buffer }) => buffer),
+      lease_ms: shortestMs,
+    };
+    const worker = new Worker(threadFile, { workerData, execArgv: [] });
     worker.on("message", receive);
     worker.on("error", (error) => {
       log.error({ err: error }, "the thread that renews leases failed");
@@ -51,13 +69,20 @@ export function startRenewal(options: ThreadOptions, log: Logger): Renewal {
 
   function restart(): void {
     thread = start();
-    post({ kind: "hold", leases: [...held.values()].map(withoutCallback) });
   }
 
-  function tellDropped(): void {
-    dropTimer = undefined;
-    post({ kind: "drop", leases: dropped });
-    dropped = [];
+  function place(lease: HeldLease): Omit<Place, "onEnd"> {
+    const since = sharedNow();
+    for (const table of tables) {
+      const row = table.hold(lease, since);
+      if (row !== undefined) return { table, row };
+    }
+    const table = new LeaseTable(rowsOfTable);
+    tables.push(table);
+    post({ kind: "table", buffer: table.buffer });
+    const row = table.hold(lease, since);
+    if (row === undefined) throw new Error("a new table has room");
+    return { table, row };
   }
 
   function post(message: ToThread): void {
@@ -74,14 +99,18 @@ export function startRenewal(options: ThreadOptions, log: Logger): Renewal {
 
   return {
     hold(leases) {
-      for (const lease of leases) held.set(leaseKey(lease), lease);
-      post({ kind: "hold", leases: leases.map(withoutCallback) });
+      for (const { onEnd, ...lease } of leases) {
+        held.set(leaseKey(lease), { ...place(lease), onEnd });
+        if (lease.lease_ms >= (shortestMs ?? Infinity)) continue;
+        shortestMs = lease.lease_ms;
+        post({ kind: "lease_ms", lease_ms: shortestMs });
+      }
     },
     drop(lease) {
+      const known = held.get(leaseKey(lease));
+      if (known === undefined) return;
       held.delete(leaseKey(lease));
-      dropped.push({ message_id: lease.message_id, deliveries: lease.deliveries });
-      // Told together and later: the thread may renew one in vain, and nobody hears of it.
-      dropTimer ??= setTimeout(tellDropped, dropEveryMs);
+      known.table.drop(known.row);
     },
     renewNow() {
       if (held.size > 0) post({ kind: "renew_now" });
@@ -90,7 +119,6 @@ export function startRenewal(options: ThreadOptions, log: Logger): Renewal {
       if (stopping) return;
       stopping = true;
       clearTimeout(restartTimer);
-      clearTimeout(dropTimer);
       // It has ended already, and waits to be started again.
       if (thread.threadId === -1) return;
       const exited = new Promise((resolve) => thread.once("exit", resolve));
@@ -101,8 +129,4 @@ export function startRenewal(options: ThreadOptions, log: Logger): Renewal {
       clearTimeout(timer);
     },
   };
-}
-
-function withoutCallback({ message_id, deliveries, lease_ms, hold_ms }: HeldLease): HeldLease {
-  return { message_id, deliveries, lease_ms, hold_ms };
 }
