@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createLineReader, fromLetter, isProof, prove, toLetters } from "./link.ts";
+import { createLineReader, fromLetter, toLetters } from "./link.ts";
 
 describe("the lines of a link", () => {
   it("are told whole, however they arrive", () => {
@@ -15,13 +15,5 @@ describe("the lines of a link", () => {
   it("name how each result was settled by a letter", () => {
     const settled = ["ok", "lost", "again"] as const;
     expect([...toLetters(settled)].map(fromLetter)).toEqual(settled);
-  });
-
-  it("prove the key for this connection alone", () => {
-    const proof = prove("key", "nonce");
-    expect(isProof(proof, "key", "nonce")).toBe(true);
-    expect(isProof(proof, "key", "another nonce")).toBe(false);
-    expect(isProof(proof, "another key", "nonce")).toBe(false);
-    expect(isProof("", "key", "nonce")).toBe(false);
   });
 });

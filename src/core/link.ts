@@ -5,7 +5,6 @@
  * database before it leaves, and a result that is told is acknowledged when it is recorded there; a
  * link that breaks costs nothing but the way through the database.
  */
-import { createHmac, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 
 /** A leased message, as a consumer of its queue would have got it. */
@@ -68,17 +67,6 @@ export const fromWorker = z.object({
   bye: z.boolean().optional(),
 });
 export type FromWorker = z.output<typeof fromWorker>;
-
-/** Knowing the key, which is in the database, without saying it. */
-export function prove(key: string, nonce: string): string {
-  return createHmac("sha256", key).update(nonce).digest("hex");
-}
-
-export function isProof(given: string, key: string, nonce: string): boolean {
-  const expected = Buffer.from(prove(key, nonce));
-  const told = Buffer.from(given);
-  return told.length === expected.length && timingSafeEqual(told, expected);
-}
 
 /** Feeds on pieces of text and tells whole lines; answers how long the unfinished one is. */
 export function createLineReader(onLine: (line: string) => void): (piece: string) => number {

@@ -102,9 +102,11 @@ export async function startOrchestrator(
   const graphs = createGraphCache(db);
   const storage = await openStorage(config.storage);
   const hot = openHotDatabase({ url, applicationName: `${ownerId} engine`, onConnectionLost });
+  // A worker may be quicker than our start; its results wait for the first tick.
+  const started: { engine?: Engine } = {};
   const links = new Links({
     onTold: () => {
-      engine.hearTold();
+      started.engine?.hearTold();
     },
     giveBack: (leases) => {
       release(db, leases).catch((err: unknown) => {
@@ -137,6 +139,7 @@ export async function startOrchestrator(
     ears.hear,
     log.child({ part: "engine" }),
   );
+  started.engine = engine;
 
   const watch = createEventWatch(db, ownerId, ears.hear, log);
   const streams = createJobStreams({

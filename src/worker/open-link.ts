@@ -1,5 +1,6 @@
 import { connect } from "node:net";
 import type { LeaseToken } from "../adapters/broker/broker.ts";
+import { prove } from "../adapters/net/link-proof.ts";
 import type {
   FromOrchestrator,
   FromWorker,
@@ -8,7 +9,7 @@ import type {
   Settling,
   ToldResult,
 } from "../core/link.ts";
-import { createLineReader, fromLetter, prove } from "../core/link.ts";
+import { createLineReader, fromLetter } from "../core/link.ts";
 
 /** One connection to one orchestrator. */
 export interface OpenLink {

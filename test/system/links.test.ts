@@ -1,7 +1,7 @@
 /** Workers on the orchestrator's own machine: tasks are handed to them, and results told back. */
 import { connect } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { prove } from "../../src/core/link.ts";
+import { prove } from "../../src/adapters/net/link-proof.ts";
 import { expectInvariants } from "../support/chaos-invariants.ts";
 import type { TestDatabase } from "../support/database.ts";
 import { createTestDatabase } from "../support/database.ts";

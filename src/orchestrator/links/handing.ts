@@ -35,11 +35,16 @@ export class Handing {
       Array.from({ length: count }, () => link.workerId),
     );
     if (holders.length === 0 || broker.publishHeld === undefined) return messages;
-    const written = broker.publishHeld(queue, messages.slice(0, holders.length), holders, { tx });
+    const urgentFirst =
+      holders.length < messages.length
+        ? messages.toSorted((a, b) => (b.priority ?? 0) - (a.priority ?? 0))
+        : messages;
+    const handed = urgentFirst.slice(0, holders.length);
+    const written = broker.publishHeld(queue, handed, holders, { tx });
     // Its failure is the commit's.
     written.catch(() => undefined);
     this.parts.push({ queue, seats, written });
-    return messages.slice(holders.length);
+    return urgentFirst.slice(holders.length);
   }
 
   /** The transaction did not happen. */

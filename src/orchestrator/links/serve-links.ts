@@ -6,9 +6,10 @@ import { randomBytes } from "node:crypto";
 import { createServer } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 import { hostname } from "node:os";
+import { isProof } from "../../adapters/net/link-proof.ts";
 import type { Logger } from "../../adapters/runtime/logger.ts";
 import type { FromOrchestrator } from "../../core/link.ts";
-import { createLineReader, fromWorker, hello, isProof } from "../../core/link.ts";
+import { createLineReader, fromWorker, hello } from "../../core/link.ts";
 import type { Link, Links } from "./links.ts";
 
 export interface LinkServer {

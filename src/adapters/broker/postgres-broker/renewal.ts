@@ -16,7 +16,7 @@ export type RenewalEnd = Extract<FromThread, { kind: "ended" }>["cause"];
 /** The main thread's side of the thread that renews. */
 export interface Renewal {
   /** Must be called before the handlers start: one that never yields could not call it later. */
-  hold(leases: readonly (HeldLease & { onEnd(cause: RenewalEnd): void })[]): void;
+  hold(leases: readonly (HeldLease & { readonly onEnd: (cause: RenewalEnd) => void })[]): void;
   drop(lease: LeaseToken): void;
   renewNow(): void;
   stop(): Promise<void>;
