@@ -14,6 +14,6 @@ describe("the lines of a link", () => {
 
   it("name how each result was settled by a letter", () => {
     const settled = ["ok", "lost", "again"] as const;
-    expect([...toLetters(settled)].map(fromLetter)).toEqual(settled);
+    expect(Array.from(toLetters(settled), fromLetter)).toEqual(settled);
   });
 });
