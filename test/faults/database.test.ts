@@ -132,7 +132,7 @@ describe("connections", () => {
       );
       return rows[0]?.killed ?? 0;
     };
-    const total = 24;
+    const total = 60;
     for (let i = 0; i < total; i++) {
       await insist(orchestrator, `job ${i}`, i % 3 === 0 ? "spread" : "chain");
       // Whoever is connected, in the middle of whatever it does.

@@ -39,6 +39,9 @@ export function openDatabase(options: OpenDatabaseOptions): Database {
   });
   // Without a listener an idle connection that the server closes would end the whole process.
   pool.on("error", (error) => options.onConnectionLost?.(error));
+  // Nor does the pool listen to one that it hands out. That may be in the middle of a packet whose
+  // rest says that the server ends it, before whoever gets it could listen; its next query fails.
+  pool.on("connect", (client) => client.on("error", () => undefined));
 
   let closing: Promise<void> | undefined;
   return {
