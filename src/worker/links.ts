@@ -3,6 +3,7 @@
  * messages over, as many as were granted, and is told results. All of it is only the shorter way:
  * without a link everything goes through the database.
  */
+import { hostname } from "node:os";
 import type { HandedConsumer, Hands, LeaseToken } from "../adapters/broker/broker.ts";
 import type { Hear } from "../adapters/postgres/share-listener.ts";
 import type { Queryable } from "../adapters/postgres/queryable.ts";
@@ -31,6 +32,11 @@ export interface WorkerLinksOptions {
 
 const lookEveryMs = 10_000;
 
+/** The loopback of another machine is not ours. */
+function isInReach({ host, link_address }: LinkRow): boolean {
+  return host === hostname() || !/^(?:127\.|localhost:|::1:)/.test(link_address);
+}
+
 export function createWorkerLinks({ db, hear, workerId, log }: WorkerLinksOptions): WorkerLinks {
   const links = new Map<string, OpenLink>();
   const consumers = new Map<string, HandedConsumer>();
@@ -43,7 +49,9 @@ export function createWorkerLinks({ db, hear, workerId, log }: WorkerLinksOption
   looking.start();
 
   async function look(): Promise<void> {
-    for (const row of await findLinks(db)) if (!links.has(row.owner_id) && !isLeaving) open(row);
+    for (const row of await findLinks(db)) {
+      if (!links.has(row.owner_id) && !isLeaving && isInReach(row)) open(row);
+    }
   }
 
   function open({ owner_id, link_address, link_key }: LinkRow): void {
@@ -57,10 +65,10 @@ export function createWorkerLinks({ db, hear, workerId, log }: WorkerLinksOption
         onMessages: (queue, messages) => {
           consumers.get(queue)?.take(messages, link);
         },
-        onClose: (reason) => {
+        onClose: (reason, wasOpen) => {
           links.delete(owner_id);
           log.debug({ orchestrator: owner_id, reason }, "not linked; the database is the way");
-          void adoptAll();
+          if (wasOpen) void adoptAll();
         },
       },
     );

@@ -33,7 +33,7 @@ export interface LinkEvents {
   readonly onOpen: () => void;
   readonly onMessages: (queue: string, messages: readonly HandedMessage[]) => void;
   /** Once, also when it never opened. */
-  readonly onClose: (reason: string) => void;
+  readonly onClose: (reason: string, wasOpen: boolean) => void;
 }
 
 /** An orchestrator that does not answer for so long has stopped, or is out of reach. */
@@ -103,12 +103,13 @@ export function openLink({ address, key, workerId }: LinkTarget, events: LinkEve
 
   function close(reason: string): void {
     if (state === "closed") return;
+    const wasOpen = state === "open";
     state = "closed";
     clearInterval(watch);
     socket.destroy();
     for (const { resolve } of pending.splice(0)) resolve("again");
     byeHeard?.();
-    events.onClose(reason);
+    events.onClose(reason, wasOpen);
   }
 
   const read = createLineReader((text) => {

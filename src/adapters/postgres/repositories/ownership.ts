@@ -46,13 +46,14 @@ export async function tellLinks(db: Queryable): Promise<void> {
 
 export interface LinkRow {
   readonly owner_id: string;
+  readonly host: string;
   readonly link_address: string;
   readonly link_key: string;
 }
 
 export async function findLinks(db: Queryable): Promise<readonly LinkRow[]> {
   const { rows } = await db.query<LinkRow>(
-    `SELECT owner_id, link_address, link_key FROM dagapp.dag_orchestrators
+    `SELECT owner_id, host, link_address, link_key FROM dagapp.dag_orchestrators
      WHERE link_address IS NOT NULL AND link_key IS NOT NULL
        AND heartbeat_at > now() - interval '2 minutes'`,
   );
