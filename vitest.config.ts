@@ -20,9 +20,6 @@ export default defineConfig({
       {
         test: {
           name: "real",
-          // No module keeps what a test did, as tests have databases and folders of their own. Each
-          // file anew would load the same modules again, a second and more of a core every time.
-          isolate: false,
           include: [
             "src/{adapters,cli,gateway,orchestrator,worker}/**/*.test.ts",
             "test/**/*.test.ts",
