@@ -57,9 +57,10 @@ export function openLink({ address, key, workerId }: LinkTarget, events: LinkEve
   /** What leaves at the end of this turn, as one line. */
   let line: { told: ToldResult[]; grants: Map<string, number>; bye: boolean } | undefined;
   let byeHeard: (() => void) | undefined;
+  let byeSince: number | undefined;
   const opening = performance.now();
   const watch = setInterval(() => {
-    const since = state === "opening" ? opening : pending[0]?.since;
+    const since = state === "opening" ? opening : (pending[0]?.since ?? byeSince);
     if (since !== undefined && performance.now() - since > patienceMs) close("it does not answer");
   }, patienceMs / 3);
   watch.unref();
@@ -94,8 +95,10 @@ export function openLink({ address, key, workerId }: LinkTarget, events: LinkEve
       events.onOpen();
     } else if ("settled" in heard) {
       for (const letter of heard.settled) pending.shift()?.resolve(fromLetter(letter));
-    } else if ("bye" in heard) byeHeard?.();
-    else {
+    } else if ("bye" in heard) {
+      byeSince = undefined;
+      byeHeard?.();
+    } else {
       granted.set(heard.queue, (granted.get(heard.queue) ?? 0) - heard.messages.length);
       events.onMessages(heard.queue, heard.messages);
     }
@@ -146,11 +149,9 @@ export function openLink({ address, key, workerId }: LinkTarget, events: LinkEve
     async sayBye() {
       if (state !== "open") return;
       outgoing().bye = true;
-      await new Promise<void>((resolve) => {
-        byeHeard = resolve;
-        // A connection that is silent is no reason to stay.
-        setTimeout(resolve, 1000).unref();
-      });
+      byeSince = performance.now();
+      // Or closed: a connection that is silent is no reason to stay.
+      await new Promise<void>((resolve) => (byeHeard = resolve));
     },
     close,
   };

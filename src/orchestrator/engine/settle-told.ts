@@ -32,7 +32,8 @@ export async function settleTold(
   deps: EngineDeps,
   told: readonly Told[],
 ): Promise<number | undefined> {
-  const parts = await sortOut(deps, told);
+  // What cannot be read, such as an output gone from storage, is the ordinary tick's to set aside.
+  const parts = await sortOut(deps, told).catch(() => undefined);
   if (parts === undefined) return undefined;
   // Changed from here on: only what is committed goes back.
   for (const jobId of parts.keys()) deps.cache.forget(jobId);

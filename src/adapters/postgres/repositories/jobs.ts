@@ -189,7 +189,8 @@ export function updateAssumedJobs(
   );
 }
 
-const updateText = `
+/** With more columns where more is to hold of the rows. */
+const update = (arrays = "", names = "") => `
      UPDATE dagapp.dag_jobs j SET
        status = u.status::dagapp.job_status,
        nodes_unsettled = u.unsettled,
@@ -205,16 +206,16 @@ const updateText = `
        completed_at = CASE WHEN u.status IN ('completed', 'failed', 'cancelled')
          THEN coalesce(j.completed_at, now()) END
      FROM unnest($1::text[], $2::text[], $3::int[], $4::int[], $5::text[], $6::text[], $7::text[],
-         $8::text[])
-       AS u(job_id, status, unsettled, event_seq, result, error_code, error_message, failed_node_id)
+         $8::text[]${arrays})
+       AS u(job_id, status, unsettled, event_seq, result, error_code, error_message,
+            failed_node_id${names})
      WHERE j.job_id = u.job_id`;
+
+const updateText = update();
 
 const updateAssumedText = `
      WITH updated AS (
-       ${updateText
-         .replace("$8::text[])", "$8::text[], $9::int[])")
-         .replace("failed_node_id)\n", "failed_node_id, assumed)\n")}
-         AND j.owner_id = $10 AND j.event_seq = u.assumed
+       ${update(", $9::int[]", ", assumed")} AND j.owner_id = $10 AND j.event_seq = u.assumed
        RETURNING 1)
      SELECT dagapp.insist((SELECT count(*) FROM updated) = $11)`;
 
