@@ -3,8 +3,8 @@
 // Each shape is measured in the middle of its life: one task reports, and what follows is decided.
 // The numbers of one shape should hardly differ between 10 and 50,000 nodes: the cost follows what
 // changed and not the size of the job.
-import { compile } from "../dist/core/dag/compile.js";
-import { evaluate } from "../dist/core/dag/evaluate.js";
+import { compile } from "../dist/core/dag/compile/compile.js";
+import { evaluate } from "../dist/core/dag/evaluate/evaluate.js";
 import { handlerCatalogue } from "../dist/core/handlers.js";
 import { taskQueues } from "../dist/core/queues.js";
 

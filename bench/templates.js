@@ -1,6 +1,6 @@
 // Evaluations per second of parsed templates and conditions. Run after `npm run build`.
-import { holds, parseCondition } from "../dist/core/dag/condition.js";
-import { parseTemplate, render } from "../dist/core/dag/template.js";
+import { holds, parseCondition } from "../dist/core/dag/language/condition.js";
+import { parseTemplate, render } from "../dist/core/dag/language/template.js";
 
 const nodes = new Map([
   ["validate", { status: "completed", output: { file_size_mb: 150, crs: "EPSG:4326", bands: 3 } }],

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { Database } from "../../src/adapters/postgres/database.ts";
-import type { Graph } from "../../src/core/dag/graph.ts";
+import type { Graph } from "../../src/core/dag/compile/graph.ts";
 import type { JsonObject } from "../../src/core/model/json.ts";
 import type { NaiveOutcome } from "./naive-interpreter.ts";
 import { interpret } from "./naive-interpreter.ts";

@@ -1,5 +1,5 @@
-import { aggregate } from "../../src/core/dag/aggregate.ts";
-import type { Contribution } from "../../src/core/dag/facts.ts";
+import { aggregate } from "../../src/core/dag/evaluate/aggregate.ts";
+import type { Contribution } from "../../src/core/dag/evaluate/facts.ts";
 import type { Json, JsonObject } from "../../src/core/model/json.ts";
 import type { TaskError } from "../../src/core/model/task.ts";
 import type {

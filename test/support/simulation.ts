@@ -1,6 +1,6 @@
-import { aggregate } from "../../src/core/dag/aggregate.ts";
-import type { Decision, TaskOrder } from "../../src/core/dag/decision.ts";
-import { evaluate } from "../../src/core/dag/evaluate.ts";
+import { aggregate } from "../../src/core/dag/evaluate/aggregate.ts";
+import type { Decision, TaskOrder } from "../../src/core/dag/evaluate/decision.ts";
+import { evaluate } from "../../src/core/dag/evaluate/evaluate.ts";
 import type {
   Collected,
   Contribution,
@@ -8,8 +8,8 @@ import type {
   FanOutCounters,
   NodeFact,
   Report,
-} from "../../src/core/dag/facts.ts";
-import type { Graph } from "../../src/core/dag/graph.ts";
+} from "../../src/core/dag/evaluate/facts.ts";
+import type { Graph } from "../../src/core/dag/compile/graph.ts";
 import type { JobStatus } from "../../src/core/model/job.ts";
 import { jobMachine } from "../../src/core/model/job.ts";
 import type { Json, JsonObject } from "../../src/core/model/json.ts";

@@ -1,10 +1,10 @@
 import { readFile, readdir, stat } from "node:fs/promises";
 import { basename, extname, join, resolve } from "node:path";
-import type { CompileOptions } from "../../core/dag/compile.ts";
-import { compile } from "../../core/dag/compile.ts";
-import type { Finding, FindingCode } from "../../core/dag/finding.ts";
-import { errorAt } from "../../core/dag/finding.ts";
-import type { Graph } from "../../core/dag/graph.ts";
+import type { CompileOptions } from "../../core/dag/compile/compile.ts";
+import { compile } from "../../core/dag/compile/compile.ts";
+import type { Finding, FindingCode } from "../../core/dag/compile/finding.ts";
+import { errorAt } from "../../core/dag/compile/finding.ts";
+import type { Graph } from "../../core/dag/compile/graph.ts";
 import type { WorkflowDefinition } from "../../core/model/workflow.ts";
 import { hashDefinition } from "./hash-definition.ts";
 import { largestFile, readWorkflow, tooLarge } from "./read-workflow.ts";

@@ -5,7 +5,7 @@ import type {
   LocatedFinding,
 } from "../../adapters/workflow-files/load-workflow-files.ts";
 import { loadWorkflowFiles } from "../../adapters/workflow-files/load-workflow-files.ts";
-import { drawMermaid, drawText } from "../../core/dag/draw-graph.ts";
+import { drawMermaid, drawText } from "../../core/dag/compile/draw-graph.ts";
 import { handlerCatalogue } from "../../core/handlers.ts";
 import type { CliConfig } from "../config.ts";
 import { plural, print } from "../output.ts";

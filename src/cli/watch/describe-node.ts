@@ -1,5 +1,5 @@
 import type { NodeSummary } from "../../core/api/job-schemas.ts";
-import type { WaitReason } from "../../core/dag/wait-reason.ts";
+import type { WaitReason } from "../../core/dag/evaluate/wait-reason.ts";
 import { grouped, harmless } from "../output.ts";
 import { duration } from "../time.ts";
 

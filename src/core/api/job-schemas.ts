@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { waitReason } from "../dag/wait-reason.ts";
+import { waitReason } from "../dag/evaluate/wait-reason.ts";
 import { eventStatus, eventType } from "../model/event.ts";
 import { jobStatus } from "../model/job.ts";
 import { nodeStatus, nodeType } from "../model/node.ts";

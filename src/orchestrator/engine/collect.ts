@@ -1,8 +1,8 @@
 import type { Transaction } from "../../adapters/postgres/queryable.ts";
 import type { ChildOutput } from "../../adapters/postgres/repositories/nodes.ts";
 import { readChildOutputs } from "../../adapters/postgres/repositories/nodes.ts";
-import { aggregate } from "../../core/dag/aggregate.ts";
-import type { Collected, Contribution } from "../../core/dag/facts.ts";
+import { aggregate } from "../../core/dag/evaluate/aggregate.ts";
+import type { Collected, Contribution } from "../../core/dag/evaluate/facts.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import { taskId } from "../../core/model/node.ts";
 import type { JobState } from "./job-state.ts";

@@ -2,7 +2,7 @@ import type { Broker } from "../../adapters/broker/broker.ts";
 import type { Database } from "../../adapters/postgres/database.ts";
 import type { GraphCache } from "../../adapters/postgres/queries/graph-cache.ts";
 import type { Clock } from "../../adapters/runtime/clock.ts";
-import type { Graph } from "../../core/dag/graph.ts";
+import type { Graph } from "../../core/dag/compile/graph.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import type { JobEnds } from "./job-ends.ts";
 import type { StateCache } from "./job-state.ts";

@@ -1,5 +1,5 @@
-import type { Facts, NodeFact, Report } from "../../core/dag/facts.ts";
-import type { Graph } from "../../core/dag/graph.ts";
+import type { Facts, NodeFact, Report } from "../../core/dag/evaluate/facts.ts";
+import type { Graph } from "../../core/dag/compile/graph.ts";
 import type { JobStatus } from "../../core/model/job.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import type { JobHead, JobRow } from "../../adapters/postgres/repositories/jobs.ts";

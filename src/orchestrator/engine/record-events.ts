@@ -1,5 +1,5 @@
 import type { NewEvent } from "../../adapters/postgres/repositories/events.ts";
-import type { Decision } from "../../core/dag/decision.ts";
+import type { Decision } from "../../core/dag/evaluate/decision.ts";
 import type { EventStatus, EventType } from "../../core/model/event.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import { taskId } from "../../core/model/node.ts";

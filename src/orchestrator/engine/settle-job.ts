@@ -1,10 +1,10 @@
 import type { Transaction } from "../../adapters/postgres/queryable.ts";
 import type { JobUpdate } from "../../adapters/postgres/repositories/jobs.ts";
-import type { Decision } from "../../core/dag/decision.ts";
-import type { Evaluated } from "../../core/dag/evaluate.ts";
-import { evaluateJob } from "../../core/dag/evaluate.ts";
-import type { Facts, NodeFact, Report } from "../../core/dag/facts.ts";
-import type { FanOutNode } from "../../core/dag/graph.ts";
+import type { Decision } from "../../core/dag/evaluate/decision.ts";
+import type { Evaluated } from "../../core/dag/evaluate/evaluate.ts";
+import { evaluateJob } from "../../core/dag/evaluate/evaluate.ts";
+import type { Facts, NodeFact, Report } from "../../core/dag/evaluate/facts.ts";
+import type { FanOutNode } from "../../core/dag/compile/graph.ts";
 import { isFinished } from "../../core/model/job.ts";
 import type { Json, JsonObject } from "../../core/model/json.ts";
 import { isJsonObject } from "../../core/model/json.ts";

@@ -7,7 +7,7 @@
 import type { Transaction } from "../../adapters/postgres/queryable.ts";
 import { recordExpected } from "../../adapters/postgres/repositories/reports.ts";
 import { reach } from "../../adapters/runtime/fail-points.ts";
-import type { NodeFact, Report } from "../../core/dag/facts.ts";
+import type { NodeFact, Report } from "../../core/dag/evaluate/facts.ts";
 import { isFinished } from "../../core/model/job.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import { parentOfChild, taskId } from "../../core/model/node.ts";

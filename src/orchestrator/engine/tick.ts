@@ -13,7 +13,7 @@ import { recordTold } from "../../adapters/postgres/repositories/reports.ts";
 import type { Settled } from "../../adapters/broker/broker.ts";
 import { isOutage } from "../../adapters/postgres/outage.ts";
 import { reach } from "../../adapters/runtime/fail-points.ts";
-import type { Report } from "../../core/dag/facts.ts";
+import type { Report } from "../../core/dag/evaluate/facts.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import { isFinished } from "../../core/model/job.ts";
 import type { EngineDeps } from "./deps.ts";

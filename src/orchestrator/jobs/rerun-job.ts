@@ -1,7 +1,7 @@
 import type { JobRow } from "../../adapters/postgres/repositories/jobs.ts";
 import { loadStaticNodes } from "../../adapters/postgres/repositories/nodes.ts";
-import type { NodeFact } from "../../core/dag/facts.ts";
-import type { Graph, GraphNode } from "../../core/dag/graph.ts";
+import type { NodeFact } from "../../core/dag/evaluate/facts.ts";
+import type { Graph, GraphNode } from "../../core/dag/compile/graph.ts";
 import { Problem } from "../../core/errors.ts";
 import { isFinished } from "../../core/model/job.ts";
 import type { JsonObject } from "../../core/model/json.ts";

@@ -8,7 +8,7 @@ import type { GraphCache } from "../../adapters/postgres/queries/graph-cache.ts"
 import type { Storage } from "../../adapters/storage/storage.ts";
 import type { Handlers } from "../../adapters/http/handler.ts";
 import type { callbackContracts } from "../../core/api/callbacks.ts";
-import type { CompileOptions } from "../../core/dag/compile.ts";
+import type { CompileOptions } from "../../core/dag/compile/compile.ts";
 import type { DomainDeps } from "../domain/deps.ts";
 import type { Verbs } from "../verbs.ts";
 import type { Command } from "./command-registry.ts";

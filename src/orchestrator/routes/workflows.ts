@@ -10,8 +10,8 @@ import {
 import { hashDefinition } from "../../adapters/workflow-files/hash-definition.ts";
 import { readWorkflow } from "../../adapters/workflow-files/read-workflow.ts";
 import type { WorkflowGraph, workflowContracts } from "../../core/api/workflows.ts";
-import { compile, compileDefinition } from "../../core/dag/compile.ts";
-import type { Edge, Graph } from "../../core/dag/graph.ts";
+import { compile, compileDefinition } from "../../core/dag/compile/compile.ts";
+import type { Edge, Graph } from "../../core/dag/compile/graph.ts";
 import { Problem } from "../../core/errors.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import type { RouteDeps } from "./deps.ts";

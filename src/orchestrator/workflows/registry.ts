@@ -9,7 +9,7 @@ import type {
   LocatedFinding,
 } from "../../adapters/workflow-files/load-workflow-files.ts";
 import { loadWorkflowFiles } from "../../adapters/workflow-files/load-workflow-files.ts";
-import type { Graph } from "../../core/dag/graph.ts";
+import type { Graph } from "../../core/dag/compile/graph.ts";
 import { Problem } from "../../core/errors.ts";
 import type { WorkflowDefinition } from "../../core/model/workflow.ts";
 

@@ -1,4 +1,4 @@
-import type { WaitReason } from "../../../src/core/dag/wait-reason.ts";
+import type { WaitReason } from "../../../src/core/dag/evaluate/wait-reason.ts";
 import { ago, number } from "../lib/format.ts";
 
 /** Why a node is not running, in words. */

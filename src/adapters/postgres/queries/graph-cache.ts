@@ -1,5 +1,5 @@
-import { compileDefinition } from "../../../core/dag/compile.ts";
-import type { Graph } from "../../../core/dag/graph.ts";
+import { compileDefinition } from "../../../core/dag/compile/compile.ts";
+import type { Graph } from "../../../core/dag/compile/graph.ts";
 import type { WorkflowDefinition } from "../../../core/model/workflow.ts";
 import type { Queryable } from "../queryable.ts";
 

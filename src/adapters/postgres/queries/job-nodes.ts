@@ -1,7 +1,7 @@
 import type { NodeSummary } from "../../../core/api/job-schemas.ts";
-import type { Facts, NodeFact } from "../../../core/dag/facts.ts";
-import type { Graph } from "../../../core/dag/graph.ts";
-import { whyWaiting } from "../../../core/dag/wait-reason.ts";
+import type { Facts, NodeFact } from "../../../core/dag/evaluate/facts.ts";
+import type { Graph } from "../../../core/dag/compile/graph.ts";
+import { whyWaiting } from "../../../core/dag/evaluate/wait-reason.ts";
 import { isSettled } from "../../../core/model/node.ts";
 import type { Queryable } from "../queryable.ts";
 import { countWorkers } from "./fleet.ts";

@@ -1,4 +1,4 @@
-import type { FanOutCounters, NodeFact } from "../../../core/dag/facts.ts";
+import type { FanOutCounters, NodeFact } from "../../../core/dag/evaluate/facts.ts";
 import type { JsonObject } from "../../../core/model/json.ts";
 import type { NodeStatus, NodeType } from "../../../core/model/node.ts";
 import type { TaskError } from "../../../core/model/task.ts";

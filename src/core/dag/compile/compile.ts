@@ -1,0 +1,79 @@
+import type { HandlerContract } from "../../handlers/contract.ts";
+import type { WorkflowDefinition } from "../../model/workflow.ts";
+import { nodeName } from "../../model/workflow.ts";
+import { checkTree } from "./check-tree.ts";
+import { compileDefinition } from "./compile-definition.ts";
+import type { Finding } from "./finding.ts";
+import { errorAt } from "./finding.ts";
+import type { Graph } from "./graph.ts";
+import { link } from "./edges.ts";
+import { lintConditionals } from "../lint/conditionals.ts";
+import { lintInputs } from "../lint/inputs.ts";
+import { lintReferences } from "../lint/references.ts";
+import { lintStructure } from "../lint/structure.ts";
+import { lintTasks } from "../lint/tasks.ts";
+import { lintTemplates } from "../lint/templates.ts";
+import { normalise } from "./normalise.ts";
+import { parseOnce } from "../language/parse-once.ts";
+import type { Source } from "./read-source.ts";
+import { readSource } from "./read-source.ts";
+
+export { compileDefinition } from "./compile-definition.ts";
+
+export interface CompileOptions {
+  readonly handlers: ReadonlyMap<string, HandlerContract>;
+  readonly queues: ReadonlySet<string>;
+  /** Environment names that templates may read. */
+  readonly env: ReadonlySet<string>;
+  /** For a source that names none: the base name of its file. */
+  readonly workflowId?: string | undefined;
+}
+
+export interface Compiled {
+  readonly findings: readonly Finding[];
+  /** Both are there unless one of the findings is an error. */
+  readonly definition: WorkflowDefinition | undefined;
+  readonly graph: Graph | undefined;
+}
+
+/**
+ * From what an author wrote to a graph. Total: every tree gets an answer, with everything that is
+ * wrong in it at once. Each step reads what the one before could make out, so that a broken node
+ * costs its own findings and no others.
+ */
+export function compile(tree: unknown, options: CompileOptions): Compiled {
+  const findings = checkTree(tree);
+  if (findings.length > 0) return { findings, definition: undefined, graph: undefined };
+
+  const source = readSource(tree, findings);
+  const workflowId = nameWorkflow(source, options, findings);
+  const links = link(source, findings);
+  const order = lintStructure(source, links, findings);
+  lintConditionals(source, findings);
+  lintTasks(source, options, findings);
+  lintInputs(source, findings);
+  const parse = parseOnce();
+  const references = lintTemplates(source, tree, parse, findings);
+  lintReferences(references, { source, links, order, env: options.env }, findings);
+
+  if (findings.some((finding) => finding.severity === "error")) {
+    return { findings, definition: undefined, graph: undefined };
+  }
+  const definition = normalise(source, links, workflowId, options.handlers);
+  return { findings, definition, graph: compileDefinition(definition, parse) };
+}
+
+function nameWorkflow(source: Source, options: CompileOptions, findings: Finding[]): string {
+  const written = source.head?.workflow_id;
+  if (written !== undefined || source.head === undefined) return written ?? "";
+  const { workflowId } = options;
+  if (workflowId === undefined) {
+    findings.push(errorAt("MISSING_KEY", [], '"workflow_id" is missing'));
+    return "";
+  }
+  if (!nodeName.safeParse(workflowId).success) {
+    const message = `"workflow_id" is missing, and the file's name "${workflowId}" cannot serve as one`;
+    findings.push(errorAt("MISSING_KEY", [], message));
+  }
+  return workflowId;
+}

@@ -1,0 +1,77 @@
+import type { Json } from "../../model/json.ts";
+import type {
+  ConditionalDefinition,
+  EndDefinition,
+  FanInDefinition,
+  FanOutDefinition,
+  StartDefinition,
+  TaskDefinition,
+  WorkflowDefinition,
+} from "../../model/workflow.ts";
+import type { Condition } from "../language/condition.ts";
+import type { Template } from "../language/template.ts";
+
+/** A workflow ready to be evaluated: edges drawn, templates and conditions parsed once. */
+export interface Graph {
+  readonly definition: WorkflowDefinition;
+  /** In topological order: a node stands behind everything it depends on. */
+  readonly nodes: readonly GraphNode[];
+  readonly byId: ReadonlyMap<string, GraphNode>;
+  /** The job's result, where the author named one. */
+  readonly outputs: Template | undefined;
+  /** Otherwise the outputs of these: tasks and fan-ins that no other of them follows. */
+  readonly results: readonly GraphNode[];
+}
+
+interface GraphNodeCommon {
+  readonly id: string;
+  /** Index in `Graph.nodes`. */
+  readonly position: number;
+  /** all_of: every edge decided and one live. any_of: the first live edge is enough. */
+  readonly join: "all_of" | "any_of";
+  readonly incoming: readonly Edge[];
+  readonly outgoing: readonly Edge[];
+}
+
+export interface StartNode extends GraphNodeCommon {
+  readonly type: "start";
+  readonly definition: StartDefinition;
+}
+export interface EndNode extends GraphNodeCommon {
+  readonly type: "end";
+  readonly definition: EndDefinition;
+}
+export interface TaskNode extends GraphNodeCommon {
+  readonly type: "task";
+  readonly definition: TaskDefinition;
+  readonly params: Template;
+}
+export interface ConditionalNode extends GraphNodeCommon {
+  readonly type: "conditional";
+  readonly definition: ConditionalDefinition;
+  /** The value that short conditions such as `< 100` are applied to. */
+  readonly field: Template | undefined;
+  /** One per branch; undefined is the default branch. */
+  readonly conditions: readonly (Condition | undefined)[];
+}
+export interface FanOutNode extends GraphNodeCommon {
+  readonly type: "fan_out";
+  readonly definition: FanOutDefinition;
+  readonly source: Template | readonly Json[];
+  readonly params: Template;
+  /** The fan-ins directly behind it; the strictest of their failure budgets counts. */
+  readonly fanIns: readonly FanInDefinition[];
+}
+export interface FanInNode extends GraphNodeCommon {
+  readonly type: "fan_in";
+  readonly definition: FanInDefinition;
+}
+
+export type GraphNode = StartNode | EndNode | TaskNode | ConditionalNode | FanOutNode | FanInNode;
+
+export interface Edge {
+  readonly from: GraphNode;
+  readonly to: GraphNode;
+  /** From a conditional: the branches that take this edge. */
+  readonly branches: readonly number[] | undefined;
+}

@@ -1,0 +1,85 @@
+import type { Json } from "../../model/json.ts";
+import type { InputDeclaration } from "../../model/workflow.ts";
+import { describe } from "./schema-findings.ts";
+
+/** Patterns run on what partners send, so a pattern sees no more of a value than this. */
+const longestMatched = 4096;
+
+/** What speaks against a value for this input, or nothing. */
+export function inputProblem(declaration: InputDeclaration, value: Json): string | undefined {
+  const { type, minimum, maximum, pattern } = declaration;
+  if (!hasType(type, value)) return `must be ${article(type)}, not ${describe(value)}`;
+  if (declaration.enum !== undefined && !declaration.enum.some((each) => equal(each, value))) {
+    return `must be one of ${declaration.enum.map((each) => JSON.stringify(each)).join(", ")}`;
+  }
+  if (typeof value === "number") {
+    if (minimum !== undefined && value < minimum) return `must be at least ${minimum}`;
+    if (maximum !== undefined && value > maximum) return `must be at most ${maximum}`;
+  }
+  if (typeof value === "string" && pattern !== undefined) {
+    if (value.length > longestMatched) return `must have at most ${longestMatched} characters`;
+    if (!compilePattern(pattern)?.test(value)) return `must match ${pattern}`;
+  }
+  return undefined;
+}
+
+export function compilePattern(pattern: string): RegExp | undefined {
+  try {
+    return new RegExp(pattern, "u");
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * A group that repeats and holds a repetition or an alternative, as in `(a+)+` or `(a|a)*`, can
+ * take exponential time on a value made for it. Refusing every such pattern refuses some harmless
+ * ones too; they can be written without the inner repetition.
+ */
+export function mayExplode(pattern: string): boolean {
+  const bare = pattern.replace(/\\./gs, "x").replace(/\[[^\]]*\]/g, "x");
+  const open: boolean[] = [];
+  for (let at = 0; at < bare.length; at++) {
+    const repeats = /^(?:[*+]|\{\d+,?\d*\})/.test(bare.slice(at + 1, at + 24));
+    const character = bare[at];
+    if (character === "(") open.push(false);
+    else if (character === ")") {
+      const risky = open.pop() ?? false;
+      if (risky && repeats) return true;
+      if (risky && open.length > 0) open[open.length - 1] = true;
+    }
+    if (open.length > 0 && character !== "(" && (repeats || character === "|")) {
+      open[open.length - 1] = true;
+    }
+  }
+  return false;
+}
+
+function hasType(type: InputDeclaration["type"], value: Json): boolean {
+  switch (type) {
+    case "string":
+    case "boolean":
+    case "number":
+      return typeof value === type;
+    case "integer":
+      return Number.isSafeInteger(value);
+    case "array":
+      return Array.isArray(value);
+    case "object":
+      return typeof value === "object" && value !== null && !Array.isArray(value);
+  }
+}
+
+function article(type: string): string {
+  return /^[aio]/.test(type) ? `an ${type}` : `a ${type}`;
+}
+
+function equal(a: Json, b: Json): boolean {
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return a === b;
+  const left = Object.entries(a);
+  if (Array.isArray(a) !== Array.isArray(b) || left.length !== Object.keys(b).length) return false;
+  return left.every(
+    ([key, value]) =>
+      Object.hasOwn(b, key) && equal(value, (b as Record<string, Json>)[key] ?? null),
+  );
+}

@@ -1,0 +1,121 @@
+import type { HandlerContract } from "../../handlers/contract.ts";
+import type {
+  ConditionalDefinition,
+  Dependencies,
+  NodeDefinition,
+  NodeSource,
+  TaskTemplate,
+  WorkflowDefinition,
+} from "../../model/workflow.ts";
+import { retryPolicy } from "../../model/workflow.ts";
+import { implicitEnd, implicitNode, implicitStart } from "./implicit.ts";
+import type { Links } from "./edges.ts";
+import type { Source } from "./read-source.ts";
+
+const defaultRetry = retryPolicy.parse({});
+
+type TaskSource = Omit<Extract<NodeSource, { type: "task" }>, "type" | "next">;
+type ConditionalSource = Extract<NodeSource, { type: "conditional" }>;
+
+/**
+ * The one form that is stored. Everything that could change under a running job is written out:
+ * the handler's queue and timeout, the retry defaults, and the start and end that the author left
+ * out. Call it only for a source without errors.
+ */
+export function normalise(
+  source: Source,
+  links: Links,
+  workflowId: string,
+  handlers: ReadonlyMap<string, HandlerContract>,
+): WorkflowDefinition {
+  const nodes: [string, NodeDefinition][] = [];
+  if (!links.hasStart) {
+    const roots = links.ids.filter((_, index) => links.incoming[index]?.length === 0);
+    nodes.push([implicitStart, { type: "start", next: roots }]);
+  }
+  for (const [id, node] of source.nodes) {
+    if (node.parsed === undefined) throw new Error(`node ${id} was not parsed`);
+    nodes.push([id, normaliseNode(node.parsed)]);
+  }
+  if (!links.hasEnd) {
+    const sinks = links.ids.filter((_, index) => links.outgoing[index]?.length === 0);
+    nodes.push([implicitEnd, { type: "end", depends_on: { mode: "all_of", nodes: sinks } }]);
+  }
+  const { head, inputs } = source;
+  return withoutUndefined({
+    workflow_id: workflowId,
+    name: head?.name ?? workflowId,
+    description: head?.description,
+    version: head?.version ?? "1",
+    inputs: inputs === undefined ? undefined : Object.fromEntries(inputs),
+    nodes: Object.fromEntries(nodes),
+    outputs: head?.outputs,
+  });
+
+  function normaliseNode(node: NodeSource): NodeDefinition {
+    const { depends_on } = node;
+    const common = depends_on === undefined ? {} : { depends_on: resolveAll(depends_on) };
+    switch (node.type) {
+      case "start":
+        return { ...node, ...common, next: follow(node.next) };
+      case "end":
+        return { ...node, ...common };
+      case "task":
+        return { ...node, ...common, ...task(node), next: follow(node.next) };
+      case "conditional":
+        return { ...conditional(node), ...common };
+      case "fan_out":
+        return { ...node, ...common, task: task(node.task), next: follow(node.next) };
+      case "fan_in":
+        return { ...node, ...common, next: follow(node.next) };
+    }
+  }
+
+  function task(written: TaskSource): TaskTemplate {
+    const contract = handlers.get(written.handler);
+    if (contract === undefined) throw new Error(`handler ${written.handler} is not known`);
+    return {
+      handler: written.handler,
+      queue: written.queue ?? contract.queue,
+      params: written.params,
+      timeout_seconds: written.timeout_seconds ?? contract.timeout_seconds,
+      retry: written.retry ?? defaultRetry,
+    };
+  }
+
+  function conditional(node: ConditionalSource): ConditionalDefinition {
+    const { condition, on_true, on_false, branches, ...rest } = node;
+    if (condition !== undefined) {
+      return {
+        ...rest,
+        branches: [{ condition, next: follow(on_true ?? []) }, { next: follow(on_false ?? []) }],
+      };
+    }
+    return {
+      ...rest,
+      branches: (branches ?? []).map(({ name, condition, next }) =>
+        withoutUndefined({ name, condition, next: follow(next) }),
+      ),
+    };
+  }
+
+  function follow(names: readonly string[]): string[] {
+    return names.map((name) => resolve(name, "next"));
+  }
+
+  function resolveAll({ mode, nodes }: Dependencies): Dependencies {
+    return { mode, nodes: nodes.map((name) => resolve(name, "depends_on")) };
+  }
+
+  function resolve(name: string, side: "next" | "depends_on"): string {
+    if (links.index.has(name)) return name;
+    return implicitNode(name, side) ?? name;
+  }
+}
+
+/** A key that is absent and one that is undefined are the same JSON; only the first is stored. */
+function withoutUndefined<Value extends object>(value: Value): Value {
+  return Object.fromEntries(
+    Object.entries(value).filter(([, each]) => each !== undefined),
+  ) as Value;
+}

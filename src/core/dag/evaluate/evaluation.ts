@@ -1,0 +1,167 @@
+import type { JsonObject } from "../../model/json.ts";
+import { isSettled } from "../../model/node.ts";
+import type { TaskError } from "../../model/task.ts";
+import type { Decision } from "./decision.ts";
+import type { Facts, FanOutCounters, NodeFact } from "./facts.ts";
+import { namedFailures } from "./fan-out.ts";
+import type { Graph, GraphNode } from "../compile/graph.ts";
+import type { TemplateContext } from "../language/template.ts";
+import { Worklist } from "./worklist.ts";
+
+/**
+ * One evaluation at work: the recorded facts, what this evaluation changed on top of them, and the
+ * decisions so far. Every decision is taken through a method here, so that the facts which later
+ * decisions see are always those that the engine will have written.
+ */
+export class Evaluation {
+  readonly decisions: Decision[] = [];
+  readonly work = new Worklist();
+  /** The first node in graph order that failed for good. */
+  failure: { readonly node_id: string; readonly error: TaskError } | undefined;
+
+  private readonly graph: Graph;
+  private readonly facts: Facts;
+  readonly changes = new Map<string, NodeFact>();
+  private failurePosition = Infinity;
+  unsettled: number;
+
+  constructor(graph: Graph, facts: Facts) {
+    this.graph = graph;
+    this.facts = facts;
+    this.unsettled = facts.unsettled;
+  }
+
+  factOf(node: GraphNode): NodeFact {
+    return this.fact(node.id) ?? untouched(node.id);
+  }
+
+  fact(nodeId: string): NodeFact | undefined {
+    return this.changes.get(nodeId) ?? this.facts.nodes.get(nodeId);
+  }
+
+  /** The static node that a fact belongs to: itself, or the fan-out whose child it is. */
+  graphNodeOf(fact: NodeFact): GraphNode | undefined {
+    return this.graph.byId.get(fact.parent?.node_id ?? fact.node_id);
+  }
+
+  look(node: GraphNode): void {
+    this.work.add({ node_id: node.id, position: node.position, index: -1 });
+  }
+
+  complete(node: GraphNode, fact: NodeFact, output: JsonObject): void {
+    this.decisions.push({ type: "complete", node_id: fact.node_id, output });
+    this.change({ ...fact, status: "completed", output, error: undefined, retry_at: undefined });
+    this.settled(node, fact, (counters) => ({
+      ...counters,
+      completed: counters.completed + 1,
+    }));
+  }
+
+  skip(node: GraphNode, fact: NodeFact, reason: string): void {
+    this.decisions.push({ type: "skip", node_id: fact.node_id, reason });
+    this.change({ ...fact, status: "skipped" });
+    this.settled(node, fact);
+  }
+
+  fail(node: GraphNode, fact: NodeFact, error: TaskError): void {
+    this.decisions.push({ type: "fail", node_id: fact.node_id, error });
+    this.change({ ...fact, status: "failed", error, retry_at: undefined });
+    this.settled(node, fact, (counters, index) => ({
+      ...counters,
+      failed: counters.failed + 1,
+      failed_indexes:
+        counters.failed_indexes.length < namedFailures
+          ? [...counters.failed_indexes, index]
+          : counters.failed_indexes,
+    }));
+    // A child's failure is the budget's business; a static node's ends the job.
+    if (fact.parent === undefined && node.position < this.failurePosition) {
+      this.failurePosition = node.position;
+      this.failure = { node_id: fact.node_id, error };
+    }
+  }
+
+  retry(
+    node: GraphNode,
+    fact: NodeFact,
+    next: Pick<NodeFact, "retry_count" | "throttle_count">,
+    error: TaskError,
+    retryAt: number,
+  ): void {
+    const { retry_count, throttle_count } = next;
+    this.decisions.push({
+      type: "retry",
+      node_id: fact.node_id,
+      error,
+      retry_at: retryAt,
+      retry_count,
+      throttle_count,
+    });
+    const attempt = fact.attempt + 1;
+    this.change({
+      ...fact,
+      retry_count,
+      throttle_count,
+      status: "ready",
+      attempt,
+      error,
+      retry_at: retryAt,
+    });
+    // Without a delay it is due at once.
+    const index = fact.parent?.index ?? -1;
+    this.work.add({ node_id: fact.node_id, position: node.position, index });
+  }
+
+  /** Record a decision that changes a node without settling it. */
+  decide(decision: Decision, fact: NodeFact): void {
+    this.decisions.push(decision);
+    this.change(fact);
+  }
+
+  context(fanOut?: { item: JsonObject[string]; index: number }): TemplateContext {
+    const { inputs, context: job, env } = this.facts.job;
+    const node = (id: string): JsonObject | undefined => {
+      const found = this.fact(id);
+      if (found === undefined) return undefined;
+      const { status, output } = found;
+      return output === undefined ? { status } : { status, output };
+    };
+    return fanOut === undefined
+      ? { inputs, job, env, node }
+      : { inputs, job, env, node, ...fanOut };
+  }
+
+  private change(fact: NodeFact): void {
+    this.changes.set(fact.node_id, fact);
+  }
+
+  private settled(
+    node: GraphNode,
+    fact: NodeFact,
+    count?: (counters: FanOutCounters, index: number) => FanOutCounters,
+  ): void {
+    if (fact.parent === undefined) {
+      this.unsettled -= isSettled(fact.status) ? 0 : 1;
+      for (const edge of node.outgoing) this.look(edge.to);
+      return;
+    }
+    const parent = this.factOf(node);
+    if (parent.fan_out !== undefined && count !== undefined) {
+      this.change({
+        ...parent,
+        fan_out: count(parent.fan_out, fact.parent.index),
+      });
+    }
+    this.look(node);
+  }
+}
+
+function untouched(nodeId: string): NodeFact {
+  return {
+    node_id: nodeId,
+    status: "pending",
+    attempt: 0,
+    retry_count: 0,
+    throttle_count: 0,
+  };
+}

@@ -1,0 +1,85 @@
+import type { Json, JsonObject } from "../../model/json.ts";
+import type { JobStatus } from "../../model/job.ts";
+import type { NodeStatus } from "../../model/node.ts";
+import type { TaskError } from "../../model/task.ts";
+
+/** What is recorded of one job, and what is new. `evaluate` sees nothing else. */
+export interface Facts {
+  readonly job: JobFact;
+  /** Every static node; of fan-out children only those that `reports` or `changed` name. */
+  readonly nodes: ReadonlyMap<string, NodeFact>;
+  /** Static nodes that are not settled. */
+  readonly unsettled: number;
+  /** Results that no evaluation has seen yet, in any order. */
+  readonly reports: readonly Report[];
+  /** Aggregations that a `collect` asked for. */
+  readonly collected?: ReadonlyMap<string, Collected>;
+  /**
+   * Where to look: nodes that changed since the last evaluation, or whose retry is due. Absent:
+   * everywhere, as after a take-over. The answer is the same, only the cost differs.
+   */
+  readonly changed?: readonly string[];
+}
+
+export interface JobFact {
+  readonly job_id: string;
+  readonly status: JobStatus;
+  readonly inputs: JsonObject;
+  readonly paused: boolean;
+  /** A user asked to cancel, and why. */
+  readonly cancel_requested?: string | undefined;
+  /** Names for templates: `job.job_id`, `job.workflow_id`, `job.correlation_id` … */
+  readonly context: JsonObject;
+  /** The allow-listed environment, for templates. */
+  readonly env: JsonObject;
+}
+
+export interface NodeFact {
+  readonly node_id: string;
+  readonly status: NodeStatus;
+  /** Number of the current attempt, or of the next one while it is not dispatched. */
+  readonly attempt: number;
+  readonly retry_count: number;
+  readonly throttle_count: number;
+  /** Milliseconds; set while a failed attempt waits for its next. */
+  readonly retry_at?: number | undefined;
+  readonly output?: JsonObject | undefined;
+  /** Parameters as rendered for the first attempt; a retry sends the same. */
+  readonly params?: JsonObject | undefined;
+  readonly error?: TaskError | undefined;
+  /** Of an expanded fan-out. */
+  readonly fan_out?: FanOutCounters | undefined;
+  /** Of a fan-out child. */
+  readonly parent?: { readonly node_id: string; readonly index: number } | undefined;
+}
+
+/** Counters on the parent: settling one child costs the same for ten children and for a million. */
+export interface FanOutCounters {
+  readonly total: number;
+  /** Children below it were dispatched; they hold their slot until they are settled. */
+  readonly next_index: number;
+  readonly completed: number;
+  readonly failed: number;
+  /** The first few, for the error message. */
+  readonly failed_indexes: readonly number[];
+}
+
+export interface Report {
+  readonly task_id: string;
+  readonly node_id: string;
+  readonly outcome:
+    | { readonly status: "completed"; readonly output: JsonObject }
+    | { readonly status: "failed"; readonly error: TaskError };
+}
+
+export type Collected =
+  | { readonly ok: true; readonly output: JsonObject }
+  | { readonly ok: false; readonly error: TaskError };
+
+/** What one source of a fan-in contributed, for `aggregate`. */
+export interface Contribution {
+  readonly node_id: string;
+  readonly index: number;
+  readonly output?: Json | undefined;
+  readonly error?: TaskError | undefined;
+}

@@ -1,0 +1,49 @@
+import type { NodeFact } from "./facts.ts";
+import type { Edge, GraphNode } from "../compile/graph.ts";
+
+export type EdgeState = "pending" | "live" | "dead";
+
+/** A completed node makes its edges live, a skipped one dead; a conditional chooses. */
+export function edgeState(edge: Edge, from: NodeFact): EdgeState {
+  switch (from.status) {
+    case "skipped":
+      return "dead";
+    case "completed": {
+      if (edge.branches === undefined) return "live";
+      const taken = from.output?.["branch"];
+      return typeof taken === "number" && edge.branches.includes(taken) ? "live" : "dead";
+    }
+    // A failed or cancelled node ends the job, so what follows it is never decided.
+    case "pending":
+    case "ready":
+    case "dispatched":
+    case "running":
+    case "failed":
+    case "cancelled":
+      return "pending";
+  }
+}
+
+/**
+ * | edges                    | all_of | any_of |
+ * | ------------------------ | ------ | ------ |
+ * | none (start)             | ready  | –      |
+ * | one live, some pending   | wait   | ready  |
+ * | one live, none pending   | ready  | ready  |
+ * | all dead                 | skip   | skip   |
+ * | pending, none live       | wait   | wait   |
+ */
+export function judgeJoin(
+  node: GraphNode,
+  factOf: (node: GraphNode) => NodeFact,
+): "ready" | "skip" | "wait" {
+  let live = node.incoming.length === 0;
+  let pending = false;
+  for (const edge of node.incoming) {
+    const state = edgeState(edge, factOf(edge.from));
+    if (state === "live") live = true;
+    else if (state === "pending") pending = true;
+  }
+  if (live && (!pending || node.join === "any_of")) return "ready";
+  return pending ? "wait" : "skip";
+}

@@ -1,0 +1,90 @@
+import type { TaskError } from "../../model/task.ts";
+import type { RetryPolicy } from "../../model/workflow.ts";
+
+/** Being told to slow down is not a failure of the work, so it does not use up its retries. */
+export const throttleBudget = 5;
+
+/** How far jitter may push a retry behind its policy's delay; it never comes earlier. */
+const jitterShare = 0.25;
+
+export interface Attempts {
+  readonly retry_count: number;
+  readonly throttle_count: number;
+}
+
+export type RetryVerdict =
+  ({ readonly retry: true; readonly retry_at: number } & Attempts) | { readonly retry: false };
+
+/** May this failed attempt be followed by another, and when? `key` names the attempt for jitter. */
+export function decideRetry(
+  policy: RetryPolicy,
+  error: TaskError,
+  attempts: Attempts,
+  key: string,
+  now: number,
+): RetryVerdict {
+  const { retry_count, throttle_count } = attempts;
+  switch (error.category) {
+    case "permanent":
+      return { retry: false };
+    case "throttling": {
+      if (throttle_count >= throttleBudget) return { retry: false };
+      const asked = retryAfterSeconds(error);
+      const delay = Math.max(
+        asked,
+        delaySeconds({ ...policy, backoff: "exponential" }, throttle_count),
+      );
+      const retry_at = now + withJitter(policy, delay, key);
+      return {
+        retry: true,
+        retry_at,
+        retry_count,
+        throttle_count: throttle_count + 1,
+      };
+    }
+    case "transient": {
+      if (retry_count >= policy.max_attempts) return { retry: false };
+      const retry_at = now + withJitter(policy, delaySeconds(policy, retry_count), key);
+      return {
+        retry: true,
+        retry_at,
+        retry_count: retry_count + 1,
+        throttle_count,
+      };
+    }
+  }
+}
+
+/** Delay before the retry that follows `failures` earlier ones. */
+export function delaySeconds(policy: RetryPolicy, failures: number): number {
+  const first = policy.initial_delay_seconds;
+  switch (policy.backoff) {
+    case "fixed":
+      return Math.min(first, policy.max_delay_seconds);
+    case "linear":
+      return Math.min(first * (failures + 1), policy.max_delay_seconds);
+    case "exponential":
+      return Math.min(first * 2 ** Math.min(failures, 50), policy.max_delay_seconds);
+  }
+}
+
+function retryAfterSeconds(error: TaskError): number {
+  const asked = error.details?.["retry_after_seconds"];
+  return typeof asked === "number" && asked > 0 ? Math.min(asked, 86_400) : 0;
+}
+
+function withJitter(policy: RetryPolicy, delay: number, key: string): number {
+  const share = policy.jitter ? jitterShare * fraction(key) : 0;
+  return Math.round(delay * (1 + share) * 1000);
+}
+
+/** A number in [0, 1) from a name, so that the same attempt always waits equally long (FNV-1a). */
+function fraction(key: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < key.length; i++) {
+    hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193);
+  }
+  // FNV's high bits hardly move for short keys that differ at the end; one xor-shift mixes them.
+  hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
+  return ((hash ^ (hash >>> 12)) >>> 0) / 2 ** 32;
+}

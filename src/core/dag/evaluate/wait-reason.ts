@@ -1,0 +1,82 @@
+import { z } from "zod";
+import type { Facts, NodeFact } from "./facts.ts";
+import type { Graph, GraphNode } from "../compile/graph.ts";
+import { edgeState } from "./join.ts";
+
+/** Why a node is not running. Derived when somebody asks and never stored, so it cannot be stale. */
+export const waitReason = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("dependency"), nodes: z.array(z.string()) }),
+  z.object({ kind: z.literal("retry"), at: z.iso.datetime(), attempt: z.number().int() }),
+  z.object({ kind: z.literal("concurrency"), fan_out: z.string(), limit: z.number().int() }),
+  z.object({ kind: z.literal("children"), settled: z.number().int(), total: z.number().int() }),
+  z.object({ kind: z.literal("paused") }),
+  z.object({ kind: z.literal("no_worker"), queue: z.string() }),
+  z.object({ kind: z.literal("queued"), queue: z.string() }),
+  /** Nothing holds it back: the next tick takes it. */
+  z.object({ kind: z.literal("next_tick") }),
+]);
+export type WaitReason = z.infer<typeof waitReason>;
+
+/** Undefined: the node is running on a worker, or settled. `workers` counts live ones on a queue. */
+export function whyWaiting(
+  graph: Graph,
+  facts: Facts,
+  nodeId: string,
+  workers: (queue: string) => number,
+): WaitReason | undefined {
+  const fact = facts.nodes.get(nodeId);
+  const node = graph.byId.get(fact?.parent?.node_id ?? nodeId);
+  if (fact === undefined || node === undefined) return undefined;
+  switch (fact.status) {
+    case "pending":
+      return whyPending(facts, node);
+    case "ready":
+      return whyReady(facts, node, fact);
+    case "dispatched": {
+      const queue = queueOf(node);
+      if (queue === undefined) return undefined;
+      return { kind: workers(queue) === 0 ? "no_worker" : "queued", queue };
+    }
+    case "running":
+      return whyFanOut(facts, fact);
+    case "completed":
+    case "failed":
+    case "skipped":
+    case "cancelled":
+      return undefined;
+  }
+}
+
+function whyPending(facts: Facts, node: GraphNode): WaitReason {
+  const nodes = node.incoming
+    .filter((edge) => {
+      const from = facts.nodes.get(edge.from.id);
+      return from === undefined || edgeState(edge, from) === "pending";
+    })
+    .map((edge) => edge.from.id);
+  return nodes.length > 0 ? { kind: "dependency", nodes } : { kind: "next_tick" };
+}
+
+function whyReady(facts: Facts, node: GraphNode, fact: NodeFact): WaitReason {
+  if (facts.job.paused) return { kind: "paused" };
+  if (fact.retry_at !== undefined) {
+    return { kind: "retry", at: new Date(fact.retry_at).toISOString(), attempt: fact.attempt };
+  }
+  const limit = node.type === "fan_out" ? node.definition.max_concurrency : undefined;
+  if (fact.parent !== undefined && limit !== undefined) {
+    return { kind: "concurrency", fan_out: node.id, limit };
+  }
+  return { kind: "next_tick" };
+}
+
+function whyFanOut(facts: Facts, fact: NodeFact): WaitReason | undefined {
+  if (fact.fan_out === undefined) return undefined;
+  const { completed, failed, total, next_index } = fact.fan_out;
+  if (facts.job.paused && next_index === completed + failed) return { kind: "paused" };
+  return { kind: "children", settled: completed + failed, total };
+}
+
+function queueOf(node: GraphNode): string | undefined {
+  if (node.type === "task") return node.definition.queue;
+  return node.type === "fan_out" ? node.definition.task.queue : undefined;
+}

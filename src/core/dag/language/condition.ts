@@ -1,0 +1,45 @@
+import type { Json } from "../../model/json.ts";
+import type { Test } from "./condition-parse.ts";
+import { parseTest } from "./condition-parse.ts";
+import { readCondition } from "./condition-tokens.ts";
+import { Scope, defaultLimits, explain, maxSourceLength } from "./expression-scope.ts";
+import type { Reference, TemplateContext, TemplateProblem } from "./template.ts";
+
+export interface Condition {
+  readonly source: string;
+  readonly references: readonly Reference[];
+  /** Compiled; for `holds` alone. */
+  readonly test: Test;
+}
+
+export type ParsedCondition =
+  | { readonly ok: true; readonly condition: Condition }
+  | { readonly ok: false; readonly problems: readonly TemplateProblem[] };
+
+export type Verdict =
+  { readonly ok: true; readonly value: boolean } | { readonly ok: false; readonly message: string };
+
+/** "whole": a sentence of its own. "short": what follows a `condition_field`, such as `< 100`. */
+export function parseCondition(text: string, form: "whole" | "short"): ParsedCondition {
+  if (text.length > maxSourceLength) {
+    const message = `a condition may have ${maxSourceLength} characters, this one has ${text.length}`;
+    return { ok: false, problems: [{ message, at: [], offset: 0 }] };
+  }
+  const words = readCondition(text);
+  if (!words.ok) {
+    return { ok: false, problems: words.problems.map((problem) => ({ ...problem, at: [] })) };
+  }
+  const parsed = parseTest(words.tokens, form, text.length);
+  if (!parsed.ok) return { ok: false, problems: [{ ...parsed.problem, at: [] }] };
+  const { references } = words;
+  return { ok: true, condition: { source: text, references, test: parsed.test } };
+}
+
+/** What cannot be evaluated is an answer of its own and never counts as false. */
+export function holds(condition: Condition, context: TemplateContext, field?: Json): Verdict {
+  try {
+    return { ok: true, value: condition.test(new Scope(context, defaultLimits), field) };
+  } catch (error) {
+    return { ok: false, message: explain(error) };
+  }
+}

@@ -1,0 +1,138 @@
+import type { Json } from "../../model/json.ts";
+import type { TemplateContext, TemplateLimits } from "./template.ts";
+
+/*
+ * What one evaluation may cost. Authors and the data of partners meet here, so an expression is
+ * treated as hostile: every operation pays a step before it works and every string is measured
+ * before it is built. A step is one operation, or a number of characters, elements or keys looked
+ * at, chosen so that fifty thousand steps are some tens of milliseconds whatever they are spent on.
+ */
+
+export const defaultLimits: TemplateLimits = { steps: 50_000, size: 1_048_576, depth: 64 };
+
+/** Characters of one string that holds expressions. */
+export const maxSourceLength = 16_384;
+/** Operators, brackets and filters inside one another. */
+export const maxExpressionDepth = 64;
+
+const perStep = {
+  characters: 64,
+  elements: 16,
+  /** Gathering the keys of a large object takes up to a microsecond each. */
+  keys: 4,
+  /** Of characters: two lengths multiplied are the worst case of a search. */
+  comparisons: 4096,
+} as const;
+
+/** Ends an evaluation; `render` and `holds` turn it into their answer. */
+export class Failure extends Error {}
+
+/** What a caller is told: every error is an answer, whatever it was. */
+export function explain(error: unknown): string {
+  if (error instanceof Failure) return error.message;
+  return `the evaluation broke off: ${error instanceof Error ? error.message : "unknown error"}`;
+}
+
+/** A value that is not there. Only `default` and `is defined` may look at it. */
+export class Missing {
+  readonly explain: () => string;
+  constructor(explain: () => string) {
+    this.explain = explain;
+  }
+}
+
+export type Value = Json | Missing;
+export type Evaluate = (scope: Scope) => Value;
+
+export function demand(value: Value): Json {
+  if (value instanceof Missing) throw new Failure(value.explain());
+  return value;
+}
+
+export function isList(value: Json): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+/** As an author would say it, for messages. */
+export function typeName(value: Json): string {
+  if (value === null) return "null";
+  if (isList(value)) return "a list";
+  if (typeof value === "object") return "an object";
+  return `a ${typeof value}`;
+}
+
+export class Scope {
+  readonly context: TemplateContext;
+  readonly #limits: TemplateLimits;
+  #steps: number;
+  #size: number;
+
+  constructor(context: TemplateContext, limits: TemplateLimits) {
+    this.context = context;
+    this.#limits = limits;
+    this.#steps = limits.steps;
+    this.#size = limits.size;
+  }
+
+  spend(steps: number): void {
+    this.#steps -= steps;
+    if (this.#steps < 0) {
+      throw new Failure(`the evaluation takes more than ${this.#limits.steps} steps`);
+    }
+  }
+
+  spendOn(count: number, what: keyof typeof perStep): void {
+    this.spend(Math.ceil(count / perStep[what]));
+  }
+
+  /** A string of this length is about to be built. */
+  allowLength(length: number): void {
+    if (length > this.#size) this.#tooLarge();
+    this.spendOn(length, "characters");
+  }
+
+  /** These characters of JSON become part of the result. */
+  takeSize(size: number): void {
+    this.#size -= size;
+    if (this.#size < 0) this.#tooLarge();
+  }
+
+  /** This value becomes part of the result, `depth` levels down. */
+  take(value: Json, depth: number): void {
+    if (typeof value === "string") this.takeSize(value.length + 2);
+    else if (typeof value === "object" && value !== null) this.takeSize(this.weigh(value, depth));
+    else this.takeSize(String(value).length);
+  }
+
+  /** Length as JSON, escapes not counted. Stops at what is left of the budget. */
+  weigh(value: Json, depth = 0): number {
+    return this.#weigh(value, depth, 0);
+  }
+
+  guardDepth(depth: number): void {
+    if (depth > this.#limits.depth) {
+      throw new Failure(`the value is nested deeper than ${this.#limits.depth} levels`);
+    }
+  }
+
+  #weigh(value: Json, depth: number, before: number): number {
+    if (before > this.#size) this.#tooLarge();
+    if (typeof value === "string") return before + value.length + 2;
+    if (typeof value !== "object" || value === null) return before + String(value).length;
+    this.guardDepth(depth + 1);
+    let sum = before + 2;
+    if (isList(value)) {
+      for (const element of value) sum = this.#weigh(element, depth + 1, sum + 1);
+    } else {
+      for (const key of Object.keys(value)) {
+        sum = this.#weigh(value[key] as Json, depth + 1, sum + key.length + 4);
+      }
+    }
+    if (sum > this.#size) this.#tooLarge();
+    return sum;
+  }
+
+  #tooLarge(): never {
+    throw new Failure(`the result is larger than ${this.#limits.size} characters`);
+  }
+}
