@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Problem } from "../../src/core/errors.ts";
 import { makeVerbs } from "../../src/orchestrator/jobs/make-verbs.ts";
-import type { Verbs } from "../../src/orchestrator/verbs.ts";
+import type { Verbs } from "../../src/orchestrator/jobs/verbs.ts";
 import { expectInvariants } from "../support/chaos-invariants.ts";
 import type { TestDatabase } from "../support/database.ts";
 import { createTestDatabase } from "../support/database.ts";

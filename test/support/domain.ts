@@ -4,8 +4,8 @@ import path from "node:path";
 import { openDatabase } from "../../src/adapters/postgres/database.ts";
 import { createSourceResolver } from "../../src/adapters/storage/resolve-source.ts";
 import type { Storage } from "../../src/adapters/storage/storage.ts";
-import type { DomainDeps } from "../../src/orchestrator/domain/deps.ts";
-import { createKeyedLock } from "../../src/orchestrator/domain/keyed-lock.ts";
+import type { DomainDeps } from "../../src/orchestrator/assets/deps.ts";
+import { createKeyedLock } from "../../src/orchestrator/assets/keyed-lock.ts";
 import type { TestDatabase } from "./database.ts";
 import type { TestEngine } from "./engine.ts";
 

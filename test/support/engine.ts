@@ -21,7 +21,7 @@ import { createSetAside } from "../../src/orchestrator/engine/set-aside.ts";
 import { Links } from "../../src/orchestrator/links/links.ts";
 import { tick } from "../../src/orchestrator/engine/tick.ts";
 import { prepareJob, submitJobs } from "../../src/orchestrator/jobs/submit-jobs.ts";
-import type { SubmitAnswer, SubmitRequest } from "../../src/orchestrator/verbs.ts";
+import type { SubmitAnswer, SubmitRequest } from "../../src/orchestrator/jobs/verbs.ts";
 import { createWorkflowRegistry } from "../../src/orchestrator/workflows/registry.ts";
 import type { TestDatabase } from "./database.ts";
 import type { RecordedEvent, Replayed } from "./replay.ts";

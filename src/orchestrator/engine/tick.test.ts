@@ -9,7 +9,7 @@ import { waitFor } from "../../../test/support/wait.ts";
 import type { Delivery } from "../../adapters/broker/broker.ts";
 import { Problem } from "../../core/errors.ts";
 import type { TaskDefinition } from "../../core/model/workflow.ts";
-import { cancelJob, pauseJob } from "../jobs/request-job.ts";
+import { cancelJob, pauseJob } from "../jobs/cancel-pause-resume.ts";
 import { rerunJob, retryJob } from "../jobs/rerun-job.ts";
 import { prepareJob, submitJobs } from "../jobs/submit-jobs.ts";
 import { recover } from "./recover.ts";

@@ -16,8 +16,8 @@ import { completeChildren, emptyInbox } from "../../adapters/postgres/repositori
 import { reach } from "../../adapters/runtime/fail-points.ts";
 import type { TaskMessage } from "../../core/messages.ts";
 import type { Handing } from "../links/handing.ts";
-import type { EndedJob } from "../domain/record-ends.ts";
-import { recordEnds } from "../domain/record-ends.ts";
+import type { EndedJob } from "../assets/record-ends.ts";
+import { recordEnds } from "../assets/record-ends.ts";
 
 /** A task on its way to a queue, with the priority of its job. */
 export interface Outgoing {

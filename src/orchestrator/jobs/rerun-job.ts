@@ -7,8 +7,8 @@ import { isFinished } from "../../core/model/job.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import type { EngineDeps } from "../engine/deps.ts";
 import { graphOfJob } from "../engine/deps.ts";
-import type { RerunRequest, SubmitAnswer } from "../verbs.ts";
-import { lockedJob } from "./request-job.ts";
+import type { RerunRequest, SubmitAnswer } from "./verbs.ts";
+import { lockedJob } from "./cancel-pause-resume.ts";
 import type { Inheritance } from "./submit-jobs.ts";
 import { checkedInputs, newJobId, submitJobs } from "./submit-jobs.ts";
 

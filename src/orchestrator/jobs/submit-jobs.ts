@@ -26,7 +26,7 @@ import { settleJob } from "../engine/settle-job.ts";
 import { WriteBatch } from "../engine/write-batch.ts";
 import { Handing } from "../links/handing.ts";
 import type { CurrentWorkflow } from "../workflows/registry.ts";
-import type { SubmitAnswer, SubmitRequest } from "../verbs.ts";
+import type { SubmitAnswer, SubmitRequest } from "./verbs.ts";
 
 /** A job that is ready to be written: its inputs are checked, its version is fixed. */
 export interface PreparedJob {

@@ -1,0 +1,71 @@
+import { sessionCookie } from "../../adapters/http/access.ts";
+import type { ApiRequest, Caller, Handlers } from "../../adapters/http/handler.ts";
+import { Answer } from "../../adapters/http/handler.ts";
+import type { Contract } from "../../core/api/contract.ts";
+import type { uiContracts } from "../../core/api/ui.ts";
+import { Problem } from "../../core/errors.ts";
+import type { RouteDeps } from "../route-deps.ts";
+
+/** No script or style from anywhere else, and none inside a page. Maps paint from blobs. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data: blob:",
+  "connect-src 'self'",
+  "worker-src 'self' blob:",
+  "manifest-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+export function uiRoutes({
+  access,
+  uiFiles,
+}: Pick<RouteDeps, "access" | "uiFiles">): Handlers<typeof uiContracts> {
+  async function serve(name: string, request: Pick<ApiRequest<Contract>, "header">) {
+    const answer = await uiFiles.answer(name, {
+      acceptEncoding: request.header("accept-encoding"),
+      ifNoneMatch: request.header("if-none-match"),
+      headers: { "content-security-policy": policy, "referrer-policy": "same-origin" },
+    });
+    if (answer !== undefined) return answer;
+    throw new Problem("NOT_FOUND", "The user interface is not built here: run `npm run build`.");
+  }
+
+  return {
+    getSession: async ({ caller }) => describe(caller),
+
+    startSession: async ({ body: { token } }) => {
+      const caller = await access.authenticate(token);
+      if (caller === undefined)
+        throw new Problem("UNAUTHENTICATED", "The token is not known here.");
+      return new Answer(describe(caller), { headers: { "set-cookie": cookie(token) } });
+    },
+
+    endSession: async () =>
+      new Answer(describe(undefined), { headers: { "set-cookie": `${cookie("")}; Max-Age=0` } }),
+
+    root: async () => new Answer("", { status: 303, headers: { location: "/ui" } }),
+    uiHome: async (request) => serve("index.html", request),
+
+    uiFile: async (request) => {
+      const { path } = request.params;
+      if (uiFiles.has(path)) return serve(path, request);
+      // A hashed file that is gone belongs to an older build: a page in its place would be run.
+      if (path.startsWith("files/")) {
+        throw new Problem("NOT_FOUND", "This file is of another version: load the page again.");
+      }
+      return serve("index.html", request);
+    },
+  };
+}
+
+function describe(caller: Caller | undefined) {
+  return { name: caller?.name ?? null, access: [...(caller?.access ?? [])] };
+}
+
+function cookie(token: string): string {
+  return `${sessionCookie}=${encodeURIComponent(token)}; Path=/; HttpOnly; SameSite=Strict`;
+}

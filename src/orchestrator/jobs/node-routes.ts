@@ -1,0 +1,125 @@
+import { z } from "zod";
+import { decodeCursor, encodeCursor } from "../../adapters/http/cursor.ts";
+import type { Handlers } from "../../adapters/http/handler.ts";
+import { readAttempts, readCheckpoints } from "../../adapters/postgres/queries/history.ts";
+import { describeNodes, readJobNodes } from "../../adapters/postgres/queries/job-nodes.ts";
+import type { JobWithoutNodes } from "../../adapters/postgres/queries/jobs.ts";
+import { readNodeData } from "../../adapters/postgres/queries/node-data.ts";
+import type { NodeRow } from "../../adapters/postgres/queries/node-rows.ts";
+import { toNodeColumns } from "../../adapters/postgres/queries/node-rows.ts";
+import { findNode, listNodes, readChildren } from "../../adapters/postgres/queries/nodes.ts";
+import { listTasks } from "../../adapters/postgres/queries/tasks.ts";
+import type { NodeSummary } from "../../core/api/job-schemas.ts";
+import type { nodeContracts } from "../../core/api/nodes.ts";
+import { Problem } from "../../core/errors.ts";
+import { taskId } from "../../core/model/node.ts";
+import type { RouteDeps } from "../route-deps.ts";
+import { demandJob, demandNode } from "./find-job.ts";
+import { percentOf } from "./progress.ts";
+
+const time = z.string().regex(/^\d{4}-[\d:. +-]+$/);
+const index = z.tuple([z.number().int().min(0)]);
+const nodePlace = z.tuple([time, z.string().max(64), z.string().max(80)]);
+const taskPlace = z.tuple([time, z.string().max(64), z.string().max(160), z.string().max(255)]);
+
+export function nodeRoutes(deps: Pick<RouteDeps, "db" | "graphs">): Handlers<typeof nodeContracts> {
+  const { db, graphs } = deps;
+
+  /** A child is judged by its fan-out, so that is a fact too. */
+  async function describe(job: JobWithoutNodes, row: NodeRow): Promise<NodeSummary> {
+    const parent = row.parent_node_id && (await findNode(db, job.job_id, row.parent_node_id));
+    if (row.parent_node_id === null) {
+      const all = await readJobNodes(db, job, await graphs.graphOf(job.workflow_hash));
+      const found = all.find(({ node_id }) => node_id === row.node_id);
+      if (found !== undefined) return found;
+    }
+    const graph = await graphs.graphOf(job.workflow_hash);
+    const [node] = await describeNodes(db, job, graph, [row], parent ? [parent] : []);
+    return node ?? { ...toNodeColumns(row), wait_reason: null, children: null };
+  }
+
+  return {
+    listJobNodes: async ({ params: { job_id }, query: { parent, status, limit, cursor } }) => {
+      const after = decodeCursor(cursor, index)?.[0];
+      const job = await demandJob(db, job_id);
+      const graph = await graphs.graphOf(job.workflow_hash);
+      if (parent === undefined) {
+        const nodes = await readJobNodes(db, job, graph);
+        const kept = nodes.filter((node) => status === undefined || node.status === status);
+        const from = after ?? 0;
+        const next = from + limit < kept.length ? encodeCursor([from + limit]) : null;
+        return { items: kept.slice(from, from + limit), next_cursor: next };
+      }
+      const fanOut = await findNode(db, job_id, parent);
+      if (fanOut?.node_type !== "fan_out") {
+        throw new Problem("NODE_NOT_FOUND", `Job "${job_id}" has no fan-out "${parent}".`);
+      }
+      const page = await readChildren(db, job_id, { parent, status, after }, limit);
+      const items = await describeNodes(db, job, graph, page.nodes, [fanOut]);
+      return { items, next_cursor: page.next === null ? null : encodeCursor([page.next]) };
+    },
+
+    getNode: async ({ params: { job_id, node_id } }) => {
+      const { job, node } = await demandNode(db, job_id, node_id);
+      // Attempts are numbered, and their ids follow from the numbers.
+      const ids = Array.from({ length: node.attempt + 2 }, (_, n) => taskId(job_id, node_id, n));
+      const [summary, data, attempts, checkpoints] = await Promise.all([
+        describe(job, node),
+        readNodeData(db, job_id, node_id),
+        readAttempts(db, ids),
+        readCheckpoints(db, job_id, node_id),
+      ]);
+      const logs = `/api/v1/jobs/${encodeURIComponent(job_id)}/logs?node_id=${encodeURIComponent(node_id)}`;
+      return { ...summary, job_id, ...data, attempts, checkpoints, logs };
+    },
+
+    getNodeProgress: async ({ params: { job_id, node_id } }) => {
+      const { job, node } = await demandNode(db, job_id, node_id);
+      const summary = await describe(job, node);
+      const { status, children, task_id, worker_id, started_at, progress } = summary;
+      const held = status === "running" && task_id !== null && worker_id !== null;
+      const task =
+        held && started_at !== null
+          ? {
+              ...{ node_id, task_id, worker_id, started_at },
+              progress_percent: progress?.percent ?? null,
+              progress_message: progress?.message ?? null,
+            }
+          : null;
+      return { job_id, node_id, status, percent: percentOf(summary), task, children };
+    },
+
+    listNodes: async ({ query: { limit, cursor, ...filter } }) => {
+      const after = decodeCursor(cursor, nodePlace);
+      const { nodes, next } = await listNodes(
+        db,
+        filter,
+        limit,
+        after && { created_at: after[0], job_id: after[1], node_id: after[2] },
+      );
+      const items = nodes.map((row) => {
+        const { job_id, workflow_id, job_status } = row;
+        return { ...toNodeColumns(row), job_id, workflow_id, job_status };
+      });
+      const cursorNext = next && encodeCursor([next.created_at, next.job_id, next.node_id]);
+      return { items, next_cursor: cursorNext };
+    },
+
+    listTasks: async ({ query: { limit, cursor, ...filter } }) => {
+      const after = decodeCursor(cursor, taskPlace);
+      const { tasks, next } = await listTasks(
+        db,
+        filter,
+        limit,
+        after && {
+          created_at: after[0],
+          job_id: after[1],
+          node_id: after[2],
+          task_id: after[3],
+        },
+      );
+      const place = next && [next.created_at, next.job_id, next.node_id, next.task_id];
+      return { items: tasks, next_cursor: place && encodeCursor(place) };
+    },
+  };
+}

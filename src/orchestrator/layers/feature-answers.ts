@@ -1,0 +1,187 @@
+/**
+ * What the addresses of a vector layer answer, whatever names the layer: each group of routes finds
+ * it, decides who may see it, and then asks here. ETags are of the load that the table came from, so
+ * a layer that was loaded again is new everywhere at once.
+ */
+import { createHash } from "node:crypto";
+import { compress } from "../../adapters/http/compress.ts";
+import type { ApiRequest } from "../../adapters/http/handler.ts";
+import { Answer } from "../../adapters/http/handler.ts";
+import type { Database } from "../../adapters/postgres/database.ts";
+import { getFeature } from "../../adapters/postgres/queries/features.ts";
+import type { GeoTable } from "../../adapters/postgres/queries/geo-tables.ts";
+import { findGeoTable } from "../../adapters/postgres/queries/geo-tables.ts";
+import { createVectorTiles } from "../../adapters/tiles/vector-tiles.ts";
+import type { Contract } from "../../core/api/contract.ts";
+import { Problem } from "../../core/errors.ts";
+import type { JsonObject } from "../../core/model/json.ts";
+import type { Layer, VectorLayer } from "../../core/serving/layer.ts";
+import { toQueryText } from "../../core/serving/render-options.ts";
+import {
+  collectionDocument,
+  queryablesDocument,
+  vectorTileJson,
+} from "../../core/serving/vector-documents.ts";
+import { csvText, featureText } from "../../core/serving/vector-formats.ts";
+import type { ItemsQuery } from "../../core/serving/vector-items.ts";
+import { readItems } from "../../core/serving/vector-items.ts";
+import { isTile } from "../../core/serving/web-mercator.ts";
+import type { TileParams } from "./layer-answers.ts";
+import { readFeatures } from "./read-features.ts";
+import { baseOf } from "../catalogue/base-url.ts";
+
+type Plain = Pick<ApiRequest<Contract>, "header" | "signal">;
+
+export type FeatureAnswers = ReturnType<typeof createFeatureAnswers>;
+
+const tileMedia = "application/vnd.mapbox-vector-tile";
+
+export function createFeatureAnswers(db: Database) {
+  const tiles = createVectorTiles(db);
+
+  async function demand(layer: Layer): Promise<{ layer: VectorLayer; table: GeoTable }> {
+    if (layer.kind !== "vector") {
+      throw new Problem("NOT_FOUND", "This layer is a raster: it has pixels and no features.");
+    }
+    const table = await findGeoTable(db, layer.table);
+    if (table !== undefined) return { layer, table };
+    throw new Problem("NOT_FOUND", `The table "${layer.table}" of this layer is gone.`);
+  }
+
+  return {
+    /** `base`: the address of the collection, as a path. */
+    async collection(found: Layer, base: string, request: Plain): Promise<JsonObject> {
+      const { layer, table } = await demand(found);
+      return collectionDocument(layer, table, baseOf(request) + base);
+    },
+
+    async queryables(found: Layer, base: string, request: Plain): Promise<Answer> {
+      const { layer, table } = await demand(found);
+      const document = queryablesDocument(layer, table, baseOf(request) + base);
+      return new Answer(JSON.stringify(document));
+    },
+
+    /** `own`: parameters that belong to the address and are no columns. */
+    async items(
+      found: Layer,
+      base: string,
+      request: Plain & { readonly query: ItemsQuery },
+      own: readonly string[] = [],
+    ): Promise<Answer> {
+      const { layer, table } = await demand(found);
+      const { query } = request;
+      const asked = readItems(query, table.columns, own);
+      return answer(request, makeEtag(layer, table, "items", query), async () => {
+        const page = await readFeatures(db, table, asked, query.token);
+        const links = pageLinks(baseOf(request) + base, query, page.next);
+        const headers = linkHeader(links);
+        if (query.f === "csv") {
+          const names = asked.columns.map((column) => column.name);
+          const body = csvText(page.features, names);
+          return { body, type: "text/csv; charset=utf-8", headers };
+        }
+        const counts = JSON.stringify({
+          numberMatched: page.matched,
+          numberReturned: page.features.length,
+        }).slice(1, -1);
+        // Features are text already; writing them into an object would only parse them again.
+        const body = `{"type":"FeatureCollection",${counts},"links":${JSON.stringify(links)},"features":[${page.features.map(featureText).join(",")}]}`;
+        return { body, type: "application/geo+json", headers };
+      });
+    },
+
+    async item(found: Layer, fid: number, request: Plain): Promise<Answer> {
+      const { layer, table } = await demand(found);
+      return answer(request, makeEtag(layer, table, "item", fid), async () => {
+        const feature = await getFeature(db, table, fid);
+        if (feature === undefined) {
+          throw new Problem("NOT_FOUND", `The layer has no feature ${fid}.`);
+        }
+        return { body: featureText(feature), type: "application/geo+json" };
+      });
+    },
+
+    async tile(found: Layer, { z, x, y: { y, extension } }: TileParams, request: Plain) {
+      const tile = { z, x, y };
+      if (!isTile(tile) || !["mvt", "pbf", undefined].includes(extension))
+        throw new Problem("NOT_FOUND", "There is no such tile.");
+      const { layer, table } = await demand(found);
+      return answer(request, makeEtag(layer, table, "tile", tile), async () => {
+        const body = await tiles.make(table, tile, request.signal);
+        return { body, type: tileMedia };
+      });
+    },
+
+    /** Tiles hang below the same base as everything else. */
+    async tileJson(found: Layer, base: string, request: Plain & { readonly query?: object }) {
+      const { layer, table } = await demand(found);
+      const query = toQueryText(whichVersion(request.query));
+      const address = `${baseOf(request)}${base}/tiles/WebMercatorQuad/{z}/{x}/{y}${query}`;
+      return vectorTileJson(layer, table, address);
+    },
+  };
+}
+
+/** A preview's tiles are of the same version; how pixels are coloured means nothing to features. */
+function whichVersion(query: object | undefined): Readonly<Record<string, unknown>> {
+  const { version, preview } = (query ?? {}) as { version?: unknown; preview?: unknown };
+  return { version, preview };
+}
+
+async function answer(
+  { header }: Plain,
+  etag: string,
+  make: () => Promise<{
+    body: string | Uint8Array;
+    type: string;
+    headers?: Readonly<Record<string, string>>;
+  }>,
+): Promise<Answer> {
+  const headers = { etag, "cache-control": "private, no-cache" };
+  if (header("if-none-match") === etag) return new Answer(undefined, { status: 304, headers });
+  const { body, type, headers: more } = await make();
+  if (body.length === 0 && type === tileMedia)
+    return new Answer(undefined, { status: 204, headers });
+  const sent = await compress(body, header);
+  return new Answer(sent.body, {
+    headers: { ...headers, ...more, ...sent.headers, "content-type": type },
+  });
+}
+
+/** Raised when the same request would be answered otherwise. */
+const answerVersion = 2;
+
+function makeEtag(layer: VectorLayer, table: GeoTable, ...asked: readonly unknown[]): string {
+  const text = JSON.stringify([answerVersion, layer.version_tag, table.load_id, ...asked]);
+  return `W/"${createHash("sha256").update(text).digest("base64url").slice(0, 27)}"`;
+}
+
+interface Link {
+  readonly rel: string;
+  readonly type: string;
+  readonly href: string;
+}
+
+function pageLinks(address: string, query: ItemsQuery, next: string | undefined): Link[] {
+  const page = (rel: string, token: string | undefined) => {
+    const given = Object.entries({ ...query, token }).filter(([, value]) => value !== undefined);
+    const text = new URLSearchParams(
+      given.map(([name, value]): [string, string] => [
+        name,
+        Array.isArray(value) ? value.join(",") : String(value),
+      ]),
+    );
+    return { rel, type: "application/geo+json", href: `${address}/items?${text.toString()}` };
+  };
+  return [
+    page("self", query.token),
+    { rel: "collection", type: "application/json", href: address },
+    ...(next === undefined ? [] : [page("next", next)]),
+  ];
+}
+
+/** For formats that have no place for links. */
+function linkHeader(links: readonly Link[]): Record<string, string> {
+  const next = links.find(({ rel }) => rel === "next");
+  return next === undefined ? {} : { link: `<${next.href}>; rel="next"` };
+}

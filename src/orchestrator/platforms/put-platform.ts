@@ -1,0 +1,48 @@
+import { findPlatform } from "../../adapters/postgres/queries/platforms.ts";
+import {
+  hasAssets,
+  insertPlatform,
+  updatePlatform,
+} from "../../adapters/postgres/repositories/platforms.ts";
+import { Problem } from "../../core/errors.ts";
+import type { Platform, PlatformEdit } from "../../core/model/platform.ts";
+import { refuseStale } from "../assets/change-asset.ts";
+import type { Act, DomainDeps } from "../assets/deps.ts";
+
+export async function putPlatform(
+  deps: Pick<DomainDeps, "db">,
+  platformId: string,
+  edit: PlatformEdit,
+  act: Act,
+): Promise<{ readonly platform: Platform; readonly created: boolean }> {
+  return deps.db.transaction(async (tx) => {
+    const created = await insertPlatform(tx, platformId, edit);
+    const before = await findPlatform(tx, platformId);
+    if (before === undefined) throw new Error("a platform that was written is not there");
+    if (created) return { platform: before, created };
+    if (act.ifMatch === undefined) {
+      throw new Problem(
+        "EDIT_NEEDS_MATCH",
+        `"${platformId}" is registered: send its row_version in If-Match to replace it.`,
+      );
+    }
+    refuseStale(before.row_version, act.ifMatch);
+    if (changesIdentity(before, edit) && (await hasAssets(tx, platformId))) {
+      throw new Problem(
+        "PLATFORM_IN_USE",
+        "Its assets are identified by its required references: these can no longer change, and no optional one can go.",
+      );
+    }
+    if (!(await updatePlatform(tx, platformId, before.row_version, edit))) {
+      throw new Problem("EDIT_CONFLICT", "It was changed meanwhile. Read it again.");
+    }
+    const platform = await findPlatform(tx, platformId);
+    return { platform: platform ?? before, created };
+  });
+}
+
+/** A new optional reference is harmless: assets without it keep their ids. */
+function changesIdentity(before: Platform, after: PlatformEdit): boolean {
+  const same = [...before.required_refs].sort().join() === [...after.required_refs].sort().join();
+  return !same || before.optional_refs.some((name) => !after.optional_refs.includes(name));
+}
