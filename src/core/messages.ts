@@ -8,7 +8,7 @@ export const taskMessage = z.object({
   job_id: z.string(),
   node_id: z.string(),
   handler: z.string(),
-  /** It comes out of a JSON text: that it is JSON all the way down need not be looked for. */
+  /** Parsed from a JSON text, so its depths need no check. */
   params: z.custom<JsonObject>(isJsonObject, "expected an object"),
   queue: z.string(),
   timeout_seconds: z.number(),
@@ -19,7 +19,18 @@ export const taskMessage = z.object({
 });
 export type TaskMessage = z.infer<typeof taskMessage>;
 
-/** What anybody may put on the job queue instead of calling the API. */
+/** How one attempt of a task ended. Output and error are JSON texts, and one of them is null. */
+export interface TaskReport {
+  readonly task_id: string;
+  readonly job_id: string;
+  readonly node_id: string;
+  readonly status: "completed" | "failed";
+  readonly output: string | null;
+  readonly error: string | null;
+  readonly worker_id: string;
+}
+
+/** A submission by the job queue instead of the API. */
 export const jobMessage = z.object({
   workflow_id: z.string().min(1).max(64),
   inputs: jsonObject.default({}),

@@ -72,7 +72,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     databaseUrl: value.DATABASE_URL,
     host: value.ORCHESTRATOR_HOST,
     port: value.ORCHESTRATOR_PORT,
-    link: { host: value.ORCHESTRATOR_LINK_HOST, port: value.ORCHESTRATOR_LINK_PORT },
+    push: { host: value.ORCHESTRATOR_LINK_HOST, port: value.ORCHESTRATOR_LINK_PORT },
     ownerId: value.ORCHESTRATOR_ID,
     workflowPaths: value.RMHDAG_WORKFLOWS.map((part) => path.resolve(part)),
     storage: toStorageSettings(value, path.resolve(value.RMHDAG_DATA_DIR)),

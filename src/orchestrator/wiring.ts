@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { createPostgresBroker } from "../adapters/broker/postgres-broker/create-postgres-broker.ts";
-import { maintainQueues } from "../adapters/broker/postgres-broker/maintain.ts";
-import { release } from "../adapters/broker/postgres-broker/settle.ts";
+import type { PushCounters } from "../adapters/broker/postgres-broker/push/connections.ts";
+import { startPushServer } from "../adapters/broker/postgres-broker/push/server.ts";
 import { parseNetworks } from "../adapters/net/check-address.ts";
 import type { AccessPolicy } from "../adapters/http/access.ts";
 import { createHttpMetrics } from "../adapters/http/http-metrics.ts";
@@ -34,17 +34,18 @@ import type { OrchestratorConfig } from "./config.ts";
 import { domainCommands } from "./assets/commands.ts";
 import type { DomainDeps } from "./assets/deps.ts";
 import { createKeyedLock } from "./assets/keyed-lock.ts";
+import { recordEnds, recordStarts } from "./assets/record-ends.ts";
 import { startDomainServices } from "./assets/start-services.ts";
-import type { EngineDeps } from "./engine/deps.ts";
 import { engineMetrics } from "./engine/engine-metrics.ts";
-import { createJobEnds } from "./engine/job-ends.ts";
+import { DatabaseClock } from "./engine/database-clock.ts";
+import { createEndWaiters } from "./engine/end-waiters.ts";
 import { StateCache } from "./engine/job-state.ts";
 import { createOutputStore } from "./engine/output-store.ts";
-import { createSetAside } from "./engine/set-aside.ts";
+import { createQuarantine } from "./engine/quarantine.ts";
 import type { Engine } from "./engine/start-engine.ts";
 import { startEngine } from "./engine/start-engine.ts";
-import { Links } from "./links/links.ts";
-import { serveLinks } from "./links/serve-links.ts";
+import { consumeJobs } from "./jobs/consume-jobs.ts";
+import type { JobDeps } from "./jobs/deps.ts";
 import { makeVerbs } from "./jobs/make-verbs.ts";
 import { createCommands } from "./fleet/command-registry.ts";
 import { createFeatureAnswers } from "./layers/feature-answers.ts";
@@ -75,13 +76,21 @@ export async function startOrchestrator(
   };
   const db = openDatabase({ url, applicationName: ownerId, max: 10, onConnectionLost });
   await checkSchema(db);
-  const ears = shareListener(url, {
+  const listener = shareListener(url, {
     applicationName: `${ownerId} listen`,
     onError: (err) => {
-      log.warn({ err }, "the connection that listens was lost");
+      log.warn({ err }, "the listening connection was lost");
     },
   });
-  const broker = createPostgresBroker({ db, url, holder: ownerId, log, hear: ears.hear });
+  const { listen } = listener;
+  const pushServer = await startPushServer({
+    db,
+    holder: ownerId,
+    ...config.push,
+    log: log.child({ part: "push" }),
+  });
+  const pushConnections = pushServer.connections;
+  const broker = createPostgresBroker({ db, url, holder: ownerId, log, listen, pushConnections });
   const queues = [...config.taskQueues, config.jobQueue];
   for (const queue of queues) {
     await broker.ensureQueue(queue, {
@@ -102,46 +111,25 @@ export async function startOrchestrator(
   const graphs = createGraphCache(db);
   const storage = await openStorage(config.storage);
   const hot = openHotDatabase({ url, applicationName: `${ownerId} engine`, onConnectionLost });
-  // A worker may be quicker than our start; its results wait for the first tick.
-  const started: { engine?: Engine } = {};
-  const links = new Links({
-    onTold: () => {
-      started.engine?.hearTold();
-    },
-    giveBack: (leases) => {
-      release(db, leases).catch((err: unknown) => {
-        log.warn({ err, messages: leases.length }, "not given back: their leases will run out");
-      });
-    },
-  });
-  const door = await serveLinks(config.link, links, log.child({ part: "links" }));
-  const deps: EngineDeps = {
+  const deps: JobDeps = {
     db: hot,
     broker,
     clock: systemClock,
+    databaseClock: new DatabaseClock(),
     ownerId,
     workflows,
     graphs,
     cache: new StateCache(),
     outputs: createOutputStore(storage),
-    setAside: createSetAside(log),
-    ends: createJobEnds(db),
-    links,
+    quarantine: createQuarantine(log),
+    endWaiters: createEndWaiters(db),
     env: config.templateEnv,
+    jobHooks: { onJobsStarted: recordStarts, onJobsEnded: recordEnds },
   };
-  const engine = await startEngine(
-    deps,
-    {
-      ...config,
-      link: { address: door.address, key: door.key },
-      maintain: () => maintainQueues(db),
-    },
-    ears.hear,
-    log.child({ part: "engine" }),
-  );
-  started.engine = engine;
+  const engine = await startEngine(deps, config, listen, log.child({ part: "engine" }));
+  const jobQueue = await consumeJobs(deps, config.jobQueue);
 
-  const watch = createEventWatch(db, ownerId, ears.hear, log);
+  const watch = createEventWatch(db, ownerId, listen, log);
   const streams = createJobStreams({
     db,
     graphs,
@@ -157,9 +145,12 @@ export async function startOrchestrator(
       networks: parseNetworks(config.trustedProxy.networks),
     },
   });
-  // Of its own: whoever waits for an asset's lock keeps no reader and no tick waiting.
+  // A pool of its own: a change that waits for an asset's lock keeps no reader and no tick waiting.
   const domainDb = openDatabase({
-    ...{ url, applicationName: `${ownerId} domain`, max: 6, onConnectionLost },
+    url,
+    applicationName: `${ownerId} domain`,
+    max: 6,
+    onConnectionLost,
   });
   const domain: DomainDeps = {
     db: domainDb,
@@ -190,11 +181,19 @@ export async function startOrchestrator(
         privateNetworks: parseNetworks(config.callbackPrivateNetworks),
       },
     },
-    ears.hear,
+    listen,
     log.child({ part: "domain" }),
   );
   const server = await serve(deps, config, engine, {
-    ...{ db, domain, storage, access, compile, queues, streams, log },
+    db,
+    domain,
+    storage,
+    access,
+    compile,
+    queues,
+    streams,
+    pushCounters: pushConnections.counters,
+    log,
   });
   const { url: address } = await server.listen({ host: config.host, port: config.port });
 
@@ -211,17 +210,18 @@ export async function startOrchestrator(
       },
       { name: "server", stop: () => server.close() },
       { name: "domain", stop: () => services.stop() },
-      { name: "links", stop: () => door.close() },
+      { name: "job queue", stop: () => jobQueue.close({ graceMs: 5000 }) },
+      { name: "push server", stop: () => pushServer.close() },
       { name: "engine", stop: () => engine.stop() },
       { name: "broker", stop: () => broker.close() },
-      { name: "listener", stop: () => ears.close() },
+      { name: "listener", stop: () => listener.close() },
       { name: "database", stop: () => Promise.all([db.close(), hot.close(), domainDb.close()]) },
     ],
   };
 }
 
 async function serve(
-  deps: EngineDeps,
+  deps: JobDeps,
   config: OrchestratorConfig,
   engine: Engine,
   parts: {
@@ -233,6 +233,7 @@ async function serve(
     readonly compile: Parameters<typeof makeRoutes>[0]["compile"];
     readonly queues: readonly string[];
     readonly streams: Parameters<typeof makeRoutes>[0]["streams"];
+    readonly pushCounters: PushCounters;
     readonly log: Logger;
   },
 ): Promise<HttpServer> {
@@ -263,7 +264,7 @@ async function serve(
     graphs,
     streams: parts.streams,
     compile: parts.compile,
-    callbacks: takeCallbacks({ db }),
+    callbacks: takeCallbacks({ db, broker }),
     commands: createCommands(domainCommands(parts.domain)),
     schema: {
       migrate: () => migrate(url),
@@ -274,7 +275,7 @@ async function serve(
     uiFiles: await openStaticFiles(uiFolder),
     status: () => ({ owner_id: ownerId, started_at: startedAt, ...engine.status() }),
     metrics: () => [
-      ...engineMetrics({ ...engine.counters, ...deps.links.counters }),
+      ...engineMetrics({ ...engine.counters, ...parts.pushCounters }),
       http.collect(),
     ],
   });

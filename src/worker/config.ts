@@ -24,7 +24,7 @@ export interface WorkerConfig {
   readonly concurrency: number;
   readonly callbackUrl: string | undefined;
   readonly serviceToken: string | undefined;
-  readonly mayLink: boolean;
+  readonly mayPush: boolean;
   readonly failPoint: z.output<typeof failPointSpec> | undefined;
   readonly logLevel: string;
   readonly logFormat: "json" | "text";
@@ -80,7 +80,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): WorkerConfig {
     concurrency: settings.WORKER_CONCURRENCY,
     callbackUrl: settings.DAG_CALLBACK_URL,
     serviceToken: settings.DAG_SERVICE_TOKEN,
-    mayLink: settings.WORKER_LINKS === "true",
+    mayPush: settings.WORKER_LINKS === "true",
     failPoint: settings.RMHDAG_FAIL_POINT,
     logLevel: settings.LOG_LEVEL,
     logFormat: settings.LOG_FORMAT,

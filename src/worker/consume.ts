@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { Broker, Delivery, Hands, Subscription } from "../adapters/broker/broker.ts";
+import type { Broker, Delivery, Subscription } from "../adapters/broker/broker.ts";
 import type { Logger } from "../adapters/runtime/logger.ts";
 
 export interface ConsumeDependencies {
@@ -7,7 +7,6 @@ export interface ConsumeDependencies {
   readonly queues: readonly string[];
   /** Tasks that run at once, over all queues. */
   readonly concurrency: number;
-  readonly hands?: Hands | undefined;
   readonly execute: (delivery: Delivery) => Promise<void>;
   readonly log: Logger;
 }
@@ -30,9 +29,7 @@ export function consume(deps: ConsumeDependencies): Consumption {
     const isClosing = () => closing.signal.aborted;
     while (!isClosing()) {
       try {
-        const { hands } = deps;
-        const options = { maxInFlight, ...(hands === undefined ? {} : { hands }) };
-        const subscription = await deps.broker.consume(queue, options, async (delivery) => {
+        const subscription = await deps.broker.consume(queue, { maxInFlight }, async (delivery) => {
           running++;
           await deps.execute(delivery).finally(() => running--);
         });

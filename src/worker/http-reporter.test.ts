@@ -64,6 +64,8 @@ function task(id: string): RunningTask & { readonly settled: string[] } {
     signal: new AbortController().signal,
     onAbort: () => () => undefined,
     complete: settle("complete"),
+    report: settle("report"),
+    progress: () => undefined,
     retry: settle("retry"),
     deadLetter: settle("deadLetter"),
     renew: settle("renew"),

@@ -5,13 +5,13 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { createBatcher } from "../adapters/runtime/batcher.ts";
+import { createDebouncedWriter } from "../adapters/runtime/debounced-writer.ts";
 import type { Logger } from "../adapters/runtime/logger.ts";
 import { ApiError } from "../core/api/api-error.ts";
 import { createClient } from "../core/api/client.ts";
 import type { Client } from "../core/api/client.ts";
 import { isJsonObject } from "../core/model/json.ts";
 import type { JsonObject } from "../core/model/json.ts";
-import { createLater } from "./later.ts";
 import type { Reporter } from "./reporter.ts";
 
 export interface HttpReporterOptions {
@@ -36,7 +36,7 @@ export function createHttpReporter(options: HttpReporterOptions): Reporter {
   const client = createClient({ baseUrl: callbackUrl, token: serviceToken, fetch });
 
   /** The orchestrator may be restarting; what it refuses for a reason is not sent again. */
-  async function insist<T>(what: string, send: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async function retrying<T>(what: string, send: (signal: AbortSignal) => Promise<T>): Promise<T> {
     let pauseMs = options.firstPauseMs ?? 200;
     for (let attempt = 1; ; attempt++) {
       try {
@@ -53,14 +53,14 @@ export function createHttpReporter(options: HttpReporterOptions): Reporter {
   const results = createBatcher<ReportedResult, "ok" | "lost">({
     maxItems: maxResults,
     flush: async (batch) => {
-      const { accepted } = await insist("results", (signal) =>
+      const { accepted } = await retrying("results", (signal) =>
         client.reportResults({ body: { results: [...batch] }, signal }),
       );
       const taken = new Set(accepted);
       return batch.map(({ task_id }) => (taken.has(task_id) ? "ok" : "lost"));
     },
   });
-  const progress = createLater<ReportedProgress>({
+  const progress = createDebouncedWriter<ReportedProgress>({
     what: "progress",
     delayMs: 1000,
     maxWaiting: 1000,
@@ -95,7 +95,7 @@ export function createHttpReporter(options: HttpReporterOptions): Reporter {
       const url = `${callbackUrl.replace(/\/+$/, "")}/api/v1/callbacks/checkpoint?${query.toString()}`;
       const headers: Record<string, string> =
         serviceToken === undefined ? {} : { authorization: `Bearer ${serviceToken}` };
-      return insist("the wish for a checkpoint", async (signal) => {
+      return retrying("a checkpoint request", async (signal) => {
         const answer = await fetch(url, { headers, signal });
         if (answer.status === 404) return undefined;
         if (!answer.ok) throw new Error(`The orchestrator answered ${answer.status}.`);
@@ -110,7 +110,7 @@ export function createHttpReporter(options: HttpReporterOptions): Reporter {
     async saveCheckpoint({ message: { task_id, job_id, node_id } }, phase, data) {
       const body = { task_id, job_id, node_id, phase, data: JSON.parse(data) as JsonObject };
       try {
-        await insist("a checkpoint", (signal) => client.saveCheckpoint({ body, signal }));
+        await retrying("a checkpoint", (signal) => client.saveCheckpoint({ body, signal }));
         return "ok";
       } catch (error) {
         if (error instanceof ApiError && error.code === "STALE_ATTEMPT") return "lost";

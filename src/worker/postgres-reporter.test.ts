@@ -5,7 +5,7 @@ import { waitFor } from "../../test/support/wait.ts";
 import { taskOut } from "../../test/support/worker.ts";
 import type { Broker, Delivery } from "../adapters/broker/broker.ts";
 import { createPostgresBroker } from "../adapters/broker/postgres-broker/create-postgres-broker.ts";
-import type { Queryable } from "../adapters/postgres/queryable.ts";
+import type { Database } from "../adapters/postgres/database.ts";
 import { createLogger } from "../adapters/runtime/logger.ts";
 import { taskMessage } from "../core/messages.ts";
 import { createPostgresReporter } from "./postgres-reporter.ts";
@@ -26,7 +26,7 @@ afterAll(async () => {
 });
 
 /** Takes so many tasks, and leaves it to the test to report them. */
-async function take(...ids: string[]): Promise<RunningTask[]> {
+async function take(broker: Broker, ...ids: string[]): Promise<RunningTask[]> {
   const queue = `queue-${++queueCount}`;
   await broker.ensureQueue(queue, { leaseMs: 30_000, maxDeliveries: 5 });
   const tasks = ids.map((task_id) => taskOut({ task_id, node_id: task_id, handler: "echo" }));
@@ -43,8 +43,9 @@ async function take(...ids: string[]): Promise<RunningTask[]> {
   }));
 }
 
-function make(leaseDb: Queryable = database.db) {
-  return createPostgresReporter({ db: database.db, leaseDb, workerId: "w", log });
+function make() {
+  const { db } = database;
+  return createPostgresReporter({ db, leaseDb: db, workerId: "w", log });
 }
 
 async function resultsOf(ids: readonly string[]) {
@@ -57,7 +58,7 @@ async function resultsOf(ids: readonly string[]) {
 }
 
 it("does not lose the other results of a batch to one that the database refuses", async () => {
-  const tasks = await take("r1", "r2", "r3");
+  const tasks = await take(broker, "r1", "r2", "r3");
   const reporter = make();
   const settled = await Promise.all(
     tasks.map((task, index) =>
@@ -76,21 +77,27 @@ it("does not lose the other results of a batch to one that the database refuses"
 });
 
 it("holds on to a result while the database is away", async () => {
-  const [task] = await take("away");
   let failures = 3;
-  const reporter = make({
+  const away: Database = {
+    ...database.db,
     query: (text, values, name) => {
-      if (failures-- > 0) return Promise.reject(new Error("Connection terminated unexpectedly"));
+      if (name === "dag_record_leased_reports" && failures-- > 0) {
+        return Promise.reject(new Error("Connection terminated unexpectedly"));
+      }
       return database.db.query(text, values, name);
     },
-  });
-  expect(await reporter.report(task!, { status: "completed", output: "{}" })).toBe("ok");
+  };
+  const { url, db } = database;
+  const flaky = createPostgresBroker({ db, leaseDb: away, url, holder: "w", log });
+  const [task] = await take(flaky, "away");
+  expect(await make().report(task!, { status: "completed", output: "{}" })).toBe("ok");
   expect(failures).toBe(-1);
   expect(await resultsOf(["away"])).toHaveLength(1);
+  await flaky.close();
 });
 
 it("refuses a checkpoint of a delivery that was taken away, and keeps the newer one", async () => {
-  const [task] = await take("stale");
+  const [task] = await take(broker, "stale");
   const reporter = make();
   expect(await reporter.saveCheckpoint(task!, "one", '{"n":1}')).toBe("ok");
   expect(await reporter.saveCheckpoint(task!, "two", '{"n":2}')).toBe("ok");

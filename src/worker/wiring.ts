@@ -1,6 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { createPostgresBroker } from "../adapters/broker/postgres-broker/create-postgres-broker.ts";
+import { createPushClient } from "../adapters/broker/postgres-broker/push/client.ts";
 import { openLeaseDatabase } from "../adapters/postgres/hot-database.ts";
 import { openDatabase } from "../adapters/postgres/database.ts";
 import { shareListener } from "../adapters/postgres/share-listener.ts";
@@ -15,13 +16,12 @@ import { consume } from "./consume.ts";
 import { executeTask } from "./execute-task.ts";
 import { createHeartbeat } from "./heartbeat.ts";
 import { createHttpReporter } from "./http-reporter.ts";
-import { createWorkerLinks } from "./links.ts";
 import { createPostgresReporter } from "./postgres-reporter.ts";
 import { handlers } from "./registry.ts";
 import { makeWorkFolder } from "./work-folder.ts";
 
 export interface RunningWorker {
-  /** In the order in which a worker stops: nothing new, what runs, what is told, who tells it. */
+  /** In the order in which a worker stops: its tasks, their reports, then the connections. */
   readonly stopSteps: readonly { readonly name: string; readonly stop: () => Promise<unknown> }[];
 }
 
@@ -36,22 +36,30 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     applicationName: `${workerId} leases`,
     onConnectionLost,
   });
-  const ears = shareListener(url, {
+  const listener = shareListener(url, {
     applicationName: `${workerId} listen`,
     onError: (err) => {
-      log.warn({ err }, "the connection that listens was lost");
+      log.warn({ err }, "the listening connection was lost");
     },
   });
-  const { hear } = ears;
-  const broker = createPostgresBroker({ db, leaseDb, url, holder: workerId, log, hear });
-  // Who reports over HTTP does so because there is no other way to its orchestrator.
-  const links =
-    config.callbackUrl === undefined && config.mayLink
-      ? createWorkerLinks({ db, hear, workerId, log })
+  const { listen } = listener;
+  // A worker that reports over HTTP cannot reach its orchestrator in any other way.
+  const pushClient =
+    config.callbackUrl === undefined && config.mayPush
+      ? createPushClient({ db, listen, workerId, log })
       : undefined;
+  const broker = createPostgresBroker({
+    db,
+    leaseDb,
+    url,
+    holder: workerId,
+    log,
+    listen,
+    pushClient,
+  });
   const reporter =
     config.callbackUrl === undefined
-      ? createPostgresReporter({ db, leaseDb, workerId, links, log })
+      ? createPostgresReporter({ db, leaseDb, workerId, log })
       : createHttpReporter({
           callbackUrl: config.callbackUrl,
           serviceToken: config.serviceToken,
@@ -84,14 +92,20 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
       : undefined;
 
   const parts = {
-    ...{ handlers, reporter, storage, sources, gdal, database },
-    ...{ workFolder: work.folder, mountFolder, log },
+    handlers,
+    reporter,
+    storage,
+    sources,
+    gdal,
+    database,
+    workFolder: work.folder,
+    mountFolder,
+    log,
   };
   const consumption = consume({
     broker,
     queues: config.queues,
     concurrency: config.concurrency,
-    hands: links,
     execute: (delivery) => executeTask(parts, delivery),
     log,
   });
@@ -114,14 +128,13 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
 
   return {
     stopSteps: [
-      { name: "hands", stop: () => links?.sayBye() ?? Promise.resolve() },
       { name: "tasks", stop: () => consumption.close({ graceMs: config.graceMs }) },
       { name: "reports", stop: () => reporter.close() },
-      { name: "links", stop: () => links?.close() ?? Promise.resolve() },
       { name: "heartbeat", stop: () => heartbeat.stop() },
       { name: "work folder", stop: () => work.remove() },
+      { name: "push client", stop: () => pushClient?.close() ?? Promise.resolve() },
       { name: "broker", stop: () => broker.close() },
-      { name: "listener", stop: () => ears.close() },
+      { name: "listener", stop: () => listener.close() },
       {
         name: "database",
         stop: () => Promise.all([db.close(), leaseDb.close(), database?.close()]),

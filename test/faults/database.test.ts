@@ -9,7 +9,7 @@ import { startChaosServer } from "../support/chaos-server.ts";
 import type { TestDatabase } from "../support/database.ts";
 import { createTestDatabase } from "../support/database.ts";
 import type { Orchestrator } from "../support/programs.ts";
-import { linked } from "../support/links.ts";
+import { connected } from "../support/push.ts";
 import { Fleet, finished, submit } from "../support/programs.ts";
 import { waitFor } from "../support/wait.ts";
 import type { WorkFolder } from "./mixed-work.ts";
@@ -94,7 +94,7 @@ describe("a commit that was applied while its answer was lost", () => {
   it("of what was told is not recorded twice, and what it led to is done", async () => {
     const orchestrator = await fleet.orchestrator(quick);
     await fleet.worker(twoQueues);
-    await linked(orchestrator, "two");
+    await connected(orchestrator, "two");
     const lost = proxy.loseAnswer({ after: "dag_record_expected", at: "COMMIT" });
     const id = await submit(orchestrator, "two");
     await lost;
@@ -135,7 +135,7 @@ describe("connections", () => {
     const total = 60;
     for (let i = 0; i < total; i++) {
       await insist(orchestrator, `job ${i}`, i % 3 === 0 ? "spread" : "chain");
-      // Whoever is connected, in the middle of whatever it does.
+      // Every process that is connected, in the middle of its work.
       if (i % 2 === 0) await waitFor(async () => (await kill()) >= 3, { what: "victims" });
     }
     const jobs = await allEnded(database.db, total);

@@ -80,7 +80,7 @@ describe("a workflow that is edited while its jobs run", () => {
     // Another engine knows nothing but what is stored.
     const heir = await TestEngine.create(database, folder.path);
     try {
-      await database.db.query(`UPDATE dagapp.dag_jobs SET owner_id = $1, attention = true`, [
+      await database.db.query(`UPDATE dagapp.dag_jobs SET owner_id = $1, dirty = true`, [
         heir.deps.ownerId,
       ]);
       const seen = new Set<string>();

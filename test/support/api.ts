@@ -59,12 +59,12 @@ async function startApi(
     logged.push(text);
   };
   const graphs = createGraphCache(db);
-  const ears = shareListener(url);
+  const listener = shareListener(url);
   const streams = createJobStreams({
     db,
     graphs,
     progressEveryMs: 50,
-    listen: (wake) => ears.hear(["dag_events"], wake),
+    listen: (wake) => listener.listen(["dag_events"], wake),
   });
   const access =
     given.access ??
@@ -127,7 +127,7 @@ async function startApi(
     close: async () => {
       streams.close();
       await server.close();
-      await ears.close();
+      await listener.close();
     },
   };
 }

@@ -84,7 +84,7 @@ export async function expectInvariants(db: Database): Promise<void> {
 /** Everything that could tell why nothing goes on. */
 export async function describeStuck(db: Database): Promise<string> {
   const parts: Readonly<Record<string, string>> = {
-    jobs: `SELECT job_id, workflow_id, status, owner_id, attention, paused_at, nodes_unsettled,
+    jobs: `SELECT job_id, workflow_id, status, owner_id, dirty, paused_at, nodes_unsettled,
              event_seq, now() - updated_at AS quiet FROM dagapp.dag_jobs
            WHERE status IN ('pending', 'running') LIMIT 20`,
     nodes: `SELECT n.job_id, n.node_id, n.status, n.attempt, n.task_id, n.retry_at - now() AS due_in,

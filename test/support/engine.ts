@@ -13,13 +13,15 @@ import type { TaskMessage } from "../../src/core/messages.ts";
 import type { JsonObject } from "../../src/core/model/json.ts";
 import type { TaskError } from "../../src/core/model/task.ts";
 import { taskQueues } from "../../src/core/queues.ts";
-import type { EngineDeps } from "../../src/orchestrator/engine/deps.ts";
-import { createJobEnds } from "../../src/orchestrator/engine/job-ends.ts";
+import { PushConnections } from "../../src/adapters/broker/postgres-broker/push/connections.ts";
+import { recordEnds, recordStarts } from "../../src/orchestrator/assets/record-ends.ts";
+import { DatabaseClock } from "../../src/orchestrator/engine/database-clock.ts";
+import { createEndWaiters } from "../../src/orchestrator/engine/end-waiters.ts";
 import { StateCache } from "../../src/orchestrator/engine/job-state.ts";
 import { createOutputStore } from "../../src/orchestrator/engine/output-store.ts";
-import { createSetAside } from "../../src/orchestrator/engine/set-aside.ts";
-import { Links } from "../../src/orchestrator/links/links.ts";
+import { createQuarantine } from "../../src/orchestrator/engine/quarantine.ts";
 import { tick } from "../../src/orchestrator/engine/tick.ts";
+import type { JobDeps } from "../../src/orchestrator/jobs/deps.ts";
 import { prepareJob, submitJobs } from "../../src/orchestrator/jobs/submit-jobs.ts";
 import type { SubmitAnswer, SubmitRequest } from "../../src/orchestrator/jobs/verbs.ts";
 import { createWorkflowRegistry } from "../../src/orchestrator/workflows/registry.ts";
@@ -29,13 +31,20 @@ import { expectReplay } from "./replay.ts";
 
 /** One orchestrator's engine on a real database, without its timers: a test decides when it ticks. */
 export class TestEngine {
-  readonly deps: EngineDeps;
+  readonly deps: JobDeps;
+  readonly connections: PushConnections;
   readonly folder: string;
   private readonly database: TestDatabase;
 
-  private constructor(database: TestDatabase, deps: EngineDeps, folder: string) {
+  private constructor(
+    database: TestDatabase,
+    deps: JobDeps,
+    connections: PushConnections,
+    folder: string,
+  ) {
     this.database = database;
     this.deps = deps;
+    this.connections = connections;
     this.folder = folder;
   }
 
@@ -45,10 +54,18 @@ export class TestEngine {
     const folder = await mkdtemp(path.join(tmpdir(), "rmhdag-engine-"));
     const ownerId = `orch-${randomUUID().slice(0, 8)}`;
     const log = createLogger({ name: "test", level: "silent", format: "json" });
-    const deps: EngineDeps = {
+    const connections = new PushConnections(() => undefined);
+    const deps: JobDeps = {
       db,
-      broker: createPostgresBroker({ db, url, holder: ownerId, log }),
+      broker: createPostgresBroker({
+        db,
+        url,
+        holder: ownerId,
+        log,
+        pushConnections: connections,
+      }),
       clock: systemClock,
+      databaseClock: new DatabaseClock(),
       ownerId,
       workflows: createWorkflowRegistry({
         db,
@@ -58,15 +75,15 @@ export class TestEngine {
       graphs: createGraphCache(db),
       cache: new StateCache(),
       outputs: createOutputStore(createLocalStorage(folder)),
-      setAside: createSetAside(log),
-      ends: createJobEnds(db),
-      links: new Links({ onTold: () => undefined, giveBack: () => undefined }),
+      quarantine: createQuarantine(log),
+      endWaiters: createEndWaiters(db),
       env: {},
+      jobHooks: { onJobsStarted: recordStarts, onJobsEnded: recordEnds },
     };
     for (const queue of taskQueues) {
       await deps.broker.ensureQueue(queue, { leaseMs: 30_000, maxDeliveries: 5 });
     }
-    return new TestEngine(database, deps, folder);
+    return new TestEngine(database, deps, connections, folder);
   }
 
   async close(): Promise<void> {

@@ -1,34 +1,27 @@
-import type { HandedMessage } from "../../core/link.ts";
+import type { TaskReport } from "../../core/messages.ts";
 import type { Transaction } from "../postgres/queryable.ts";
 
 /**
- * The port. At least once: a delivery may come twice (a lost answer, an expired lease), never not
- * at all. PostgreSQL holds the truth and a message is only a hint to work, so duplicates are
- * harmless; roughly by priority, then by age, is all the order there is.
+ * The port to a message queue. Delivery is at least once: a message may arrive twice (a lost answer,
+ * an expired lease), never not at all. PostgreSQL holds the truth and a message is only a hint to
+ * work, so a duplicate changes nothing. Messages are ordered roughly by priority, then by age.
  */
 export interface Broker {
   readonly capabilities: BrokerCapabilities;
   ensureQueue(queue: string, spec: QueueSpec): Promise<void>;
-  /** Resolves when every message is safe. With `tx` they appear when that transaction commits. */
+  /**
+   * Resolves when every message is stored. With `tx` the messages appear when that transaction
+   * commits, and whatever must follow the commit (a push, a relay's wake-up) follows by itself.
+   */
   publish(
     queue: string,
     messages: readonly OutMessage[],
     options?: { tx?: Transaction },
   ): Promise<void>;
   /**
-   * Present where messages can go to consumers directly: they are leased to these holders from the
-   * start, one each, and whoever publishes hands them over when the transaction is committed.
-   */
-  publishHeld?(
-    queue: string,
-    messages: readonly OutMessage[],
-    holders: readonly string[],
-    options: { tx: Transaction },
-  ): Promise<readonly HandedMessage[]>;
-  /**
-   * Takes back what belongs to these groups (jobs): waiting messages are removed, and the signal of
-   * a running handler is aborted with `cancelled`. Effective when the transaction commits. Check
-   * `capabilities.withdraw` first: a broker that cannot, throws.
+   * Removes the waiting messages of these groups (jobs) and aborts the signals of their running
+   * handlers with `cancelled`, when the transaction commits. Check `capabilities.withdraw` first: a
+   * broker without it throws.
    */
   withdraw(groups: readonly string[], options: { tx: Transaction }): Promise<void>;
   /**
@@ -36,14 +29,31 @@ export interface Broker {
    * returns without settling means `complete()`.
    */
   consume(queue: string, options: ConsumeOptions, handler: DeliveryHandler): Promise<Subscription>;
+  /** Reports that workers pushed to this process. Absent: every report goes to the database. */
+  readonly pushedReports?: PushedReports;
+  /** Of these messages, the ids of those that are neither waiting, nor held, nor dead. */
+  findMissing(
+    messages: readonly { readonly id: string; readonly group: string }[],
+  ): Promise<ReadonlySet<string>>;
+  /**
+   * Removes messages whose consumer holds them longer than their `timeout_seconds` header and this
+   * grace, and answers them: the caller fails their tasks in the same transaction.
+   */
+  takeOverdue(tx: Transaction, graceSeconds: number): Promise<readonly OverdueMessage[]>;
+  /** Dead letters that no call has answered before; they stay listed for people. */
+  takeNewDeadLetters(tx: Transaction, limit: number): Promise<readonly NewDeadLetter[]>;
+  /** Shows how far a held message is, for a worker that has no delivery object; false: not held. */
+  recordProgress(id: string, percent: number, message: string | null): Promise<boolean>;
   depth(queue: string): Promise<QueueDepth>;
   deadLetters(queue: string, limit: number): Promise<readonly DeadLetter[]>;
-  /** Back to the queue with a fresh delivery count; answers how many were found. */
+  /** Puts dead letters back to the queue with a fresh delivery count; answers how many were found. */
   requeue(queue: string, ids: readonly string[]): Promise<number>;
+  /** Housekeeping, such as vacuum: one process of a fleet calls it about once a minute. */
+  maintain(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What a broker can really do; nothing is emulated silently, and the engine copes. */
+/** What a broker can do. Nothing is emulated silently: the engine reads this and copes. */
 export interface BrokerCapabilities {
   readonly name: string;
   readonly priority: "exact" | "bands" | "none";
@@ -58,7 +68,7 @@ export interface BrokerCapabilities {
 
 export interface QueueSpec {
   readonly leaseMs: number;
-  /** Then it is dead-lettered with the reason `MaxDeliveriesExceeded`. */
+  /** After so many deliveries a message is dead-lettered with the reason `MaxDeliveriesExceeded`. */
   readonly maxDeliveries: number;
   readonly dedupeMs?: number;
 }
@@ -67,14 +77,14 @@ export interface OutMessage {
   /** Names the message: the key of duplicate detection. */
   readonly id: string;
   readonly body: string;
-  /** What belongs together (a job): its messages can be withdrawn together. */
+  /** The job that the message belongs to: messages of a group can be withdrawn together. */
   readonly group?: string;
   readonly priority?: number;
   readonly delayMs?: number;
   readonly headers?: Readonly<Record<string, string | number | boolean>>;
 }
 
-/** `lost`: no longer ours (expired, settled before, withdrawn). It may run elsewhere by now. */
+/** `lost`: this consumer no longer holds the message (expired, settled before, withdrawn). */
 export type Settled = "ok" | "lost";
 
 /** Why a delivery's signal was aborted. */
@@ -98,16 +108,6 @@ const abortMessages: Readonly<Record<AbortCause, string>> = {
   shutdown: "The worker is stopping: save a checkpoint and return.",
 };
 
-/** Names one delivery in the database's own lease table. */
-export interface LeaseToken {
-  readonly message_id: number;
-  readonly deliveries: number;
-  /** By the database's clock. */
-  readonly leased_at?: string | undefined;
-  /** Of a message that was handed over: by whom. */
-  readonly via?: object;
-}
-
 export interface Delivery {
   /** The publisher's id of the message. */
   readonly id: string;
@@ -118,21 +118,27 @@ export interface Delivery {
   readonly deliveryCount: number;
   /** Aborted when the lease is lost, the message is withdrawn, or the subscription gives up. */
   readonly signal: AbortSignal;
-  /** The same without a signal, which costs more than a short task; answers how to forget it. */
-  onAbort(tell: (reason: DeliveryAborted) => void): () => void;
+  /** Calls back instead, since making a signal costs more than a short task; answers the undo. */
+  onAbort(listener: (reason: DeliveryAborted) => void): () => void;
   complete(): Promise<Settled>;
+  /**
+   * Records how the message's task ended and completes the message. `lost`: another consumer has
+   * the message, and nothing was recorded.
+   */
+  report(report: TaskReport): Promise<Settled>;
   retry(options?: { delayMs?: number; reason?: string }): Promise<Settled>;
   deadLetter(reason: string, detail?: string): Promise<Settled>;
   renew(): Promise<Settled>;
-  /** Gives it back as if it had never been taken: at once, and not counted as a delivery. */
+  /** Gives the message back as if it had never been taken: at once, and not counted as a delivery. */
   release(): Promise<Settled>;
-  /** Present where the queue lives in the database. */
-  readonly lease?: LeaseToken;
+  /** Shows how far the handler is. Only the newest of a moment is stored. */
+  progress(percent: number, message: string | null): void;
   /**
-   * Present with `lease`: settles in a statement of the caller's, which
-   * must delete the lease that the token names, so that a result and its acknowledgement are one.
+   * Answers whether this consumer still holds the message, and keeps it so until `tx` ends: what the
+   * caller writes in `tx` cannot overwrite what the next holder wrote. Absent where
+   * `capabilities.fenced` is false.
    */
-  readonly settleWith?: (settle: (lease: LeaseToken) => Promise<Settled>) => Promise<Settled>;
+  readonly isHeld?: (tx: Transaction) => Promise<boolean>;
 }
 
 /** With this header a delivery is renewed no longer than so many seconds and a grace. */
@@ -143,21 +149,6 @@ export type DeliveryHandler = (delivery: Delivery) => Promise<void>;
 export interface ConsumeOptions {
   /** Handlers that run at once in this process. */
   readonly maxInFlight: number;
-  /** Publishers that may hand messages over beside the queue. */
-  readonly hands?: Hands;
-}
-
-export interface Hands {
-  attach(queue: string, consumer: HandedConsumer): { changed(): void; close(): void };
-}
-
-/** A consumer as those see it who hand messages over. */
-export interface HandedConsumer {
-  /** How many it would take now: none while its queue may hold some, which are older. */
-  room(): number;
-  take(messages: readonly HandedMessage[], via: object): void;
-  /** Takes what is leased to this process and was never handed over: its publisher is gone. */
-  adopt(): Promise<void>;
 }
 
 export interface Subscription {
@@ -186,4 +177,41 @@ export interface DeadLetter {
   readonly detail: string | null;
   readonly delivery_count: number;
   readonly died_at: string;
+}
+
+export interface OverdueMessage {
+  readonly id: string;
+  readonly group: string;
+  readonly holder: string;
+  readonly started_at: string;
+  readonly timeout_seconds: number;
+}
+
+export interface NewDeadLetter {
+  readonly id: string;
+  readonly group: string;
+  readonly reason: string;
+  readonly detail: string | null;
+  readonly deliveries: number;
+}
+
+/** A report in the memory of the process that it was pushed to; no row says so yet. */
+export interface PushedReport extends TaskReport {
+  readonly started_at: string | null;
+}
+
+/**
+ * The receiving end of a broker that lets workers push their reports to an orchestrator. Whatever is
+ * not recorded here is refused, and its worker writes it to the database.
+ */
+export interface PushedReports {
+  /** Calls `wake` whenever reports have arrived. */
+  onArrival(wake: () => void): void;
+  take(limit: number): readonly PushedReport[];
+  /**
+   * Records the reports and completes their messages. The transaction fails unless every message is
+   * still held and every report is the first of its task. Workers are answered after the commit.
+   */
+  record(tx: Transaction, reports: readonly PushedReport[]): void;
+  refuse(reports: readonly PushedReport[]): void;
 }

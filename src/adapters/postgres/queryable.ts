@@ -14,12 +14,12 @@ export interface Queryable {
   ): Promise<QueryResult<R>>;
 }
 
-/** Marks a connection with an open transaction, so that a function can demand one. */
+/** A connection with an open transaction, so that a function can demand one. */
 export interface Transaction extends Queryable {
   readonly inTransaction: true;
   /**
-   * A statement whose answer nobody needs: it leaves with the next query or the commit, whose failure
-   * its failure is, and costs no round trip.
+   * Sends a statement together with the next query or the commit, at no round trip of its own. If it
+   * fails, that query or the commit rejects.
    */
   send(text: string, values?: readonly unknown[], name?: string): void;
   /**
@@ -27,9 +27,13 @@ export interface Transaction extends Queryable {
    * run again, so the bytes must be there again too.
    */
   copyIn(text: string, bytes: AsyncIterable<Uint8Array>): Promise<number>;
+  /** Runs the action when the commit is answered, in the order of registration. It must not throw. */
+  afterCommit(action: () => void): void;
+  /** Runs the action when this attempt is rolled back; another attempt may follow. It must not throw. */
+  afterRollback(action: () => void): void;
 }
 
-/** Leaves out what was not given: the driver treats an undefined name as a name. */
+/** Omits absent parts, because the driver treats an undefined name as a name. */
 export function statement(text: string, values?: readonly unknown[], name?: string) {
   return {
     text,

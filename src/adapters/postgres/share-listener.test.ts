@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.drop());
 beforeEach(() => {
-  shared = shareListener(test.url, { applicationName: "shared ears" });
+  shared = shareListener(test.url, { applicationName: "shared listener" });
 });
 afterEach(() => shared.close());
 
@@ -22,37 +22,37 @@ function hearer() {
   const onWake = (wake: Wake) =>
     heard.push(wake.kind === "missed" ? "missed" : `${wake.channel}:${wake.payload}`);
   const hearing = (...expected: string[]) =>
-    waitFor(() => heard.join() === expected.join(), { what: `to hear ${expected.join()}` });
+    waitFor(() => heard.join() === expected.join(), { what: `to receive ${expected.join()}` });
   return { heard, onWake, hearing };
 }
 
 it("tells each part of its own channels, over one connection", async () => {
   const [jobs, events] = [hearer(), hearer()];
-  shared.hear(["jobs"], jobs.onWake);
-  shared.hear(["events", "jobs"], events.onWake);
+  shared.listen(["jobs"], jobs.onWake);
+  shared.listen(["events", "jobs"], events.onWake);
   await jobs.hearing("missed");
   await test.db.query(`SELECT pg_notify('events', 'a'), pg_notify('jobs', 'b')`);
   await events.hearing("missed", "events:a", "jobs:b");
   await jobs.hearing("missed", "jobs:b");
   const { rows } = await test.db.query(
-    "SELECT 1 FROM pg_stat_activity WHERE application_name = 'shared ears'",
+    "SELECT 1 FROM pg_stat_activity WHERE application_name = 'shared listener'",
   );
   expect(rows).toHaveLength(1);
 });
 
 it("tells whoever comes later to look at everything first", async () => {
   const [early, late] = [hearer(), hearer()];
-  shared.hear(["jobs"], early.onWake);
+  shared.listen(["jobs"], early.onWake);
   await early.hearing("missed");
-  shared.hear(["jobs"], late.onWake);
+  shared.listen(["jobs"], late.onWake);
   await late.hearing("missed");
   expect(early.heard).toEqual(["missed"]);
 });
 
 it("tells nothing to a part that closed", async () => {
   const [gone, stays] = [hearer(), hearer()];
-  const part = shared.hear(["jobs"], gone.onWake);
-  shared.hear(["jobs"], stays.onWake);
+  const part = shared.listen(["jobs"], gone.onWake);
+  shared.listen(["jobs"], stays.onWake);
   await stays.hearing("missed");
   await part.close();
   await test.db.query("NOTIFY jobs");
@@ -60,16 +60,16 @@ it("tells nothing to a part that closed", async () => {
   expect(gone.heard).toEqual(["missed"]);
 });
 
-it("asks the server only for channels that some part still hears", async () => {
+it("asks the server only for channels that some part still listens to", async () => {
   const [one, two] = [hearer(), hearer()];
-  const first = shared.hear(["jobs", "events"], one.onWake);
-  shared.hear(["jobs"], two.onWake);
+  const first = shared.listen(["jobs", "events"], one.onWake);
+  shared.listen(["jobs"], two.onWake);
   await two.hearing("missed");
   await first.close();
   await test.db.query("NOTIFY jobs, 'still'");
   await two.hearing("missed", "jobs:still");
   const sessions = await test.db.query<{ query: string }>(
-    "SELECT query FROM pg_stat_activity WHERE application_name = 'shared ears'",
+    "SELECT query FROM pg_stat_activity WHERE application_name = 'shared listener'",
   );
   expect(sessions.rows).toEqual([{ query: 'UNLISTEN "events"' }]);
 });

@@ -48,8 +48,8 @@ export async function runTransaction<T>(
       return await runOnce(pool, work, options);
     } catch (error) {
       if (attempt >= maxAttempts || !isRetryable(error)) throw error;
-      // Whoever waited for the victim's rows must get them first. A victim that comes back at once
-      // may take a row that its waiter has not yet woken up to, and both wait for each other again.
+      // The pause lets the other transaction take the victim's rows first. A victim that comes back
+      // at once may lock a row before its waiter has woken up, and both deadlock again.
       await pause(firstPauseMs * 2 ** (attempt - 1));
     }
   }
@@ -67,14 +67,19 @@ async function runOnce<T>(
   const onError = (error: Error) => (lost = error);
   client.on("error", onError);
   const line = openLine(client, options);
+  const committed: (() => void)[] = [];
+  const rolledBack: (() => void)[] = [];
   let finished = false;
+  let result: T;
   try {
     for (const text of beginTexts(options)) line.send(text);
-    const result = await work({
+    result = await work({
       inTransaction: true,
+      afterCommit: (action) => committed.push(action),
+      afterRollback: (action) => rolledBack.push(action),
       query: async (text, values, name) => {
         // A query that was not awaited would otherwise run outside of the transaction, on a
-        // connection that may already serve somebody else.
+        // connection that may already serve another caller.
         if (finished) throw new Error("This transaction is over: await every query inside of it.");
         return line.query(text, values, name);
       },
@@ -95,18 +100,20 @@ async function runOnce<T>(
     if ((await line.query("COMMIT", undefined, "COMMIT")).command !== "COMMIT") {
       throw new Error("The transaction was rolled back: a statement in it failed and was ignored.");
     }
-    return result;
   } catch (error) {
     finished = true;
     await line.abandon().catch((failure: unknown) => {
       lost ??= failure instanceof Error ? failure : new Error(String(failure));
     });
+    for (const action of rolledBack) action();
     throw error;
   } finally {
     client.off("error", onError);
     // A connection in an unknown state is thrown away, never handed to the next caller.
     client.release(lost ?? line.isSpoiled());
   }
+  for (const action of committed) action();
+  return result;
 }
 
 interface Line {
@@ -125,8 +132,8 @@ interface Line {
 }
 
 /**
- * Statements wait here until somebody wants an answer, the commit included: then all leave together
- * and are answered together. A transaction costs as many round trips as it has questions.
+ * Buffers statements until a caller awaits an answer or commits; then all are sent together and
+ * answered together. A transaction costs as many round trips as it has awaited queries.
  */
 function openLine(client: pg.PoolClient, { statementTimeoutMs }: TransactionOptions): Line {
   let waiting: BatchedStatement[] = [];

@@ -9,8 +9,6 @@ import type { AssetSummary, AssetVersion } from "../../core/api/asset-schemas.ts
 import { Problem } from "../../core/errors.ts";
 import type { AssetEventType } from "../../core/model/asset.ts";
 import type { JsonObject } from "../../core/model/json.ts";
-import type { JobState } from "../engine/job-state.ts";
-import { keepStates } from "../jobs/submit-jobs.ts";
 import type { Act, DomainDeps } from "./deps.ts";
 
 /** An asset in the hands of one transaction. */
@@ -19,8 +17,6 @@ export interface HeldAsset {
   readonly asset: AssetSummary;
   readonly versions: readonly AssetVersion[];
   readonly record: (type: AssetEventType, ordinal: number | undefined, data?: JsonObject) => void;
-  /** Of jobs that were begun in this transaction. */
-  readonly states: JobState[];
 }
 
 export interface ChangeOptions {
@@ -36,10 +32,8 @@ export async function changeAsset(
   change: (held: HeldAsset) => Promise<void> | void,
   options: ChangeOptions = {},
 ): Promise<void> {
-  const states: JobState[] = [];
   await deps.turns(assetId, () =>
     deps.db.transaction(async (tx) => {
-      states.length = 0;
       await options.lockFirst?.(tx);
       const asset = await lockAsset(tx, assetId);
       if (asset === undefined) throw assetMissing(assetId);
@@ -50,12 +44,10 @@ export async function changeAsset(
         const event = { asset_id: assetId, version_ordinal, event_type, actor, via, event_data };
         recordAssetEvent(tx, event);
       };
-      await change({ tx, asset, versions, record, states });
+      await change({ tx, asset, versions, record });
       touchAsset(tx, assetId);
     }),
   );
-  keepStates(deps.engine, states);
-  if (states.length > 0) deps.wake();
 }
 
 export function refuseStale(rowVersion: number, ifMatch: number | undefined): void {

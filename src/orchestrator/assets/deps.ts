@@ -1,13 +1,13 @@
 import type { Database } from "../../adapters/postgres/database.ts";
 import type { SourceResolver } from "../../adapters/storage/resolve-source.ts";
-import type { EngineDeps } from "../engine/deps.ts";
+import type { JobDeps } from "../jobs/deps.ts";
 import type { KeyedLock } from "./keyed-lock.ts";
 
 /** What the domain's verbs use. */
 export interface DomainDeps {
   /** Not the engine's: who waits for an asset's lock here must not keep a tick from its connection. */
   readonly db: Database;
-  readonly engine: EngineDeps;
+  readonly engine: JobDeps;
   /** Where inputs that name a file are looked for. */
   readonly sources: SourceResolver;
   readonly callbacks: CallbackSettings;

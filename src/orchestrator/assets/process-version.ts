@@ -33,7 +33,7 @@ export interface Processing {
 /** The request and the job of a revision, in the transaction that made the revision. */
 export async function processVersion(
   deps: DomainDeps,
-  { tx, states }: Pick<HeldAsset, "tx" | "states">,
+  { tx }: Pick<HeldAsset, "tx">,
   { platform_id }: Platform,
   work: Processing,
 ): Promise<Accepted> {
@@ -54,8 +54,8 @@ export async function processVersion(
   });
   const key = { asset_id, version_ordinal, revision };
   const job = { ...prepared.job, job_id };
-  // They leave together. The first that fails is the reason, for the others only hear of it.
-  const [submitted_at, , { answers, states: begun }] = await Promise.all([
+  // Sent together. The first that fails rejects with the reason, the others with its consequence.
+  const [submitted_at, , answers] = await Promise.all([
     insertRequest(tx, {
       ...{ ...key, request_id, platform_id, kind, workflow_id, inputs, body_hash, submitted_by },
       idempotency_key: options.idempotency_key ?? null,
@@ -70,7 +70,6 @@ export async function processVersion(
   if (answer === undefined || answer instanceof Problem) {
     throw answer ?? new Problem("INTERNAL", "The job could not be created.");
   }
-  states.push(...begun);
   return {
     ...{ request_id, platform_id, ...key, version_label: label, workflow_id, job_id },
     // A job may end in its first evaluation, but then its request is answered by the next question.

@@ -1,9 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { Transaction } from "../../adapters/postgres/queryable.ts";
 import type { EndedLink, NewDelivery } from "../../adapters/postgres/repositories/asset-jobs.ts";
-import { findLinks, insertDelivery } from "../../adapters/postgres/repositories/asset-jobs.ts";
 import {
-  lockAssets,
+  findLinks,
+  insertDelivery,
+  startProcessing,
+} from "../../adapters/postgres/repositories/asset-jobs.ts";
+import {
+  lockAssetsOfJobs,
   recordAssetEvent,
   touchAsset,
 } from "../../adapters/postgres/repositories/assets.ts";
@@ -12,20 +16,13 @@ import { endProcessing, setExport } from "../../adapters/postgres/repositories/v
 import { partnerResult, readExport, readOutputs } from "../../core/domain/read-outputs.ts";
 import type { AssetEventType } from "../../core/model/asset.ts";
 import type { CallbackEventType } from "../../core/model/callback.ts";
-import type { Json, JsonObject } from "../../core/model/json.ts";
+import type { JsonObject } from "../../core/model/json.ts";
 import { isJsonObject } from "../../core/model/json.ts";
+import type { EndedJob } from "../engine/deps.ts";
 
-/** How a job ended, as the engine knows it a moment before it commits. */
-export interface EndedJob {
-  readonly job_id: string;
-  readonly workflow_id: string;
-  /** Null: no request stands behind it. */
-  readonly correlation_id: string | null;
-  readonly callback_url: string | null;
-  readonly status: "completed" | "failed" | "cancelled";
-  readonly result: Json;
-  readonly error: { readonly code: string | null; readonly message: string } | null;
-  readonly at: number;
+/** Marks the versions and requests of these jobs as being processed. */
+export function recordStarts(tx: Transaction, jobIds: readonly string[]): void {
+  startProcessing(tx, jobIds, "engine");
 }
 
 /**
@@ -36,11 +33,8 @@ export async function recordEnds(tx: Transaction, ended: readonly EndedJob[]): P
   for (const end of ended) tellCaller(tx, end);
   const ids = ended.filter((end) => end.correlation_id !== null).map(({ job_id }) => job_id);
   if (ids.length === 0) return;
-  const found = await findLinks(tx, ids);
-  if (found.length === 0) return;
-  await lockAssets(tx, [...new Set(found.map(({ asset_id }) => asset_id))]);
-  // Again, now that nobody else can change the versions.
-  const links = await findLinks(tx, ids);
+  // One round trip: the links are read under the locks on their assets.
+  const [, links] = await Promise.all([lockAssetsOfJobs(tx, ids), findLinks(tx, ids)]);
   const endOf = new Map(ended.map((end) => [end.job_id, end]));
   for (const link of links) {
     const end = endOf.get(link.job_id);

@@ -21,7 +21,7 @@ export interface DomainJob {
  */
 export async function startJob(
   deps: DomainDeps,
-  { tx, states }: Pick<HeldAsset, "tx" | "states">,
+  { tx }: Pick<HeldAsset, "tx">,
   version: Pick<AssetVersion, "asset_id" | "version_ordinal" | "revision" | "request_id">,
   job: DomainJob,
 ): Promise<string | undefined> {
@@ -40,11 +40,9 @@ export async function startJob(
     ...{ job_id, asset_id, version_ordinal, revision, request_id, purpose },
   });
   if (!isFirst) return undefined;
-  const written = await createJobs(deps.engine, tx, [prepared]);
-  const [answer] = written.answers;
+  const [answer] = await createJobs(deps.engine, tx, [prepared]);
   if (answer === undefined || answer instanceof Problem) {
     throw answer ?? new Problem("INTERNAL", "The job could not be created.");
   }
-  states.push(...written.states);
   return job_id;
 }

@@ -1,4 +1,5 @@
-import type { Hear } from "../../adapters/postgres/share-listener.ts";
+import { cachesChannel, callbacksChannel } from "../../adapters/postgres/channels.ts";
+import type { Listen } from "../../adapters/postgres/share-listener.ts";
 import type { Logger } from "../../adapters/runtime/logger.ts";
 import { createService } from "../../adapters/runtime/service.ts";
 import type { DomainDeps } from "./deps.ts";
@@ -13,7 +14,7 @@ export interface DomainServices {
 /** The domain's background: callbacks, sent when they are due, and exports that follow a change. */
 export function startDomainServices(
   deps: { readonly delivery: DeliveryDeps; readonly domain: DomainDeps },
-  hear: Hear,
+  listen: Listen,
   log: Logger,
 ): DomainServices {
   const callbacks = createService({
@@ -30,7 +31,7 @@ export function startDomainServices(
       await startExports(deps.domain);
     },
   });
-  const listener = hear(["dag_callbacks", "dag_caches"], (wake) => {
+  const listener = listen([callbacksChannel, cachesChannel], (wake) => {
     if (wake.kind === "missed" || wake.channel === "dag_callbacks") callbacks.wake();
     if (wake.kind === "notified" && wake.channel === "dag_caches") {
       deps.domain.engine.workflows.reload().catch((err: unknown) => {

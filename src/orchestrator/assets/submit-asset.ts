@@ -21,8 +21,7 @@ import { Problem } from "../../core/errors.ts";
 import type { AssetEventType } from "../../core/model/asset.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import type { Platform } from "../../core/model/platform.ts";
-import type { JobState } from "../engine/job-state.ts";
-import { keepStates, newJobId } from "../jobs/submit-jobs.ts";
+import { newJobId } from "../jobs/submit-jobs.ts";
 import { assetMissing } from "./change-asset.ts";
 import { checkWork } from "./check-submission.ts";
 import type { Act, DomainDeps } from "./deps.ts";
@@ -85,9 +84,7 @@ interface Ready {
 
 async function write(deps: DomainDeps, ready: Ready): Promise<Accepted> {
   const { submission, act, platform, asset_id, label } = ready;
-  const states: JobState[] = [];
-  const answer = await deps.db.transaction(async (tx) => {
-    states.length = 0;
+  return deps.db.transaction(async (tx) => {
     // They leave together and are answered in this order, so the last two are asked under the lock.
     const [created, asset, earlier, versions] = await Promise.all([
       insertAsset(tx, {
@@ -122,15 +119,13 @@ async function write(deps: DomainDeps, ready: Ready): Promise<Accepted> {
     const key = { asset_id, version_ordinal, revision: 1, request_id };
     insertVersion(tx, { ...key, workflow_id, job_id, created_by: act.actor }, label);
     record("version_submitted", version_ordinal, { version_label: label, request_id });
-    const accepted = await processVersion(deps, { tx, states }, platform, {
+    const accepted = await processVersion(deps, { tx }, platform, {
       ...{ ...key, job_id, label, kind: "submit", workflow_id, inputs: submission.inputs },
       ...{ options: submission, identity: ready.identity, body_hash: ready.body_hash, act },
     });
     touchAsset(tx, asset_id);
     return accepted;
   });
-  keepStates(deps.engine, states);
-  return answer;
 }
 
 async function demandPlatform(deps: DomainDeps, platformId: string): Promise<Platform> {

@@ -9,12 +9,12 @@ import type { JobState } from "./job-state.ts";
 import type { OutputStore } from "./output-store.ts";
 
 /**
- * What the sources of these fan-ins gave, read once and in index order. An aggregate that is too
- * large for a row goes to storage; `stored` then says what the row holds instead.
+ * Reads the outputs of these fan-ins' sources, once and in index order, and aggregates them. An
+ * aggregate that is too large for a row goes to storage; `stored` then holds its reference.
  */
 export async function collect(
   deps: { readonly outputs: OutputStore },
-  tx: Transaction | undefined,
+  tx: Transaction,
   state: JobState,
   fanInIds: readonly string[],
   stored: Map<string, JsonObject>,
@@ -31,10 +31,7 @@ export async function collect(
         sources.push({ node_id: from.id, index: sources.length, output: fact.output });
         continue;
       }
-      // Without a transaction the job is being created, and its fan-outs can only be empty.
-      const children =
-        tx === undefined ? [] : await readChildOutputs(tx, state.row.job_id, from.id);
-      for (const child of children) {
+      for (const child of await readChildOutputs(tx, state.row.job_id, from.id)) {
         sources.push(await contribution(deps, state, child));
       }
     }
@@ -48,7 +45,7 @@ export async function collect(
   return answers;
 }
 
-/** What this tick decided of a child is not written yet, so it stands before what was read. */
+/** This tick's decisions on a child are not written yet, so they override what was read. */
 async function contribution(
   deps: { readonly outputs: OutputStore },
   state: JobState,

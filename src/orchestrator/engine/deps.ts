@@ -1,33 +1,55 @@
 import type { Broker } from "../../adapters/broker/broker.ts";
 import type { Database } from "../../adapters/postgres/database.ts";
 import type { GraphCache } from "../../adapters/postgres/queries/graph-cache.ts";
+import type { Transaction } from "../../adapters/postgres/queryable.ts";
 import type { Clock } from "../../adapters/runtime/clock.ts";
 import type { Graph } from "../../core/dag/compile/graph.ts";
-import type { JsonObject } from "../../core/model/json.ts";
-import type { JobEnds } from "./job-ends.ts";
+import type { Json, JsonObject } from "../../core/model/json.ts";
+import type { DatabaseClock } from "./database-clock.ts";
+import type { EndWaiters } from "./end-waiters.ts";
 import type { StateCache } from "./job-state.ts";
 import type { OutputStore } from "./output-store.ts";
-import type { SetAside } from "./set-aside.ts";
-import type { Links } from "../links/links.ts";
-import type { WorkflowRegistry } from "../workflows/registry.ts";
+import type { Quarantine } from "./quarantine.ts";
 
-/** What the engine's verbs use. `wiring.ts` makes the real ones, a test its own. */
+/** The parts that the engine uses. `wiring.ts` makes the real ones, a test its own. */
 export interface EngineDeps {
   readonly db: Database;
   readonly broker: Broker;
   readonly clock: Clock;
+  readonly databaseClock: DatabaseClock;
   readonly ownerId: string;
-  /** What new submissions use. */
-  readonly workflows: WorkflowRegistry;
-  /** What jobs use: the version that each was submitted with. */
+  /** Jobs run the workflow version that they were submitted with. */
   readonly graphs: GraphCache;
   readonly cache: StateCache;
   readonly outputs: OutputStore;
-  readonly setAside: SetAside;
-  readonly ends: JobEnds;
-  readonly links: Links;
+  readonly quarantine: Quarantine;
+  readonly endWaiters: EndWaiters;
   /** The allow-listed environment that templates may read. */
   readonly env: JsonObject;
+  readonly jobHooks: JobHooks;
+}
+
+/**
+ * What the owner of requests and callbacks writes in the engine's transactions. Only jobs with a
+ * correlation id or a callback are passed.
+ */
+export interface JobHooks {
+  /** A worker has reported a task of these jobs for the first time since they were loaded. */
+  onJobsStarted(tx: Transaction, jobIds: readonly string[]): void;
+  onJobsEnded(tx: Transaction, ended: readonly EndedJob[]): Promise<void>;
+}
+
+/** How a job ended, as its tick knows it before the commit. */
+export interface EndedJob {
+  readonly job_id: string;
+  readonly workflow_id: string;
+  /** The request that the job works for, or any id of the submitter's. */
+  readonly correlation_id: string | null;
+  readonly callback_url: string | null;
+  readonly status: "completed" | "failed" | "cancelled";
+  readonly result: Json;
+  readonly error: { readonly code: string | null; readonly message: string } | null;
+  readonly at: number;
 }
 
 export async function graphOfJob(

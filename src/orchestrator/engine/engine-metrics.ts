@@ -1,8 +1,13 @@
 import type { Metric } from "../../adapters/http/prometheus.ts";
-import type { LinkCounters } from "../links/links.ts";
 import type { EngineCounters } from "./start-engine.ts";
 
-type Counters = EngineCounters & LinkCounters;
+/** Counted by the push server. */
+interface PushCounters {
+  readonly pushed: number;
+  readonly reported: number;
+}
+
+type Counters = EngineCounters & PushCounters;
 
 const help: Record<keyof Counters, string> = {
   ticks: "Transactions that looked for work.",
@@ -10,8 +15,8 @@ const help: Record<keyof Counters, string> = {
   jobsSettled: "Jobs that ticks evaluated.",
   jobsClaimed: "Jobs taken over from owners that were gone.",
   recovered: "Tasks failed because their worker did not report them.",
-  handed: "Tasks handed to a linked worker.",
-  told: "Results told by a linked worker.",
+  pushed: "Tasks that were pushed to a connected worker.",
+  reported: "Results that connected workers pushed.",
 };
 
 export function engineMetrics(counters: Readonly<Counters>): readonly Metric[] {

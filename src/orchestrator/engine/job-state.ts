@@ -2,17 +2,19 @@ import type { Facts, NodeFact, Report } from "../../core/dag/evaluate/facts.ts";
 import type { Graph } from "../../core/dag/compile/graph.ts";
 import type { JobStatus } from "../../core/model/job.ts";
 import type { JsonObject } from "../../core/model/json.ts";
-import type { JobHead, JobRow } from "../../adapters/postgres/repositories/jobs.ts";
+import type { JobRow } from "../../adapters/postgres/repositories/jobs.ts";
 
-/** One job in the hands of its owner: what the database holds of it, ready to be evaluated. */
+/** One job as its owner evaluates it: the rows of the database, in memory. */
 export interface JobState {
   readonly row: JobRow;
   readonly graph: Graph;
-  /** Static nodes; children come and go with the reports that speak of them. */
+  /** Static nodes. Children are added for one evaluation, when a report or a retry names them. */
   readonly nodes: Map<string, NodeFact>;
   status: JobStatus;
   unsettled: number;
   eventSeq: number;
+  /** A report arrived since the state was loaded. */
+  hasReports: boolean;
 }
 
 export function factsOf(
@@ -39,7 +41,7 @@ export function factsOf(
   };
 }
 
-/** What templates may know of their job. */
+/** The `job` of templates. */
 function jobContext(row: JobRow): JsonObject {
   return {
     job_id: row.job_id,
@@ -52,9 +54,9 @@ function jobContext(row: JobRow): JsonObject {
 }
 
 /**
- * States of the jobs that this orchestrator owns, so that a tick does not load what it wrote itself
- * a moment ago. An entry is only good while its event number is the row's: whoever else writes to a
- * job (a cancel request, another owner) numbers an event, and the entry is stale.
+ * States of the jobs that this orchestrator owns, so that a tick does not load again what it wrote a
+ * moment ago. A tick takes an entry out and puts it back after its commit. An entry may be stale:
+ * each writer of a job numbers an event, and a commit expects the entry's event number.
  */
 export class StateCache {
   private readonly states = new Map<string, JobState>();
@@ -65,33 +67,26 @@ export class StateCache {
     this.maxNodes = maxNodes;
   }
 
-  get(head: JobHead): JobState | undefined {
-    const state = this.states.get(head.job_id);
+  has(jobId: string): boolean {
+    return this.states.has(jobId);
+  }
+
+  take(jobId: string): JobState | undefined {
+    const state = this.states.get(jobId);
     if (state === undefined) return undefined;
-    this.forget(head.job_id);
-    return state.eventSeq === head.event_seq ? state : undefined;
+    this.states.delete(jobId);
+    this.held -= state.nodes.size;
+    return state;
   }
 
-  /** As it was left, without knowing whether it still is. */
-  peek(jobId: string): JobState | undefined {
-    return this.states.get(jobId);
-  }
-
-  /** Newest last; the oldest give way when too many nodes are held. */
+  /** Keeps the newest last; the oldest are dropped when too many nodes are held. */
   keep(state: JobState): void {
-    this.forget(state.row.job_id);
+    this.take(state.row.job_id);
     this.states.set(state.row.job_id, state);
     this.held += state.nodes.size;
     for (const oldest of this.states.keys()) {
       if (this.held <= this.maxNodes) break;
-      this.forget(oldest);
+      this.take(oldest);
     }
-  }
-
-  forget(jobId: string): void {
-    const state = this.states.get(jobId);
-    if (state === undefined) return;
-    this.states.delete(jobId);
-    this.held -= state.nodes.size;
   }
 }

@@ -1,8 +1,7 @@
-import {
-  failDeadLettered,
-  failLost,
-  failOverdue,
-} from "../../adapters/postgres/repositories/recovery.ts";
+import type { Transaction } from "../../adapters/postgres/queryable.ts";
+import { findDispatched } from "../../adapters/postgres/repositories/nodes.ts";
+import type { FailedTask } from "../../adapters/postgres/repositories/reports.ts";
+import { failTasks } from "../../adapters/postgres/repositories/reports.ts";
 import { reach } from "../../adapters/runtime/fail-points.ts";
 import type { EngineDeps } from "./deps.ts";
 
@@ -13,20 +12,75 @@ export interface Recovered {
 }
 
 export interface RecoverOptions {
-  /** How long a dispatched task may be without a trace before its message counts as gone. */
+  /** How long a dispatched task may be unknown to the broker before its message counts as gone. */
   readonly messageLostSeconds: number;
 }
 
-/** Whatever went wrong outside becomes an ordinary failed result, and the evaluator decides. */
+/** How long a worker may take to report a timeout itself before the orchestrator does. */
+const graceSeconds = 30;
+const mostDeadLetters = 500;
+
+type RecoverDeps = Pick<EngineDeps, "db" | "broker" | "ownerId">;
+
+/** Turns tasks that ended without a report into failed results, which the evaluator decides on. */
 export async function recover(
-  deps: Pick<EngineDeps, "db" | "ownerId">,
+  deps: RecoverDeps,
   { messageLostSeconds }: RecoverOptions = { messageLostSeconds: 300 },
 ): Promise<Recovered> {
   reach("recover.before");
-  const deadLettered = await failDeadLettered(deps.db);
-  if (deadLettered > 0) reach("recover.dead_letters_told");
-  const overdue = await failOverdue(deps.db);
-  const lost = await failLost(deps.db, deps.ownerId, messageLostSeconds);
+  const deadLettered = await deps.db.transaction((tx) => failDeadLettered(deps, tx));
+  if (deadLettered > 0) reach("recover.dead_letters_taken");
+  const overdue = await deps.db.transaction((tx) => failOverdue(deps, tx));
+  const lost = await failLost(deps, messageLostSeconds);
   if (deadLettered + overdue + lost > 0) reach("recover.after");
   return { deadLettered, overdue, lost };
+}
+
+/** The broker gave up the message. It stays among the dead letters for people to look at. */
+async function failDeadLettered({ broker }: RecoverDeps, tx: Transaction): Promise<number> {
+  const dead = await broker.takeNewDeadLetters(tx, mostDeadLetters);
+  const tasks = dead.map(({ id, group, deliveries, reason, detail }): FailedTask => {
+    const message = `the task was given up after ${deliveries} deliveries: ${detail ?? reason}`;
+    return failure(group, id, "DEAD_LETTERED", message, "permanent");
+  });
+  return failTasks(tx, tasks);
+}
+
+/**
+ * The attempt ran past its time on a worker that does not say so: it hangs, or a busy handler
+ * starves it. Waiting in a queue does not count, because only a held message has a start.
+ */
+async function failOverdue({ broker }: RecoverDeps, tx: Transaction): Promise<number> {
+  const overdue = await broker.takeOverdue(tx, graceSeconds);
+  const tasks = overdue.map(({ id, group, holder, started_at, timeout_seconds }): FailedTask => {
+    const message = `the task ran longer than ${timeout_seconds} seconds`;
+    const failed = failure(group, id, "TIMEOUT", message, "transient");
+    return { ...failed, worker_id: holder, started_at };
+  });
+  return failTasks(tx, tasks);
+}
+
+/** The task was dispatched long ago, and the broker does not know its message. */
+async function failLost({ db, broker, ownerId }: RecoverDeps, seconds: number): Promise<number> {
+  const dispatched = await findDispatched(db, ownerId, seconds);
+  const asked = dispatched.map(({ task_id, job_id }) => ({ id: task_id, group: job_id }));
+  const missing = asked.length === 0 ? new Set<string>() : await broker.findMissing(asked);
+  const message = "the task was queued, but its message is gone";
+  const lost = dispatched.filter(({ task_id }) => missing.has(task_id));
+  return failTasks(
+    db,
+    lost.map(({ job_id, task_id }) =>
+      failure(job_id, task_id, "MESSAGE_LOST", message, "transient"),
+    ),
+  );
+}
+
+function failure(
+  job_id: string,
+  task_id: string,
+  code: string,
+  message: string,
+  category: string,
+): FailedTask {
+  return { job_id, task_id, error: { code, message, category } };
 }

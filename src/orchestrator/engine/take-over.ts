@@ -1,16 +1,19 @@
 import { insertEvents } from "../../adapters/postgres/repositories/events.ts";
-import { claimOrphans, forgetTheDead } from "../../adapters/postgres/repositories/ownership.ts";
+import {
+  claimOrphans,
+  deleteStaleOrchestrators,
+} from "../../adapters/postgres/repositories/ownership.ts";
 import { reach } from "../../adapters/runtime/fail-points.ts";
 import type { EngineDeps } from "./deps.ts";
 
 const batchSize = 200;
 
 export interface TakeOverOptions {
-  /** A heartbeat older than this is a dead owner's. */
+  /** An owner whose heartbeat is older than this counts as gone. */
   readonly thresholdSeconds: number;
 }
 
-/** Claims the jobs of owners that are gone, in batches, so that several survivors share them. */
+/** Claims the jobs of owners that are gone, in batches, so that several orchestrators share them. */
 export async function takeOver(
   deps: Pick<EngineDeps, "db" | "ownerId">,
   { thresholdSeconds }: TakeOverOptions,
@@ -39,6 +42,6 @@ export async function takeOver(
     total += claimed;
     if (claimed < batchSize) break;
   }
-  await forgetTheDead(deps.db, thresholdSeconds);
+  await deleteStaleOrchestrators(deps.db, thresholdSeconds);
   return total;
 }

@@ -1,23 +1,21 @@
-import type { Broker, OutMessage } from "../../adapters/broker/broker.ts";
+import type { OutMessage } from "../../adapters/broker/broker.ts";
 import type { Transaction } from "../../adapters/postgres/queryable.ts";
-import { startProcessing } from "../../adapters/postgres/repositories/asset-jobs.ts";
 import type { NewEvent } from "../../adapters/postgres/repositories/events.ts";
 import { insertEvents } from "../../adapters/postgres/repositories/events.ts";
-import type { Assumption, JobUpdate } from "../../adapters/postgres/repositories/jobs.ts";
-import { updateAssumedJobs, updateJobs } from "../../adapters/postgres/repositories/jobs.ts";
+import type { JobUpdate } from "../../adapters/postgres/repositories/jobs.ts";
+import { updateJobs } from "../../adapters/postgres/repositories/jobs.ts";
 import type { NewNode, NodeUpdate, Release } from "../../adapters/postgres/repositories/nodes.ts";
 import {
   cancelUnsettledNodes,
+  completeChildren,
   insertNodes,
   releaseChildren,
   updateNodes,
 } from "../../adapters/postgres/repositories/nodes.ts";
-import { completeChildren, emptyInbox } from "../../adapters/postgres/repositories/work.ts";
+import { emptyInbox } from "../../adapters/postgres/repositories/work.ts";
 import { reach } from "../../adapters/runtime/fail-points.ts";
 import type { TaskMessage } from "../../core/messages.ts";
-import type { Handing } from "../links/handing.ts";
-import type { EndedJob } from "../assets/record-ends.ts";
-import { recordEnds } from "../assets/record-ends.ts";
+import type { EndedJob, EngineDeps } from "./deps.ts";
 
 /** A task on its way to a queue, with the priority of its job. */
 export interface Outgoing {
@@ -25,54 +23,65 @@ export interface Outgoing {
   readonly priority: number;
 }
 
-export interface WriteOptions {
-  /** Without it all messages go to their queues. */
-  readonly handing?: Handing | undefined;
-  /** For jobs that are not locked. */
-  readonly assumption?: Assumption;
+type ReleasedToMessage = (child: {
+  readonly node_id: string;
+  readonly task_id: string;
+  readonly attempt: number;
+  readonly input_params: TaskMessage["params"];
+}) => Outgoing;
+
+interface Rows {
+  readonly newNodes: NewNode[];
+  readonly nodeUpdates: NodeUpdate[];
+  readonly releases: (Release & { readonly toMessage: ReleasedToMessage })[];
+  readonly events: NewEvent[];
+  readonly messages: Outgoing[];
+  readonly jobUpdates: JobUpdate[];
+  /** Jobs that ended early: their unsettled nodes are cancelled and their messages withdrawn. */
+  readonly stopped: string[];
+  /** Places in the inbox that are settled. */
+  readonly processed: number[];
+  /** Task ids of children that completed. */
+  readonly completed: string[];
+  /** Jobs with a correlation id that had their first report. */
+  readonly started: string[];
+  readonly ended: EndedJob[];
 }
 
 /**
  * Everything that one tick decided, for all its jobs, written with array parameters: the number of
- * statements depends on what kinds of change there are and never on how many.
+ * statements depends on the kinds of change and never on how many there are.
  */
-export class WriteBatch {
-  readonly newNodes: NewNode[] = [];
-  readonly nodeUpdates: NodeUpdate[] = [];
-  readonly releases: (Release & { readonly toMessage: ReleasedToMessage })[] = [];
-  readonly events: NewEvent[] = [];
-  readonly messages: Outgoing[] = [];
-  readonly jobUpdates: JobUpdate[] = [];
-  /** Jobs that ended early: what is unsettled goes with them. */
-  readonly stopped: string[] = [];
-  /** Places in the inbox. */
-  readonly processed: number[] = [];
-  /** Attempts of children that completed. */
-  readonly completed: string[] = [];
-  /** Of jobs that a correlation names, which may be the request of a platform. */
-  readonly reported: string[] = [];
-  readonly ended: EndedJob[] = [];
+export class WriteBatch implements Rows {
+  readonly newNodes: Rows["newNodes"] = [];
+  readonly nodeUpdates: Rows["nodeUpdates"] = [];
+  readonly releases: Rows["releases"] = [];
+  readonly events: Rows["events"] = [];
+  readonly messages: Rows["messages"] = [];
+  readonly jobUpdates: Rows["jobUpdates"] = [];
+  readonly stopped: Rows["stopped"] = [];
+  readonly processed: Rows["processed"] = [];
+  readonly completed: Rows["completed"] = [];
+  readonly started: Rows["started"] = [];
+  readonly ended: Rows["ended"] = [];
 
-  add(other: WriteBatch): void {
-    this.newNodes.push(...other.newNodes);
-    this.nodeUpdates.push(...other.nodeUpdates);
-    this.releases.push(...other.releases);
-    this.events.push(...other.events);
-    this.messages.push(...other.messages);
-    this.jobUpdates.push(...other.jobUpdates);
-    this.stopped.push(...other.stopped);
-    this.processed.push(...other.processed);
-    this.reported.push(...other.reported);
-    this.ended.push(...other.ended);
+  addAll<Kind extends keyof Rows>(kind: Kind, rows: readonly Rows[Kind][number][]): void {
+    const all: Rows[Kind][number][] = this[kind];
+    for (const row of rows) all.push(row);
+  }
+
+  /** Takes over the rows of another batch. */
+  merge(other: WriteBatch): void {
+    for (const kind of kinds) this.addAll(kind, other[kind]);
   }
 
   async write(
     tx: Transaction,
-    broker: Broker,
-    { handing, assumption }: WriteOptions = {},
+    { broker, jobHooks, ownerId }: Pick<EngineDeps, "broker" | "jobHooks" | "ownerId">,
   ): Promise<void> {
-    // First of all: whoever else is at one of them is waited for here.
-    if (assumption !== undefined) updateAssumedJobs(tx, this.jobUpdates, assumption);
+    // Must be first: takes the locks on the job rows, or fails when a job has changed.
+    if (this.jobUpdates.length > 0) updateJobs(tx, this.jobUpdates, ownerId);
+    if (this.jobUpdates.length > 0) reach("write.jobs_updated");
     this.writeCompleted(tx);
     if (this.newNodes.length > 0) insertNodes(tx, this.newNodes);
     if (this.newNodes.length > 0) reach("write.nodes_inserted");
@@ -86,22 +95,17 @@ export class WriteBatch {
     if (this.events.length > 0) reach("write.events_inserted");
     if (this.processed.length > 0) emptyInbox(tx, this.processed);
     if (this.processed.length > 0) reach("write.results_processed");
-    if (assumption === undefined && this.jobUpdates.length > 0) updateJobs(tx, this.jobUpdates);
-    if (this.jobUpdates.length > 0) reach("write.jobs_updated");
-    if (this.reported.length > 0) startProcessing(tx, this.reported, "engine");
-    if (this.ended.length > 0) await recordEnds(tx, this.ended);
+    if (this.started.length > 0) jobHooks.onJobsStarted(tx, this.started);
+    if (this.ended.length > 0) await jobHooks.onJobsEnded(tx, this.ended);
     if (this.stopped.length > 0 && broker.capabilities.withdraw) {
       await broker.withdraw(this.stopped, { tx });
       reach("write.messages_withdrawn");
     }
-    for (const [queue, messages] of this.byQueue()) {
-      const left = handing?.take(tx, broker, queue, messages) ?? messages;
-      if (left.length > 0) await broker.publish(queue, left, { tx });
-    }
+    for (const [queue, messages] of this.byQueue()) await broker.publish(queue, messages, { tx });
     if (this.messages.length > 0) reach("write.messages_published");
   }
 
-  /** Also ahead of the rest, for whoever is about to read what the children gave. */
+  /** Also called ahead of `write`, before a fan-in reads the outputs of its children. */
   writeCompleted(tx: Transaction): void {
     if (this.completed.length === 0) return;
     completeChildren(tx, this.completed.splice(0));
@@ -137,9 +141,4 @@ export class WriteBatch {
   }
 }
 
-type ReleasedToMessage = (child: {
-  readonly node_id: string;
-  readonly task_id: string;
-  readonly attempt: number;
-  readonly input_params: TaskMessage["params"];
-}) => Outgoing;
+const kinds = Object.keys(new WriteBatch()) as (keyof Rows)[];

@@ -2,19 +2,20 @@ import type { Delivery, Subscription } from "../../adapters/broker/broker.ts";
 import { reach } from "../../adapters/runtime/fail-points.ts";
 import { Problem } from "../../core/errors.ts";
 import { jobMessage } from "../../core/messages.ts";
-import type { EngineDeps } from "../engine/deps.ts";
+import type { JobDeps } from "./deps.ts";
 import { prepareJob, submitJobs } from "./submit-jobs.ts";
 
-/** Jobs that arrive by queue. The first orchestrator to take one owns it. */
-export function consumeJobs(deps: EngineDeps, queue: string): Promise<Subscription> {
+/** Consumes the job queue. The orchestrator that receives a submission owns its job. */
+export function consumeJobs(deps: JobDeps, queue: string): Promise<Subscription> {
   return deps.broker.consume(queue, { maxInFlight: 10 }, (delivery) => accept(deps, delivery));
 }
 
 /**
- * What can never become a job is put aside with the reason; everything else is tried again. The
- * message's own id serves as its idempotency key, so a second delivery makes no second job.
+ * Submits the job of a message. A message that can never become a job is dead-lettered with the
+ * reason; any other failure is retried. The message's own id serves as its idempotency key, so a
+ * second delivery makes no second job.
  */
-export async function accept(deps: EngineDeps, delivery: Delivery): Promise<void> {
+export async function accept(deps: JobDeps, delivery: Delivery): Promise<void> {
   const message = parse(delivery.body);
   if (!message.ok) {
     await delivery.deadLetter("InvalidMessage", message.detail);

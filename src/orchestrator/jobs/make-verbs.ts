@@ -1,7 +1,7 @@
 import { reach } from "../../adapters/runtime/fail-points.ts";
 import { createBatcher } from "../../adapters/runtime/batcher.ts";
 import { Problem } from "../../core/errors.ts";
-import type { EngineDeps } from "../engine/deps.ts";
+import type { JobDeps } from "./deps.ts";
 import type { SubmitAnswer, Verbs } from "./verbs.ts";
 import { cancelJob, pauseJob } from "./cancel-pause-resume.ts";
 import { rerunJob, retryJob } from "./rerun-job.ts";
@@ -9,7 +9,7 @@ import type { PreparedJob } from "./submit-jobs.ts";
 import { prepareJob, submitJobs } from "./submit-jobs.ts";
 
 /** `wake` is the engine's: what was asked is looked at now and not with the next poll. */
-export function makeVerbs(deps: EngineDeps, wake: () => void): Verbs {
+export function makeVerbs(deps: JobDeps, wake: () => void): Verbs {
   const thenWake = async <Answer>(answer: Promise<Answer>): Promise<Answer> => {
     const given = await answer;
     reach("request.after_commit");
@@ -27,7 +27,7 @@ export function makeVerbs(deps: EngineDeps, wake: () => void): Verbs {
       if (answer instanceof Problem) throw answer;
       return answer;
     },
-    waitForEnd: (jobId, milliseconds, signal) => deps.ends.wait(jobId, milliseconds, signal),
+    waitForEnd: (jobId, milliseconds, signal) => deps.endWaiters.wait(jobId, milliseconds, signal),
     cancel: (jobId, reason) => thenWake(cancelJob(deps, jobId, reason)),
     pause: (jobId) => thenWake(pauseJob(deps, jobId, true)),
     resume: (jobId) => thenWake(pauseJob(deps, jobId, false)),
@@ -38,7 +38,7 @@ export function makeVerbs(deps: EngineDeps, wake: () => void): Verbs {
 
 /** What the database refuses of one must not take the others with it. */
 async function submitTogether(
-  deps: EngineDeps,
+  deps: JobDeps,
   batch: readonly PreparedJob[],
 ): Promise<readonly (SubmitAnswer | Problem)[]> {
   try {

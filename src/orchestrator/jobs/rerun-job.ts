@@ -5,7 +5,7 @@ import type { Graph, GraphNode } from "../../core/dag/compile/graph.ts";
 import { Problem } from "../../core/errors.ts";
 import { isFinished } from "../../core/model/job.ts";
 import type { JsonObject } from "../../core/model/json.ts";
-import type { EngineDeps } from "../engine/deps.ts";
+import type { JobDeps } from "./deps.ts";
 import { graphOfJob } from "../engine/deps.ts";
 import type { RerunRequest, SubmitAnswer } from "./verbs.ts";
 import { lockedJob } from "./cancel-pause-resume.ts";
@@ -18,7 +18,7 @@ import { checkedInputs, newJobId, submitJobs } from "./submit-jobs.ts";
  */
 
 /** Keeps everything that succeeded, children of a failed fan-out included. */
-export function retryJob(deps: EngineDeps, jobId: string): Promise<SubmitAnswer> {
+export function retryJob(deps: JobDeps, jobId: string): Promise<SubmitAnswer> {
   return again(deps, jobId, undefined, (graph, nodes, row) => {
     if (row.status === "completed") {
       throw new Problem("NOTHING_TO_RETRY", `job "${jobId}" completed: rerun it from a node`);
@@ -29,7 +29,7 @@ export function retryJob(deps: EngineDeps, jobId: string): Promise<SubmitAnswer>
 
 /** Runs `from_node` and everything behind it again. */
 export function rerunJob(
-  deps: EngineDeps,
+  deps: JobDeps,
   jobId: string,
   { from_node, inputs }: RerunRequest,
 ): Promise<SubmitAnswer> {
@@ -50,7 +50,7 @@ type Choose = (
 ) => Omit<Inheritance, "from">;
 
 async function again(
-  deps: EngineDeps,
+  deps: JobDeps,
   jobId: string,
   inputs: JsonObject | undefined,
   choose: Choose,

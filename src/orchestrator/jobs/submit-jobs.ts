@@ -19,23 +19,23 @@ import { Problem } from "../../core/errors.ts";
 import { isFinished } from "../../core/model/job.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import { isSettled, taskId } from "../../core/model/node.ts";
-import type { EngineDeps } from "../engine/deps.ts";
+import type { JobDeps } from "./deps.ts";
 import type { JobState } from "../engine/job-state.ts";
 import { nextEvent } from "../engine/record-events.ts";
+import type { Trigger } from "../engine/settle-job.ts";
 import { settleJob } from "../engine/settle-job.ts";
 import { WriteBatch } from "../engine/write-batch.ts";
-import { Handing } from "../links/handing.ts";
 import type { CurrentWorkflow } from "../workflows/registry.ts";
 import type { SubmitAnswer, SubmitRequest } from "./verbs.ts";
 
-/** A job that is ready to be written: its inputs are checked, its version is fixed. */
+/** A job to create: its inputs are checked and its workflow version is fixed. */
 export interface PreparedJob {
   readonly job: NewJob;
   readonly graph: Graph;
   readonly inherited?: Inheritance;
 }
 
-/** What an earlier job already did. */
+/** The nodes that a retry or rerun keeps of an earlier job. */
 export interface Inheritance {
   readonly from: string;
   readonly nodes: ReadonlyMap<string, NodeFact>;
@@ -43,9 +43,9 @@ export interface Inheritance {
   readonly fanOuts: readonly string[];
 }
 
-/** All findings at once, and nothing is created while there is one. */
+/** Fixes the workflow version and checks the inputs; all problems are reported at once. */
 export async function prepareJob(
-  deps: Pick<EngineDeps, "workflows" | "ownerId">,
+  deps: Pick<JobDeps, "workflows" | "ownerId">,
   request: SubmitRequest,
 ): Promise<PreparedJob> {
   const workflow = await deps.workflows.current(request.workflow_id);
@@ -88,43 +88,30 @@ export function checkedInputs(workflow: Pick<CurrentWorkflow, "definition">, giv
  * the first tasks are queued. A repeated idempotency key answers with the job it named first.
  */
 export async function submitJobs(
-  deps: EngineDeps,
+  deps: JobDeps,
   prepared: readonly PreparedJob[],
 ): Promise<readonly (SubmitAnswer | Problem)[]> {
-  const handing = new Handing(deps.links);
-  try {
-    const { answers, states } = await deps.db.transaction(async (tx) => {
-      handing.undo();
-      reach("submit.before_write");
-      const created = await createJobs(deps, tx, prepared, handing);
-      reach("submit.before_commit");
-      return created;
+  return deps.db.transaction(async (tx) => {
+    tx.afterCommit(() => {
+      reach("submit.after_commit");
     });
-    reach("submit.after_commit");
-    keepStates(deps, states);
-    await handing.leave();
+    reach("submit.before_write");
+    const answers = await createJobs(deps, tx, prepared);
+    reach("submit.before_commit");
     return answers;
-  } catch (error) {
-    handing.undo();
-    throw error;
-  }
-}
-
-/** Once the transaction that created them is committed. */
-export function keepStates(deps: Pick<EngineDeps, "cache">, states: readonly JobState[]): void {
-  for (const state of states) if (!isFinished(state.status)) deps.cache.keep(state);
+  });
 }
 
 /**
- * Within somebody's transaction. The evaluation comes first: it needs nothing of the database, so
- * each row is written once, as it is after it, and all statements can leave together.
+ * Creates jobs in the caller's transaction. Each job is evaluated before it is written: that needs
+ * nothing of the database, so each row is written once, as the evaluation left it, and all
+ * statements are sent together.
  */
 export async function createJobs(
-  deps: EngineDeps,
+  deps: JobDeps,
   tx: Transaction,
   prepared: readonly PreparedJob[],
-  handing?: Handing,
-): Promise<{ answers: readonly (SubmitAnswer | Problem)[]; states: readonly JobState[] }> {
+): Promise<readonly (SubmitAnswer | Problem)[]> {
   const begun: Begun[] = [];
   for (const one of firstOfEachKey(prepared)) begun.push(await begin(deps, tx, one));
   const inserted = await insertJobs(
@@ -134,12 +121,15 @@ export async function createJobs(
   reach("submit.jobs_inserted");
   const created = begun.filter(({ first }) => inserted.has(first.job_id));
   const batch = new WriteBatch();
-  for (const one of created) batch.add(one.batch);
-  await batch.write(tx, deps.broker, { handing });
+  for (const one of created) batch.merge(one.batch);
+  await batch.write(tx, deps);
   const earlier = await findEarlier(tx, prepared, inserted);
   const states = created.map(({ state }) => state);
+  tx.afterCommit(() => {
+    for (const state of states) if (!isFinished(state.status)) deps.cache.keep(state);
+  });
   const byId = new Map(states.map((state) => [state.row.job_id, state]));
-  return { answers: prepared.map((one) => answer(one, byId, earlier)), states };
+  return prepared.map((one) => answer(one, byId, earlier));
 }
 
 /** Two requests with one key in one batch must not both reach the insert. */
@@ -156,12 +146,12 @@ function firstOfEachKey(prepared: readonly PreparedJob[]): readonly PreparedJob[
 interface Begun {
   readonly first: FirstState;
   readonly state: JobState;
-  /** All but the job's own row. */
+  /** All rows but the job's own. */
   readonly batch: WriteBatch;
 }
 
 async function begin(
-  deps: EngineDeps,
+  deps: JobDeps,
   tx: Transaction,
   { job, graph, inherited }: PreparedJob,
 ): Promise<Begun> {
@@ -180,6 +170,7 @@ async function begin(
     status: "pending",
     unsettled: nodes.size - settled,
     eventSeq: 0,
+    hasReports: false,
   };
   const data = {
     workflow_id: job.workflow_id,
@@ -188,21 +179,22 @@ async function begin(
     ...(inherited === undefined ? {} : { inherited: [...inherited.nodes.keys()] }),
   };
   batch.events.push(nextEvent(state, { type: "job_created", data }));
-  const occasion = {
+  const trigger: Trigger = {
     now: deps.clock.now().getTime(),
     reports: [],
-    changed: undefined,
     notes: new Map(),
+    changed: undefined,
+    inboxSeqs: [],
     isNew: true,
   };
   if (inherited !== undefined) {
     if (job.correlation_id !== null) adoptRerun(tx, inherited.from, job.job_id);
     await copyChildren(tx, inherited.from, job.job_id, inherited.fanOuts);
   }
-  await settleJob(deps, tx, state, occasion, batch);
+  await settleJob(deps, tx, state, trigger, batch);
   for (const node of graph.nodes) {
     const fact = nodes.get(node.id) ?? untouched(node.id);
-    // What was inherited keeps the output as it is stored, which may be a reference.
+    // An inherited node keeps its output as it is stored, which may be a reference.
     const output = inherited?.nodes.get(node.id)?.output ?? fact.output;
     batch.newNodes.push(newNode(job.job_id, node, { ...fact, output }));
   }
@@ -241,7 +233,7 @@ function newRow(job: NewJob): JobRow {
     status: "pending",
     paused: false,
     cancel_reason: null,
-    attention: false,
+    dirty: false,
     nodes_unsettled: job.nodes_total,
     event_seq: 0,
   };

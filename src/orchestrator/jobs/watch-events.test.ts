@@ -11,20 +11,20 @@ import type { EventWatch } from "./watch-events.ts";
 import { createEventWatch } from "./watch-events.ts";
 
 let database: TestDatabase;
-let ears: SharedListener;
+let listener: SharedListener;
 let watch: EventWatch;
 let seq = 0;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  ears = shareListener(database.url);
+  listener = shareListener(database.url);
   const log = createLogger({ name: "test", level: "silent", format: "json" });
   await beat(database.db, { owner_id: "o", host: "h", pid: 1, version: "1" });
-  watch = createEventWatch(database.db, "o", ears.hear, log);
+  watch = createEventWatch(database.db, "o", listener.listen, log);
 });
 afterAll(async () => {
   await watch.stop();
-  await ears.close();
+  await listener.close();
   await database.drop();
 });
 
@@ -32,10 +32,10 @@ afterAll(async () => {
 async function notified(): Promise<boolean> {
   const heard: string[] = [];
   const isListening = new Promise<void>((resolve) => {
-    const ear = ears.hear(["dag_events", "after"], (wake) => {
+    const part = listener.listen(["dag_events", "after"], (wake) => {
       if (wake.kind === "missed") resolve();
       else heard.push(wake.channel);
-      if (heard.includes("after")) void ear.close();
+      if (heard.includes("after")) void part.close();
     });
   });
   await isListening;

@@ -1,6 +1,7 @@
 import type { Queryable } from "../../adapters/postgres/queryable.ts";
 import { setWatching } from "../../adapters/postgres/repositories/ownership.ts";
-import type { Hear } from "../../adapters/postgres/share-listener.ts";
+import { eventsChannel } from "../../adapters/postgres/channels.ts";
+import type { Listen } from "../../adapters/postgres/share-listener.ts";
 import type { Logger } from "../../adapters/runtime/logger.ts";
 import { createService } from "../../adapters/runtime/service.ts";
 
@@ -12,7 +13,7 @@ export interface EventWatch {
 
 interface Watcher {
   readonly wake: () => void;
-  ear?: { close(): Promise<void> };
+  listening?: { close(): Promise<void> };
   timer?: NodeJS.Timeout;
 }
 
@@ -25,7 +26,7 @@ const sayAgainMs = 5000;
 export function createEventWatch(
   db: Queryable,
   ownerId: string,
-  hear: Hear,
+  listen: Listen,
   log: Logger,
 ): EventWatch {
   const watchers = new Set<Watcher>();
@@ -40,8 +41,8 @@ export function createEventWatch(
       await setWatching(db, ownerId, watches);
       isSaid = watches;
       for (const watcher of watchers) {
-        if (watcher.ear !== undefined) continue;
-        watcher.ear = hear(["dag_events"], watcher.wake);
+        if (watcher.listening !== undefined) continue;
+        watcher.listening = listen([eventsChannel], watcher.wake);
         watcher.timer = setTimeout(watcher.wake, lookAgainMs);
       }
     },
@@ -56,7 +57,7 @@ export function createEventWatch(
         close: async () => {
           watchers.delete(watcher);
           clearTimeout(watcher.timer);
-          await watcher.ear?.close();
+          await watcher.listening?.close();
           saying.wake();
         },
       };

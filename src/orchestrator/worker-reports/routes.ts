@@ -1,20 +1,23 @@
 import type { Handlers } from "../../adapters/http/handler.ts";
+import type { Broker } from "../../adapters/broker/broker.ts";
 import type { Database } from "../../adapters/postgres/database.ts";
 import { saveCheckpoint } from "../../adapters/postgres/repositories/checkpoints.ts";
-import { recordProgressOfTask } from "../../adapters/postgres/repositories/messages.ts";
-import { recordResults } from "../../adapters/postgres/repositories/reports.ts";
+import { recordReports } from "../../adapters/postgres/repositories/reports.ts";
 import { reach } from "../../adapters/runtime/fail-points.ts";
 import type { callbackContracts } from "../../core/api/callbacks.ts";
 import { Problem } from "../../core/errors.ts";
 
 /** What workers say that do not reach the database. A result that is known already is taken as well:
  * the worker only wants to hear that it need not say it again. */
-export function takeCallbacks(deps: { readonly db: Database }): Handlers<typeof callbackContracts> {
-  const { db } = deps;
+export function takeCallbacks(deps: {
+  readonly db: Database;
+  readonly broker: Pick<Broker, "recordProgress">;
+}): Handlers<typeof callbackContracts> {
+  const { db, broker } = deps;
   return {
     async reportResults({ body }) {
       reach("callback.before_record");
-      await recordResults(
+      await recordReports(
         db,
         body.results.map((result) => ({
           task_id: result.task_id,
@@ -32,7 +35,7 @@ export function takeCallbacks(deps: { readonly db: Database }): Handlers<typeof 
 
     async reportProgress({ body }) {
       const { task_id, percent, message } = body;
-      return { accepted: await recordProgressOfTask(db, task_id, percent, message ?? null) };
+      return { accepted: await broker.recordProgress(task_id, percent, message ?? null) };
     },
 
     async saveCheckpoint({ body }) {

@@ -51,27 +51,27 @@ interface FanOutColumn {
 /** Of `n`, a node, and `l`, its lease if there is one. */
 export const nodeColumns = `
   n.job_id, n.node_id, n.node_type, n.status AS stored_status,
-  CASE WHEN l.holder IS NULL THEN n.status ELSE 'running' END AS status,
+  CASE WHEN l.worker_id IS NULL THEN n.status ELSE 'running' END AS status,
   n.parent_node_id, n.fan_out_index, n.attempt, n.retry_count, n.throttle_count, n.max_retries,
-  n.task_id, n.handler, n.queue, coalesce(l.holder, n.worker_id) AS worker_id, n.error, n.fan_out,
+  n.task_id, n.handler, n.queue, coalesce(l.worker_id, n.worker_id) AS worker_id, n.error, n.fan_out,
   CASE WHEN n.node_type = 'conditional' THEN n.output END AS branch,
   l.progress_percent, l.progress_message, n.retry_at, n.created_at, n.dispatched_at,
-  coalesce(l.leased_at, n.started_at) AS started_at, n.completed_at`;
+  coalesce(l.started_at, n.started_at) AS started_at, n.completed_at`;
 
 /** At most one lease a node, also when a message was sent twice. */
 export const withLease = `
   LEFT JOIN LATERAL (
-    SELECT holder, leased_at, progress_percent, progress_message
-    FROM dagapp.dag_queue_leases
-    WHERE n.status = 'dispatched' AND group_key = n.job_id AND message_key = n.task_id
-    ORDER BY leased_at DESC LIMIT 1
+    SELECT worker_id, started_at, progress_percent, progress_message
+    FROM dagapp.dag_running_tasks
+    WHERE n.status = 'dispatched' AND job_id = n.job_id AND task_id = n.task_id
+    ORDER BY started_at DESC LIMIT 1
   ) l ON true`;
 
 /** Which rows count as this status, seen from outside. */
 export function statusCondition(status: NodeStatus | undefined): string {
   if (status === undefined) return "true";
-  if (status === "running") return "(n.status = 'running' OR l.holder IS NOT NULL)";
-  if (status === "dispatched") return "(n.status = 'dispatched' AND l.holder IS NULL)";
+  if (status === "running") return "(n.status = 'running' OR l.worker_id IS NOT NULL)";
+  if (status === "dispatched") return "(n.status = 'dispatched' AND l.worker_id IS NULL)";
   return `n.status = '${status}'`;
 }
 

@@ -56,11 +56,11 @@ export async function countChildren(
   if (expanded.length === 0) return new Map();
   const { rows } = await db.query<{ parent: string; status: NodeStatus; count: number }>(
     `SELECT n.parent_node_id AS parent, count(*) AS count,
-            CASE WHEN l.message_key IS NULL THEN n.status ELSE 'running' END AS status
+            CASE WHEN l.task_id IS NULL THEN n.status ELSE 'running' END AS status
      FROM dagapp.dag_node_states n
-     LEFT JOIN (SELECT DISTINCT message_key FROM dagapp.dag_queue_leases
-                WHERE group_key = $1) l
-       ON n.status = 'dispatched' AND l.message_key = n.task_id
+     LEFT JOIN (SELECT DISTINCT task_id FROM dagapp.dag_running_tasks
+                WHERE job_id = $1) l
+       ON n.status = 'dispatched' AND l.task_id = n.task_id
      WHERE n.job_id = $1 AND n.parent_node_id = ANY ($2)
      GROUP BY 1, 3`,
     [jobId, expanded.map((node) => node.node_id)],

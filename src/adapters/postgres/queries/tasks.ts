@@ -98,13 +98,13 @@ export async function readCurrentTasks(
   const { rows } = await db.query<
     Omit<CurrentTask, "started_at"> & { job_id: string; started_at: Date }
   >(
-    `SELECT n.job_id, n.node_id, n.task_id, l.holder AS worker_id, l.leased_at AS started_at,
+    `SELECT n.job_id, n.node_id, n.task_id, l.worker_id, l.started_at,
             l.progress_percent, l.progress_message
-     FROM dagapp.dag_queue_leases l
+     FROM dagapp.dag_running_tasks l
      JOIN dagapp.dag_node_states n
-       ON n.job_id = l.group_key AND n.task_id = l.message_key AND n.status = 'dispatched'
-     WHERE l.group_key = ANY ($1)
-     ORDER BY l.leased_at, n.node_id LIMIT $2`,
+       ON n.job_id = l.job_id AND n.task_id = l.task_id AND n.status = 'dispatched'
+     WHERE l.job_id = ANY ($1)
+     ORDER BY l.started_at, n.node_id LIMIT $2`,
     [jobIds, limit],
   );
   return rows.map((row) => ({ ...row, started_at: iso(row.started_at) }));

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../../core/model/json.ts";
+import { callbacksChannel } from "../channels.ts";
 import type { Transaction } from "../queryable.ts";
 import type { AssetJob } from "./requests.ts";
 
@@ -109,7 +110,7 @@ export interface NewDelivery {
 /** Written with what it tells of; the service that sends it is woken when both are committed. */
 export function insertDelivery(tx: Transaction, delivery: NewDelivery): void {
   tx.send(
-    `WITH woken AS (SELECT pg_notify('dag_callbacks', ''))
+    `WITH woken AS (SELECT pg_notify('${callbacksChannel}', ''))
      INSERT INTO dagapp.callback_deliveries
        (event_id, platform_id, request_id, job_id, event_type, url, host, body)
      SELECT $1, $2, $3, $4, $5, $6, $7, $8 FROM woken`,

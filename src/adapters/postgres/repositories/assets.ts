@@ -37,10 +37,13 @@ export async function lockAsset(
 }
 
 /** In one order, so that two transactions cannot wait for each other. */
-export async function lockAssets(tx: Transaction, assetIds: readonly string[]): Promise<void> {
+export async function lockAssetsOfJobs(tx: Transaction, jobIds: readonly string[]): Promise<void> {
   await tx.query(
-    `SELECT FROM dagapp.geospatial_assets WHERE asset_id = ANY ($1) ORDER BY asset_id FOR UPDATE`,
-    [assetIds],
+    `SELECT FROM dagapp.geospatial_assets WHERE asset_id = ANY (ARRAY(
+       SELECT asset_id FROM dagapp.asset_jobs WHERE job_id = ANY ($1)))
+     ORDER BY asset_id FOR UPDATE`,
+    [jobIds],
+    "lock_assets_of_jobs",
   );
 }
 

@@ -1,6 +1,5 @@
 import type { JsonObject } from "../../../core/model/json.ts";
-import type { LeaseToken } from "../../broker/broker.ts";
-import type { Queryable } from "../queryable.ts";
+import type { Queryable, Transaction } from "../queryable.ts";
 
 export interface Checkpoint {
   readonly seq: number;
@@ -17,7 +16,7 @@ export interface NewCheckpoint {
   readonly data: string;
 }
 
-/** The newest of the node, whichever attempt saved it. */
+/** Loads the newest checkpoint of a node, whichever attempt saved it. */
 export async function loadCheckpoint(
   db: Queryable,
   jobId: string,
@@ -38,27 +37,31 @@ SELECT $1, $2, coalesce((SELECT max(seq) FROM dagapp.dag_checkpoints
                          WHERE job_id = $1 AND node_id = $2), 0) + 1, $3, $4, $5::jsonb`;
 
 /**
- * Answers its number, or undefined when the task is no longer the saver's: an attempt that lost its
- * message must not put its older state over that of the one which runs now.
+ * Saves a checkpoint of a task that is its node's current attempt; answers its number. Undefined: it
+ * is not, and an older attempt must not overwrite the state of the one which runs now.
  */
 export async function saveCheckpoint(
   db: Queryable,
   checkpoint: NewCheckpoint,
-  lease?: LeaseToken,
 ): Promise<number | undefined> {
-  const { job_id, node_id, task_id, phase, data } = checkpoint;
-  const values = [job_id, node_id, task_id, phase, data];
-  const { rows } =
-    lease === undefined
-      ? await db.query<{ seq: number }>(
-          `${insertText} WHERE EXISTS (SELECT FROM dagapp.dag_node_states
-             WHERE job_id = $1 AND node_id = $2 AND task_id = $3) RETURNING seq`,
-          values,
-        )
-      : await db.query<{ seq: number }>(
-          `${insertText} WHERE EXISTS (SELECT FROM dagapp.dag_queue_leases
-             WHERE message_id = $6 AND deliveries = $7) RETURNING seq`,
-          [...values, lease.message_id, lease.deliveries],
-        );
+  const current = `WHERE EXISTS (SELECT FROM dagapp.dag_node_states
+    WHERE job_id = $1 AND node_id = $2 AND task_id = $3)`;
+  return insert(db, `${insertText} ${current} RETURNING seq`, checkpoint);
+}
+
+/** The same in a transaction in which the caller has made sure that it still holds the task. */
+export async function saveHeldCheckpoint(
+  tx: Transaction,
+  checkpoint: NewCheckpoint,
+): Promise<number | undefined> {
+  return insert(tx, `${insertText} RETURNING seq`, checkpoint);
+}
+
+async function insert(
+  db: Queryable,
+  text: string,
+  { job_id, node_id, task_id, phase, data }: NewCheckpoint,
+): Promise<number | undefined> {
+  const { rows } = await db.query<{ seq: number }>(text, [job_id, node_id, task_id, phase, data]);
   return rows[0]?.seq;
 }

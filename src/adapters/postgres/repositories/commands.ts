@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Json } from "../../../core/model/json.ts";
+import { cachesChannel } from "../channels.ts";
 import type { Queryable } from "../queryable.ts";
 
 export interface CommandRun {
@@ -26,5 +27,5 @@ export async function recordCommand(db: Queryable, run: CommandRun): Promise<str
 
 /** Every orchestrator hears it, this one among them. */
 export async function notifyCaches(db: Queryable): Promise<void> {
-  await db.query(`SELECT pg_notify('dag_caches', '')`);
+  await db.query(`SELECT pg_notify('${cachesChannel}', '')`);
 }

@@ -1,4 +1,5 @@
 import { failuresToOpen } from "../../../core/domain/callback-plan.ts";
+import { callbacksChannel } from "../channels.ts";
 import type { Queryable, Transaction } from "../queryable.ts";
 
 /** A callback that this process sends now. */
@@ -110,7 +111,7 @@ export async function recordHost(
 /** False: there is no such event. The same event is sent again, whatever became of it before. */
 export async function requeueDelivery(db: Queryable, eventId: string): Promise<boolean> {
   const { rowCount } = await db.query(
-    `WITH woken AS (SELECT pg_notify('dag_callbacks', ''))
+    `WITH woken AS (SELECT pg_notify('${callbacksChannel}', ''))
      UPDATE dagapp.callback_deliveries SET state = 'pending', delivered_at = NULL,
        next_attempt_at = now(), taken_until = NULL
      FROM woken WHERE event_id = $1`,

@@ -1,5 +1,6 @@
 import type { EventStatus, EventType } from "../../../core/model/event.ts";
 import type { JsonObject } from "../../../core/model/json.ts";
+import { eventsChannel } from "../channels.ts";
 import type { Transaction } from "../queryable.ts";
 
 export interface NewEvent {
@@ -21,7 +22,7 @@ export function insertEvents(tx: Transaction, events: readonly NewEvent[]): void
   tx.send(
     `WITH woken AS (
        SELECT CASE WHEN EXISTS (SELECT FROM dagapp.dag_orchestrators WHERE watches)
-         THEN pg_notify('dag_events', '') END)
+         THEN pg_notify('${eventsChannel}', '') END)
      INSERT INTO dagapp.dag_job_events
        (job_id, seq, event_type, event_status, node_id, task_id, event_data)
      SELECT job_id, seq, type, status::dagapp.event_status, node_id, task_id, data::jsonb

@@ -1,8 +1,9 @@
 import type { JobStatus } from "../../../core/model/job.ts";
 import type { Json, JsonObject } from "../../../core/model/json.ts";
+import { engineChannel } from "../channels.ts";
 import type { Queryable, Transaction } from "../queryable.ts";
 
-/** What every tick asks of a job again, under its lock. */
+/** The columns that every tick reads again, under the job's lock. */
 export interface JobHead {
   readonly job_id: string;
   readonly workflow_id: string;
@@ -12,16 +13,16 @@ export interface JobHead {
   readonly priority: number;
   readonly correlation_id: string | null;
   readonly submitted_by: string | null;
-  /** Who is told of its end, if nobody's request stands behind it. */
+  /** Where the end of a job is reported that has no request of a platform. */
   readonly callback_url: string | null;
   readonly paused: boolean;
   readonly cancel_reason: string | null;
-  readonly attention: boolean;
+  readonly dirty: boolean;
   readonly nodes_unsettled: number;
   readonly event_seq: number;
 }
 
-/** All that an evaluation needs. Inputs can be large and never change: they are read once. */
+/** All that an evaluation needs. Inputs can be large and never change, so they are read once. */
 export interface JobRow extends JobHead {
   readonly input_params: JsonObject;
 }
@@ -29,7 +30,7 @@ export interface JobRow extends JobHead {
 export const headColumns = `job_id, workflow_id, workflow_hash, workflow_version, status, priority,
   correlation_id, submitted_by, callback_url, paused_at IS NOT NULL AS paused,
   CASE WHEN cancel_requested_at IS NOT NULL THEN coalesce(cancel_reason, '') END AS cancel_reason,
-  attention, nodes_unsettled, event_seq`;
+  dirty, nodes_unsettled, event_seq`;
 
 export interface NewJob {
   readonly job_id: string;
@@ -48,7 +49,7 @@ export interface NewJob {
 }
 
 /** A job as its first evaluation left it: its row is written once. */
-export type FirstState = NewJob & JobUpdate;
+export type FirstState = NewJob & Omit<JobUpdate, "expected_event_seq">;
 
 const insertJobsText = `
   INSERT INTO dagapp.dag_jobs
@@ -71,8 +72,8 @@ const insertJobsText = `
   RETURNING job_id`;
 
 /**
- * Those whose idempotency key is taken are left out; the answer names the ones that are in. Without
- * a key nothing can be in the way, and nobody waits for the answer.
+ * Inserts the jobs whose idempotency key is not taken, and answers their ids. Without keys there can
+ * be no conflict, so the statement is sent with the next one and costs no round trip.
  */
 export async function insertJobs(
   tx: Transaction,
@@ -142,7 +143,7 @@ export async function readInputs(
   return new Map(rows.map((row) => [row.job_id, row.input_params]));
 }
 
-/** For a user's request, whoever owns the job. */
+/** Locks a job for a change by a user, whichever orchestrator owns it. */
 export async function lockJob(tx: Transaction, jobId: string): Promise<JobRow | undefined> {
   const { rows } = await tx.query<JobRow>(
     `SELECT ${headColumns}, input_params FROM dagapp.dag_jobs WHERE job_id = $1 FOR UPDATE`,
@@ -156,81 +157,61 @@ export interface JobUpdate {
   readonly status: JobStatus;
   readonly nodes_unsettled: number;
   readonly event_seq: number;
+  /** The event number that the decisions rest on. */
+  readonly expected_event_seq: number;
   readonly result: Json | undefined;
   readonly error_code: string | null;
   readonly error_message: string | null;
   readonly failed_node_id: string | null;
 }
 
-/** What a decision was made on: whose the jobs are, and how many events each has. */
-export interface Assumption {
-  readonly ownerId: string;
-  readonly eventSeqs: ReadonlyMap<string, number>;
-}
-
-/** A late result only numbers one more event: how a job ended, and when, is written once. */
-export function updateJobs(tx: Transaction, updates: readonly JobUpdate[]): void {
-  tx.send(updateText, updateColumns(updates), "update_jobs");
-}
-
-/** The same for jobs that nobody has locked: all of them are as they were assumed to be, or none. */
-export function updateAssumedJobs(
-  tx: Transaction,
-  updates: readonly JobUpdate[],
-  { ownerId, eventSeqs }: Assumption,
-): void {
-  // In one order, so that two transactions cannot wait for each other.
+/**
+ * Updates jobs and takes their row locks. The transaction fails unless this orchestrator owns every
+ * one of them and its last event is the expected one: each other writer of a job numbers an event.
+ */
+export function updateJobs(tx: Transaction, updates: readonly JobUpdate[], ownerId: string): void {
+  // In the order of job ids, so that two transactions cannot deadlock.
   const ordered = [...updates].sort((a, b) => (a.job_id < b.job_id ? -1 : 1));
-  const assumed = ordered.map(({ job_id }) => eventSeqs.get(job_id) ?? null);
+  const column = <K extends keyof JobUpdate>(key: K) => ordered.map((update) => update[key]);
   tx.send(
-    updateAssumedText,
-    [...updateColumns(ordered), assumed, ownerId, eventSeqs.size],
-    "update_assumed_jobs",
-  );
-}
-
-/** With more columns where more is to hold of the rows. */
-const update = (arrays = "", names = "") => `
-     UPDATE dagapp.dag_jobs j SET
-       status = u.status::dagapp.job_status,
-       nodes_unsettled = u.unsettled,
-       event_seq = u.event_seq,
-       result_data = coalesce(u.result::jsonb, j.result_data),
-       error_code = coalesce(u.error_code, j.error_code),
-       error_message = coalesce(u.error_message, j.error_message),
-       failed_node_id = coalesce(u.failed_node_id, j.failed_node_id),
-       attention = false,
-       version = version + 1,
-       updated_at = now(),
-       started_at = CASE WHEN u.status <> 'pending' THEN coalesce(j.started_at, now()) END,
-       completed_at = CASE WHEN u.status IN ('completed', 'failed', 'cancelled')
-         THEN coalesce(j.completed_at, now()) END
-     FROM unnest($1::text[], $2::text[], $3::int[], $4::int[], $5::text[], $6::text[], $7::text[],
-         $8::text[]${arrays})
-       AS u(job_id, status, unsettled, event_seq, result, error_code, error_message,
-            failed_node_id${names})
-     WHERE j.job_id = u.job_id`;
-
-const updateText = update();
-
-const updateAssumedText = `
-     WITH updated AS (
-       ${update(", $9::int[]", ", assumed")} AND j.owner_id = $10 AND j.event_seq = u.assumed
+    `WITH updated AS (
+       UPDATE dagapp.dag_jobs j SET
+         status = u.status::dagapp.job_status,
+         nodes_unsettled = u.unsettled,
+         event_seq = u.event_seq,
+         -- A late result only numbers one more event: how a job ended, and when, is written once.
+         result_data = coalesce(u.result::jsonb, j.result_data),
+         error_code = coalesce(u.error_code, j.error_code),
+         error_message = coalesce(u.error_message, j.error_message),
+         failed_node_id = coalesce(u.failed_node_id, j.failed_node_id),
+         dirty = false,
+         version = version + 1,
+         updated_at = now(),
+         started_at = CASE WHEN u.status <> 'pending' THEN coalesce(j.started_at, now()) END,
+         completed_at = CASE WHEN u.status IN ('completed', 'failed', 'cancelled')
+           THEN coalesce(j.completed_at, now()) END
+       FROM unnest($1::text[], $2::text[], $3::int[], $4::int[], $5::text[], $6::text[],
+           $7::text[], $8::text[], $9::int[])
+         AS u(job_id, status, unsettled, event_seq, result, error_code, error_message,
+              failed_node_id, expected)
+       WHERE j.job_id = u.job_id AND j.owner_id = $10 AND j.event_seq = u.expected
        RETURNING 1)
-     SELECT dagapp.insist((SELECT count(*) FROM updated) = $11)`;
-
-function updateColumns(updates: readonly JobUpdate[]): readonly unknown[] {
-  const column = <K extends keyof JobUpdate>(key: K) => updates.map((update) => update[key]);
-  return [
-    column("job_id"),
-    column("status"),
-    column("nodes_unsettled"),
-    column("event_seq"),
-    updates.map(({ result }) => (result === undefined ? null : JSON.stringify(result))),
-    column("error_code"),
-    column("error_message"),
-    column("failed_node_id"),
-  ];
+     SELECT dagapp.expect((SELECT count(*) FROM updated) = $11)`,
+    [
+      column("job_id"),
+      column("status"),
+      column("nodes_unsettled"),
+      column("event_seq"),
+      ordered.map(({ result }) => (result === undefined ? null : JSON.stringify(result))),
+      column("error_code"),
+      column("error_message"),
+      column("failed_node_id"),
+      column("expected_event_seq"),
+      ownerId,
+      ordered.length,
+    ],
+    "update_jobs",
+  );
 }
 
 export interface RequestChange {
@@ -239,19 +220,19 @@ export interface RequestChange {
   readonly event_seq: number;
 }
 
-/** A user's wish, written beside the state; the owner's next tick acts on it. */
+/** Writes a cancel, pause or resume beside the state; the owner's next tick acts on it. */
 export async function recordRequest(
   tx: Transaction,
   jobId: string,
   change: RequestChange,
 ): Promise<void> {
   await tx.query(
-    `WITH woken AS (SELECT pg_notify('dag_wake', ''))
+    `WITH woken AS (SELECT pg_notify('${engineChannel}', ''))
      UPDATE dagapp.dag_jobs SET
        cancel_requested_at = CASE WHEN $2::text IS NULL THEN cancel_requested_at ELSE now() END,
        cancel_reason = coalesce($2, cancel_reason),
        paused_at = CASE WHEN $3::boolean IS NULL THEN paused_at WHEN $3 THEN now() END,
-       attention = true, event_seq = $4, version = version + 1, updated_at = now()
+       dirty = true, event_seq = $4, version = version + 1, updated_at = now()
      FROM woken WHERE job_id = $1`,
     [jobId, change.cancel?.reason ?? null, change.pause ?? null, change.event_seq],
   );

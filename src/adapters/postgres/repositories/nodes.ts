@@ -4,7 +4,7 @@ import type { NodeStatus, NodeType } from "../../../core/model/node.ts";
 import type { TaskError } from "../../../core/model/task.ts";
 import type { Queryable, Transaction } from "../queryable.ts";
 
-export interface NodeRow {
+interface NodeRow {
   readonly job_id: string;
   readonly node_id: string;
   readonly status: NodeStatus;
@@ -22,11 +22,11 @@ export interface NodeRow {
 
 export type NodeOfJob = NodeFact & { readonly job_id: string };
 
-export const factColumns = `n.job_id, n.node_id, n.status, n.attempt, n.retry_count, n.throttle_count,
+const factColumns = `n.job_id, n.node_id, n.status, n.attempt, n.retry_count, n.throttle_count,
   (extract(epoch FROM n.retry_at) * 1000)::float8 AS retry_at_ms, n.output, n.input_params, n.error,
   n.fan_out, n.parent_node_id, n.fan_out_index`;
 
-export function toFact(row: NodeRow): NodeOfJob {
+function toFact(row: NodeRow): NodeOfJob {
   const { job_id, node_id, status, attempt, retry_count, throttle_count } = row;
   const parent =
     row.parent_node_id === null || row.fan_out_index === null
@@ -62,7 +62,7 @@ export async function loadStaticNodes(
   return rows.map(toFact);
 }
 
-/** Single nodes by name: the children that a result or a due retry speaks of. */
+/** Single nodes by name: children whose retry is due. */
 export async function loadNodes(
   db: Queryable,
   keys: readonly { readonly job_id: string; readonly node_id: string }[],
@@ -76,7 +76,7 @@ export async function loadNodes(
   return rows.map(toFact);
 }
 
-/** Children of these jobs whose retry is due, for a look at everything. */
+/** Children of these dirty jobs whose retry is due. */
 export async function loadDueChildren(
   db: Queryable,
   jobIds: readonly string[],
@@ -266,4 +266,43 @@ export function cancelUnsettledNodes(tx: Transaction, jobIds: readonly string[])
 
 function json(value: unknown): string | null {
   return value === undefined ? null : JSON.stringify(value);
+}
+
+/**
+ * Completes children from their recorded results. Their outputs move from the results to the nodes
+ * within the database and never through this program.
+ */
+export function completeChildren(tx: Transaction, taskIds: readonly string[]): void {
+  tx.send(
+    `WITH updated AS (
+       UPDATE dagapp.dag_node_states n SET
+         status = 'completed', output = r.output, error = NULL, completed_at = now(),
+         worker_id = coalesce(r.worker_id, n.worker_id),
+         started_at = coalesce(r.started_at, n.started_at)
+       FROM dagapp.dag_task_results r
+       WHERE r.task_id = ANY($1) AND n.job_id = r.job_id AND n.node_id = r.node_id
+         AND n.status = 'dispatched' AND n.task_id = r.task_id
+       RETURNING 1)
+     SELECT dagapp.expect((SELECT count(*) FROM updated) = $2)`,
+    [taskIds, taskIds.length],
+    "complete_children",
+  );
+}
+
+/** Tasks of this orchestrator's jobs that were dispatched so long ago and have no result. */
+export async function findDispatched(
+  db: Queryable,
+  ownerId: string,
+  afterSeconds: number,
+): Promise<readonly { readonly job_id: string; readonly task_id: string }[]> {
+  const { rows } = await db.query<{ job_id: string; task_id: string }>(
+    `SELECT n.job_id, n.task_id
+     FROM dagapp.dag_jobs j JOIN dagapp.dag_node_states n USING (job_id)
+     WHERE j.owner_id = $1 AND j.status = 'running'
+       AND n.status = 'dispatched' AND n.dispatched_at < now() - $2 * interval '1 second'
+       AND NOT EXISTS (SELECT FROM dagapp.dag_task_results r WHERE r.task_id = n.task_id)
+     LIMIT 1000`,
+    [ownerId, afterSeconds],
+  );
+  return rows;
 }

@@ -1,3 +1,4 @@
+import { orphansChannel } from "../channels.ts";
 import type { Queryable, Transaction } from "../queryable.ts";
 
 export interface OrchestratorIdentity {
@@ -5,33 +6,20 @@ export interface OrchestratorIdentity {
   readonly host: string;
   readonly pid: number;
   readonly version: string;
-  /** Where workers reach it directly. */
-  readonly link?: { readonly address: string; readonly key: string } | undefined;
 }
-
-/** Orchestrators that can be linked to have come or gone. */
-export const linksChannel = "dag_links";
 
 /** One row and one update per beat, however many jobs the orchestrator owns. */
 export async function beat(db: Queryable, who: OrchestratorIdentity): Promise<void> {
   await db.query(
-    `INSERT INTO dagapp.dag_orchestrators (owner_id, host, pid, version, link_address, link_key)
-     VALUES ($1, $2, $3, $4, $5, $6)
+    `INSERT INTO dagapp.dag_orchestrators (owner_id, host, pid, version)
+     VALUES ($1, $2, $3, $4)
      ON CONFLICT (owner_id) DO UPDATE SET host = excluded.host, pid = excluded.pid,
-       version = excluded.version, link_address = excluded.link_address,
-       link_key = excluded.link_key, heartbeat_at = now()`,
-    [
-      who.owner_id,
-      who.host,
-      who.pid,
-      who.version,
-      who.link?.address ?? null,
-      who.link?.key ?? null,
-    ],
+       version = excluded.version, heartbeat_at = now()`,
+    [who.owner_id, who.host, who.pid, who.version],
   );
 }
 
-/** From when it is committed on, events are notified. */
+/** While any orchestrator watches, every written event is notified. */
 export async function setWatching(db: Queryable, ownerId: string, watches: boolean): Promise<void> {
   await db.query(`UPDATE dagapp.dag_orchestrators SET watches = $2 WHERE owner_id = $1`, [
     ownerId,
@@ -39,28 +27,7 @@ export async function setWatching(db: Queryable, ownerId: string, watches: boole
   ]);
 }
 
-/** To all workers: there is somebody to link to. */
-export async function tellLinks(db: Queryable): Promise<void> {
-  await db.query(`SELECT pg_notify($1, '')`, [linksChannel]);
-}
-
-export interface LinkRow {
-  readonly owner_id: string;
-  readonly host: string;
-  readonly link_address: string;
-  readonly link_key: string;
-}
-
-export async function findLinks(db: Queryable): Promise<readonly LinkRow[]> {
-  const { rows } = await db.query<LinkRow>(
-    `SELECT owner_id, host, link_address, link_key FROM dagapp.dag_orchestrators
-     WHERE link_address IS NOT NULL AND link_key IS NOT NULL
-       AND heartbeat_at > now() - interval '2 minutes'`,
-  );
-  return rows;
-}
-
-/** Its jobs have no owner from this moment on, and the next scan of anybody takes them. */
+/** Releases the jobs of an orchestrator that stops, so that the others take them over at once. */
 export async function signOff(tx: Transaction, ownerId: string): Promise<number> {
   const { rowCount } = await tx.query(
     `UPDATE dagapp.dag_jobs SET owner_id = NULL
@@ -68,7 +35,7 @@ export async function signOff(tx: Transaction, ownerId: string): Promise<number>
     [ownerId],
   );
   await tx.query(`DELETE FROM dagapp.dag_orchestrators WHERE owner_id = $1`, [ownerId]);
-  await tx.query(`SELECT pg_notify('dag_orphans', '')`);
+  await tx.query(`SELECT pg_notify('${orphansChannel}', '')`);
   return rowCount ?? 0;
 }
 
@@ -98,7 +65,7 @@ export async function claimOrphans(
              AND o.heartbeat_at > now() - $2 * interval '1 second')
        ORDER BY j.job_id LIMIT $3 FOR UPDATE OF j SKIP LOCKED)
      UPDATE dagapp.dag_jobs j
-       SET owner_id = $1, attention = true, event_seq = j.event_seq + 1, updated_at = now()
+       SET owner_id = $1, dirty = true, event_seq = j.event_seq + 1, updated_at = now()
      FROM orphans WHERE j.job_id = orphans.job_id
      RETURNING j.job_id, orphans.owner_id AS previous_owner, j.event_seq`,
     [ownerId, thresholdSeconds, limit],
@@ -106,8 +73,11 @@ export async function claimOrphans(
   return rows;
 }
 
-/** Rows of processes that nobody has heard of for long, and results that nobody waits for. */
-export async function forgetTheDead(db: Queryable, thresholdSeconds: number): Promise<void> {
+/** Deletes the rows of orchestrators without jobs and heartbeat, and inbox rows of their finished jobs. */
+export async function deleteStaleOrchestrators(
+  db: Queryable,
+  thresholdSeconds: number,
+): Promise<void> {
   await db.query(
     `DELETE FROM dagapp.dag_orchestrators o
      WHERE o.heartbeat_at < now() - 10 * $1 * interval '1 second'

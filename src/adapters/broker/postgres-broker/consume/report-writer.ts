@@ -1,0 +1,96 @@
+/**
+ * Writes the reports of a worker: over the push connection of the message where there is one,
+ * otherwise to the database, in batches.
+ */
+import { setTimeout as pause } from "node:timers/promises";
+import type { Queryable } from "../../../postgres/queryable.ts";
+import { createBatcher } from "../../../runtime/batcher.ts";
+import type { Logger } from "../../../runtime/logger.ts";
+import type { Settled } from "../../broker.ts";
+import type { PushClient } from "../push/client.ts";
+import type { LeasedReport } from "../sql/record-reports.ts";
+import { recordReports } from "../sql/record-reports.ts";
+
+export interface ReportWriter {
+  write(report: LeasedReport, origin: ReportOrigin): Promise<Settled>;
+  /** Resolves when every report is written or given up. */
+  idle(): Promise<void>;
+}
+
+export interface ReportOrigin {
+  readonly leased_at: string;
+  readonly pushedBy: object | undefined;
+}
+
+export interface ReportWriterOptions {
+  /** Connections that commit asynchronously: a report that a crash loses is made again. */
+  readonly db: () => Queryable;
+  readonly push: PushClient | undefined;
+  readonly log: Logger;
+}
+
+const maxReports = 100;
+const firstPauseMs = 100;
+const longestPauseMs = 5000;
+/** Then the reports are given up; their messages come back when their leases have expired. */
+const maxAttempts = 60;
+
+export function createReportWriter({ db, push, log }: ReportWriterOptions): ReportWriter {
+  const batches = createBatcher<LeasedReport, Settled>({ maxItems: maxReports, flush: persist });
+
+  /** A result may be hours of work, so a database that is away for a minute must not lose it. */
+  async function persist(batch: readonly LeasedReport[]): Promise<readonly Settled[]> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await recordReports(db(), batch);
+      } catch (error) {
+        if (isRefusal(error)) return recordSingly(batch, error);
+        if (attempt >= maxAttempts) throw error;
+        const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** (attempt - 1));
+        log.warn({ err: error, reports: batch.length, pauseMs }, "not reported; trying again");
+        await pause(pauseMs);
+      }
+    }
+  }
+
+  /** A report that the database refuses becomes a failure, and the others of its batch are recorded. */
+  async function recordSingly(
+    batch: readonly LeasedReport[],
+    refusal: unknown,
+  ): Promise<Settled[]> {
+    const [only] = batch;
+    if (batch.length === 1 && only !== undefined) {
+      log.error({ err: refusal, task_id: only.task_id }, "the database refused a result");
+      return recordReports(db(), [refused(only, refusal)]);
+    }
+    const answers: Settled[] = [];
+    for (const report of batch) answers.push(...(await persist([report])));
+    return answers;
+  }
+
+  return {
+    async write(report, { leased_at, pushedBy }) {
+      const { worker_id: _, ...sent } = report;
+      const answer = await push?.report({ ...sent, leased_at }, pushedBy);
+      // After `again` both ways may have recorded it: the second finds no lease and answers `lost`.
+      return answer === undefined || answer === "again" ? batches.add(report) : answer;
+    },
+    idle: () => batches.idle(),
+  };
+}
+
+/** Data exceptions, broken constraints, program limits: another attempt fails in the same way. */
+function isRefusal(error: unknown): boolean {
+  const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
+  return typeof code === "string" && /^(22|23|54)[0-9A-Z]{3}$/.test(code);
+}
+
+function refused(report: LeasedReport, refusal: unknown): LeasedReport {
+  const reason = refusal instanceof Error ? refusal.message : String(refusal);
+  const error = {
+    code: "OUTPUT_INVALID",
+    message: `The database refused the result: ${reason}`,
+    category: "permanent",
+  };
+  return { ...report, status: "failed", output: null, error: JSON.stringify(error) };
+}

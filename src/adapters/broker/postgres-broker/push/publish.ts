@@ -1,0 +1,85 @@
+import { reach } from "../../../runtime/fail-points.ts";
+import type { Transaction } from "../../../postgres/queryable.ts";
+import type { OutMessage } from "../../broker.ts";
+import type { LeasedMessage } from "../sql/message-columns.ts";
+import { messageColumns } from "../sql/message-columns.ts";
+import type { PushConnections } from "./connections.ts";
+
+/**
+ * Inserts messages as leases: a message that goes to a waiting worker is never ready, and no
+ * consumer is notified. From here on it is a lease like any other: renewed, withdrawn, and returned
+ * to its queue when the worker stops renewing.
+ */
+const insertLeasesText = `
+INSERT INTO dagapp.dag_queue_leases (${messageColumns}, holder, until)
+SELECT nextval('dagapp.dag_queue_ready_message_id_seq'), $1, priority, 1, 0, key, group_key,
+  headers::jsonb, body, now(), holder, now() + interval '1 ms' *
+    coalesce((SELECT lease_ms FROM dagapp.dag_queues WHERE queue = $1), 30000)
+FROM unnest($2::text[], $3::smallint[], $4::text[], $5::text[], $6::text[], $7::text[])
+  AS t(key, priority, group_key, headers, body, holder)
+RETURNING message_id, message_key, leased_at::text`;
+
+/**
+ * Leases as many messages as connected workers have credit for, the most urgent first, and pushes
+ * them after the commit. Answers the messages that no worker takes: they belong in the queue.
+ */
+export function pushMessages(
+  connections: PushConnections,
+  tx: Transaction,
+  queue: string,
+  messages: readonly OutMessage[],
+): readonly OutMessage[] {
+  const reserved = connections.reserve(queue, messages.length);
+  const holders = reserved.flatMap(({ connection, count }) =>
+    Array.from({ length: count }, () => connection.workerId),
+  );
+  if (holders.length === 0) return messages;
+  const ordered =
+    holders.length < messages.length
+      ? messages.toSorted((a, b) => (b.priority ?? 0) - (a.priority ?? 0))
+      : messages;
+  const leased = insertLeases(tx, queue, ordered.slice(0, holders.length), holders);
+  // Ignored here: the commit rejects with the same error.
+  leased.catch(() => undefined);
+  tx.afterRollback(() => {
+    connections.unreserve(queue, reserved);
+  });
+  tx.afterCommit(() => {
+    reach("push.before_send");
+    void leased.then((written) => {
+      let from = 0;
+      for (const { connection, count } of reserved) {
+        connections.push(queue, connection, written.slice(from, from + count));
+        from += count;
+      }
+    });
+  });
+  return ordered.slice(holders.length);
+}
+
+async function insertLeases(
+  tx: Transaction,
+  queue: string,
+  messages: readonly OutMessage[],
+  holders: readonly string[],
+): Promise<readonly LeasedMessage[]> {
+  const { rows } = await tx.query<Pick<LeasedMessage, "message_id" | "message_key" | "leased_at">>(
+    insertLeasesText,
+    [
+      queue,
+      messages.map(({ id }) => id),
+      messages.map(({ priority = 0 }) => priority),
+      messages.map(({ group = null }) => group),
+      messages.map(({ headers }) => (headers === undefined ? null : JSON.stringify(headers))),
+      messages.map(({ body }) => body),
+      holders,
+    ],
+    "dag_queue_push",
+  );
+  const byKey = new Map(rows.map((row) => [row.message_key, row]));
+  return messages.map(({ id, priority = 0, headers = null, body }) => {
+    const row = byKey.get(id);
+    if (row === undefined) throw new Error(`message ${id} was not written`);
+    return { ...row, priority, deliveries: 1, released: 0, headers, body };
+  });
+}

@@ -1,0 +1,87 @@
+import { queueChannelSql } from "../../../postgres/channels.ts";
+import type { Queryable } from "../../../postgres/queryable.ts";
+import type { DeadLetter, QueueDepth, QueueSpec } from "../../broker.ts";
+import { messageColumns } from "./message-columns.ts";
+
+export async function ensureQueue(db: Queryable, queue: string, spec: QueueSpec): Promise<void> {
+  // Written only when it differs: every process of a fleet says the same at its start.
+  await db.query(
+    `INSERT INTO dagapp.dag_queues AS q (queue, lease_ms, max_deliveries, dedupe_ms)
+     VALUES ($1, $2, $3, $4)
+     ON CONFLICT (queue) DO UPDATE
+     SET lease_ms = excluded.lease_ms, max_deliveries = excluded.max_deliveries,
+         dedupe_ms = excluded.dedupe_ms
+     WHERE (q.lease_ms, q.max_deliveries, q.dedupe_ms)
+       <> (excluded.lease_ms, excluded.max_deliveries, excluded.dedupe_ms)`,
+    [queue, spec.leaseMs, spec.maxDeliveries, spec.dedupeMs ?? 0],
+  );
+}
+
+/** How long a delivery of this queue is leased. */
+export async function readLeaseMs(db: Queryable, queue: string): Promise<number> {
+  const { rows } = await db.query<{ lease_ms: number }>(
+    "SELECT lease_ms FROM dagapp.dag_queues WHERE queue = $1",
+    [queue],
+  );
+  const row = rows[0];
+  if (row === undefined) {
+    throw new Error(`Queue "${queue}" is not declared: call ensureQueue before consuming it.`);
+  }
+  return row.lease_ms;
+}
+
+export async function readDepth(db: Queryable, queue: string): Promise<QueueDepth> {
+  const { rows } = await db.query<QueueDepth>(
+    `SELECT
+       count(*) FILTER (WHERE visible_at IS NULL OR visible_at <= now())::integer AS ready,
+       count(*) FILTER (WHERE visible_at > now())::integer AS delayed,
+       (SELECT count(*)::integer FROM dagapp.dag_queue_leases WHERE queue = $1) AS in_flight,
+       (SELECT count(*)::integer FROM dagapp.dag_queue_dead WHERE queue = $1) AS dead,
+       extract(epoch FROM now() - min(enqueued_at)
+         FILTER (WHERE visible_at IS NULL OR visible_at <= now()))::float8 AS oldest_seconds
+     FROM dagapp.dag_queue_ready WHERE queue = $1`,
+    [queue],
+  );
+  const [depth] = rows;
+  if (depth === undefined) throw new Error("An aggregate without groups returned no row.");
+  return depth;
+}
+
+/** The newest first. */
+export async function readDeadLetters(
+  db: Queryable,
+  queue: string,
+  limit: number,
+): Promise<DeadLetter[]> {
+  const { rows } = await db.query<Omit<DeadLetter, "died_at"> & { died_at: Date }>(
+    `SELECT message_id::text AS id, message_key, body, reason, detail,
+       deliveries - released AS delivery_count, died_at
+     FROM dagapp.dag_queue_dead WHERE queue = $1 ORDER BY message_id DESC LIMIT $2`,
+    [queue, limit],
+  );
+  return rows.map((row) => ({ ...row, died_at: row.died_at.toISOString() }));
+}
+
+/** `deliveries` is a fence and must never repeat, so the fresh count is made by `released`. */
+export async function requeue(
+  db: Queryable,
+  queue: string,
+  ids: readonly string[],
+): Promise<number> {
+  const numbers = ids.filter((id) => /^[0-9]{1,18}$/.test(id));
+  const { rows } = await db.query<{ found: number }>(
+    `WITH gone AS (
+       DELETE FROM dagapp.dag_queue_dead WHERE queue = $1 AND message_id = ANY ($2::bigint[])
+       RETURNING ${messageColumns}
+     ),
+     back AS (
+       INSERT INTO dagapp.dag_queue_ready (${messageColumns}) OVERRIDING SYSTEM VALUE
+       SELECT message_id, queue, priority, deliveries, deliveries, message_key, group_key, headers,
+         body, enqueued_at
+       FROM gone
+     )
+     SELECT count(*)::integer AS found, pg_notify(${queueChannelSql("$1")}, '') FROM gone`,
+    [queue, numbers],
+  );
+  return rows[0]?.found ?? 0;
+}

@@ -1,0 +1,26 @@
+import type { Queryable } from "../../../postgres/queryable.ts";
+
+/**
+ * Every message leaves dead rows behind in the tables it passed, and each fetch has to step over
+ * those of the ready table until they are vacuumed. The server's own schedule is made for tables
+ * that hold their rows: its threshold grows with the table, and it looks once a minute.
+ */
+const churningTables = ["dag_queue_ready", "dag_queue_leases", "dag_queue_seen"] as const;
+const worthVacuuming = 1000;
+
+/** Purges the keys of duplicate detection, and vacuums the tables with many dead rows. */
+export async function maintainQueues(db: Queryable): Promise<{ vacuumed: readonly string[] }> {
+  await db.query("DELETE FROM dagapp.dag_queue_seen WHERE until < now()");
+  const { rows } = await db.query<{ relname: string }>(
+    `SELECT relname FROM pg_stat_user_tables
+     WHERE schemaname = 'dagapp' AND relname = ANY ($1::text[]) AND n_dead_tup >= $2
+     ORDER BY relname`,
+    [churningTables, worthVacuuming],
+  );
+  const vacuumed = churningTables.filter((table) => rows.some((row) => row.relname === table));
+  for (const table of vacuumed) {
+    // TRUNCATE would lock the table against everybody for a moment, to free pages that fill again.
+    await db.query(`VACUUM (SKIP_LOCKED, TRUNCATE false) dagapp.${table}`);
+  }
+  return { vacuumed };
+}

@@ -1,0 +1,23 @@
+/** The columns that a message keeps when it moves between the ready, leased and dead tables. */
+export const messageColumns =
+  "message_id, queue, priority, deliveries, released, message_key, group_key, headers, body, enqueued_at";
+
+/** The reason of a dead letter that no consumer completed within the queue's deliveries. */
+export const maxDeliveriesExceeded = "MaxDeliveriesExceeded";
+
+/** Names one delivery of one message: the number of deliveries is its fence. */
+export interface LeaseToken {
+  readonly message_id: number;
+  readonly deliveries: number;
+}
+
+/** A leased message, as a fetch or a push brings it. */
+export interface LeasedMessage extends LeaseToken {
+  readonly priority: number;
+  readonly released: number;
+  readonly message_key: string;
+  readonly headers: Readonly<Record<string, string | number | boolean>> | null;
+  readonly body: string;
+  /** When it was leased, by the database's clock: the time at which its task began. */
+  readonly leased_at: string;
+}

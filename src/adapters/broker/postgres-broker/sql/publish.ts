@@ -1,0 +1,71 @@
+import { queueChannelSql } from "../../../postgres/channels.ts";
+import type { Queryable, Transaction } from "../../../postgres/queryable.ts";
+import type { OutMessage } from "../../broker.ts";
+
+/**
+ * One statement and one notification however many messages. `on conflict do update` may not touch a
+ * row twice, so of a key that the call itself repeats only the first is a candidate where the queue
+ * removes duplicates.
+ *
+ * A queue must be declared ($9 false), or its consumers would not know how long they may hold a
+ * message. Within a transaction ($9 true) it need not be: a job whose queue is gone from the
+ * configuration must not keep the transaction of a thousand others from committing.
+ */
+const publishText = `
+WITH spec AS (
+  SELECT dedupe_ms FROM dagapp.dag_queues WHERE queue = $1
+  UNION ALL SELECT 0 WHERE NOT EXISTS (SELECT FROM dagapp.dag_queues WHERE queue = $1) AND $9
+),
+incoming AS (
+  SELECT * FROM unnest($2::text[], $3::smallint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::boolean[])
+    WITH ORDINALITY AS t(key, priority, delay_ms, group_key, headers, body, is_first, ordinal)
+),
+fresh AS (
+  INSERT INTO dagapp.dag_queue_seen AS seen (queue, message_key, until)
+  SELECT $1, key, now() + dedupe_ms * interval '1 ms'
+  FROM incoming CROSS JOIN spec WHERE dedupe_ms > 0 AND is_first
+  ON CONFLICT (queue, message_key) DO UPDATE SET until = excluded.until WHERE seen.until < now()
+  RETURNING message_key
+),
+added AS (
+  INSERT INTO dagapp.dag_queue_ready
+    (queue, priority, visible_at, message_key, group_key, headers, body)
+  SELECT $1, priority, CASE WHEN delay_ms > 0 THEN now() + delay_ms * interval '1 ms' END,
+    key, group_key, headers::jsonb, body
+  FROM incoming CROSS JOIN spec
+  WHERE dedupe_ms = 0 OR (is_first AND key IN (SELECT message_key FROM fresh))
+  ORDER BY ordinal
+)
+SELECT pg_notify(${queueChannelSql("$1")}, '') FROM spec`;
+
+/** Within a transaction the statement is sent with the commit, which rejects if it fails. */
+export async function publish(
+  db: Queryable | Transaction,
+  queue: string,
+  messages: readonly OutMessage[],
+): Promise<void> {
+  if (messages.length === 0) return;
+  const values = columns(queue, messages);
+  if ("send" in db) {
+    db.send(publishText, [...values, true], "dag_queue_publish");
+    return;
+  }
+  const { rowCount } = await db.query(publishText, [...values, false], "dag_queue_publish");
+  if (rowCount === 0) {
+    throw new Error(`Queue "${queue}" is not declared: call ensureQueue before publishing to it.`);
+  }
+}
+
+function columns(queue: string, messages: readonly OutMessage[]): readonly unknown[] {
+  const seen = new Set<string>();
+  return [
+    queue,
+    messages.map(({ id }) => id),
+    messages.map(({ priority = 0 }) => priority),
+    messages.map(({ delayMs = 0 }) => Math.ceil(delayMs)),
+    messages.map(({ group = null }) => group),
+    messages.map(({ headers }) => (headers === undefined ? null : JSON.stringify(headers))),
+    messages.map(({ body }) => body),
+    messages.map(({ id }) => seen.size < seen.add(id).size),
+  ];
+}

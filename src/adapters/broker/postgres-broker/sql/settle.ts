@@ -1,0 +1,124 @@
+/**
+ * Every settling names its delivery by (message_id, deliveries): a holder whose lease expired, and
+ * whose message was taken by another consumer, finds no row and gets `lost`.
+ *
+ * Leases that are settled together are ordered by message id, so that two statements that meet on
+ * the same leases lock them in the same order and cannot deadlock.
+ */
+import { engineChannel, queueChannelSql } from "../../../postgres/channels.ts";
+import type { Queryable } from "../../../postgres/queryable.ts";
+import type { Settled } from "../../broker.ts";
+import type { LeaseToken } from "./message-columns.ts";
+import { maxDeliveriesExceeded, messageColumns } from "./message-columns.ts";
+
+const deleteHeld = `
+  DELETE FROM dagapp.dag_queue_leases AS lease
+  USING unnest($1::bigint[], $2::integer[]) AS held(id, count)
+  WHERE lease.message_id = held.id AND lease.deliveries = held.count`;
+
+const completeText = `${deleteHeld} RETURNING lease.message_id`;
+
+/** A withdrawn message is deleted instead: its job has ended. */
+const retryText = `
+WITH gone AS (
+  DELETE FROM dagapp.dag_queue_leases WHERE message_id = $1 AND deliveries = $2
+  RETURNING ${messageColumns}, cancelled
+),
+judged AS (
+  SELECT gone.*, deliveries - released >= max_deliveries AS exhausted
+  FROM gone JOIN dagapp.dag_queues USING (queue) WHERE NOT cancelled
+),
+back AS (
+  INSERT INTO dagapp.dag_queue_ready (${messageColumns}, visible_at) OVERRIDING SYSTEM VALUE
+  SELECT ${messageColumns}, CASE WHEN $3::bigint > 0 THEN now() + $3::bigint * interval '1 ms' END
+  FROM judged WHERE NOT exhausted
+),
+dead AS (
+  INSERT INTO dagapp.dag_queue_dead (${messageColumns}, reason, detail)
+  SELECT ${messageColumns}, '${maxDeliveriesExceeded}', $4::text FROM judged WHERE exhausted
+)
+SELECT pg_notify(CASE WHEN exhausted THEN '${engineChannel}'
+                 ELSE ${queueChannelSql("queue")} END, '')
+FROM gone LEFT JOIN judged USING (message_id, queue)`;
+
+const releaseText = `
+WITH gone AS (${deleteHeld} RETURNING lease.*),
+back AS (
+  INSERT INTO dagapp.dag_queue_ready (${messageColumns}) OVERRIDING SYSTEM VALUE
+  SELECT message_id, queue, priority, deliveries, released + 1, message_key, group_key, headers,
+    body, enqueued_at
+  FROM gone WHERE NOT cancelled
+),
+woken AS MATERIALIZED (
+  SELECT pg_notify(${queueChannelSql("queue")}, '') FROM (SELECT DISTINCT queue FROM gone) AS queues
+)
+SELECT message_id, (SELECT count(*) FROM woken) FROM gone`;
+
+const deadLetterText = `
+WITH gone AS (
+  DELETE FROM dagapp.dag_queue_leases WHERE message_id = $1 AND deliveries = $2
+  RETURNING ${messageColumns}
+),
+dead AS (
+  INSERT INTO dagapp.dag_queue_dead (${messageColumns}, reason, detail)
+  SELECT ${messageColumns}, $3, $4::text FROM gone
+)
+SELECT pg_notify('${engineChannel}', '') FROM gone`;
+
+const renewText = `
+UPDATE dagapp.dag_queue_leases AS lease SET until = now() + lease_ms * interval '1 ms'
+FROM dagapp.dag_queues AS spec
+WHERE lease.message_id = $1 AND lease.deliveries = $2 AND spec.queue = lease.queue`;
+
+/** Answers for each lease, in the order given. */
+export async function complete(db: Queryable, leases: readonly LeaseToken[]): Promise<Settled[]> {
+  return settleMany(db, completeText, leases, "dag_queue_complete");
+}
+
+/** Returns messages to their queue, not counted as a delivery; answers in the order given. */
+export async function release(db: Queryable, leases: readonly LeaseToken[]): Promise<Settled[]> {
+  return settleMany(db, releaseText, leases, "dag_queue_release");
+}
+
+export async function retry(
+  db: Queryable,
+  lease: LeaseToken,
+  { delayMs = 0, reason }: { delayMs?: number; reason?: string },
+): Promise<Settled> {
+  const values = [lease.message_id, lease.deliveries, Math.ceil(delayMs), reason ?? null];
+  const { rowCount } = await db.query(retryText, values, "dag_queue_retry");
+  return rowCount === 0 ? "lost" : "ok";
+}
+
+export async function deadLetter(
+  db: Queryable,
+  lease: LeaseToken,
+  reason: string,
+  detail: string | undefined,
+): Promise<Settled> {
+  const values = [lease.message_id, lease.deliveries, reason, detail ?? null];
+  const { rowCount } = await db.query(deadLetterText, values, "dag_queue_dead_letter");
+  return rowCount === 0 ? "lost" : "ok";
+}
+
+export async function renew(db: Queryable, lease: LeaseToken): Promise<Settled> {
+  const values = [lease.message_id, lease.deliveries];
+  const { rowCount } = await db.query(renewText, values, "dag_queue_renew");
+  return rowCount === 0 ? "lost" : "ok";
+}
+
+async function settleMany(
+  db: Queryable,
+  text: string,
+  leases: readonly LeaseToken[],
+  name: string,
+): Promise<Settled[]> {
+  const ordered = [...leases].sort((a, b) => a.message_id - b.message_id);
+  const { rows } = await db.query<{ message_id: number }>(
+    text,
+    [ordered.map((lease) => lease.message_id), ordered.map((lease) => lease.deliveries)],
+    name,
+  );
+  const found = new Set(rows.map(({ message_id }) => message_id));
+  return leases.map(({ message_id }) => (found.has(message_id) ? "ok" : "lost"));
+}

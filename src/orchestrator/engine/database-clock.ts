@@ -1,0 +1,17 @@
+/**
+ * The database's clock, without asking for it: the last time that was read, carried on by this
+ * process's monotonic clock. Retry times are compared with the database's clock, so a wall clock of
+ * this machine that is wrong must not set them.
+ */
+export class DatabaseClock {
+  private readAt: { readonly now: number; readonly monotonic: number } | undefined;
+
+  observe(now: number): void {
+    this.readAt = { now, monotonic: performance.now() };
+  }
+
+  /** Undefined until the first observation. */
+  now(): number | undefined {
+    return this.readAt && this.readAt.now + performance.now() - this.readAt.monotonic;
+  }
+}

@@ -1,0 +1,268 @@
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { TestDatabase } from "../../../test/support/database.ts";
+import { createTestDatabase } from "../../../test/support/database.ts";
+import { TestEngine } from "../../../test/support/engine.ts";
+import { temporaryFolders } from "../../../test/support/embedded.ts";
+import type { Connection } from "../../adapters/broker/postgres-broker/push/connections.ts";
+import type { LeasedMessage } from "../../adapters/broker/postgres-broker/sql/message-columns.ts";
+import type { FromServer } from "../../adapters/broker/postgres-broker/push/protocol.ts";
+import type { TaskMessage } from "../../core/messages.ts";
+import type { JsonObject } from "../../core/model/json.ts";
+import { cancelJob } from "../jobs/cancel-pause-resume.ts";
+import { tick } from "./tick.ts";
+
+const workflows: Record<string, string> = {
+  chain: `nodes:
+  a: { handler: echo, retry: { max_attempts: 1, initial_delay_seconds: 30 }, next: b }
+  b: { handler: echo, params: { from: "{{ nodes.a.output.n }}" } }
+outputs: { n: "{{ nodes.b.output.n }}" }`,
+  fan: `nodes:
+  split:
+    type: fan_out
+    source: "{{ inputs.list }}"
+    task: { handler: echo, params: { item: "{{ item }}" }, retry: { max_attempts: 0 } }
+    next: join
+  join: { type: fan_in }
+outputs: { all: "{{ nodes.join.output.results }}" }`,
+};
+
+describe("a pushed report", () => {
+  let database: TestDatabase;
+  let engine: TestEngine;
+  let connection: Connection | undefined;
+  let pushed: LeasedMessage[];
+  let recorded: number[];
+  let refused: number[];
+  const folders = temporaryFolders();
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    const folder = await folders.make();
+    for (const [id, text] of Object.entries(workflows)) {
+      await writeFile(path.join(folder, `${id}.yaml`), text);
+    }
+    engine = await TestEngine.create(database, folder);
+    await engine.tick();
+  });
+  afterAll(async () => {
+    await engine.close();
+    await database.drop();
+    await folders.remove();
+  });
+  beforeEach(() => {
+    pushed = [];
+    recorded = [];
+    refused = [];
+    if (connection !== undefined) engine.connections.remove(connection);
+    connection = { workerId: "worker", credit: new Map(), send };
+    engine.connections.add(connection);
+    const credit = { "functionapp-tasks": 100, "dag-worker-tasks": 100 };
+    engine.connections.receive(connection, { credit });
+  });
+
+  function send(line: FromServer): boolean {
+    if ("messages" in line) pushed.push(...line.messages);
+    if ("recorded" in line) recorded.push(...line.recorded);
+    if ("refused" in line) refused.push(...line.refused);
+    return true;
+  }
+
+  function report(message: LeasedMessage, outcome: JsonObject | { readonly failed: string }): void {
+    const { job_id, node_id, task_id } = JSON.parse(message.body) as TaskMessage;
+    const { message_id, deliveries, leased_at } = message;
+    const error =
+      "failed" in outcome ? { code: "BOOM", message: outcome.failed, category: "transient" } : null;
+    const sent = {
+      job_id,
+      node_id,
+      task_id,
+      lease: { message_id, deliveries },
+      leased_at,
+      status: error === null ? ("completed" as const) : ("failed" as const),
+      output: error === null ? JSON.stringify(outcome) : null,
+      error: error && JSON.stringify(error),
+    };
+    if (connection !== undefined) engine.connections.receive(connection, { reports: [sent] });
+  }
+
+  const next = () => {
+    const message = pushed.shift();
+    if (message === undefined) throw new Error("nothing was pushed");
+    return message;
+  };
+  const settle = async () => (await tick(engine.deps, engine.connections.take(1000))).jobs;
+  const submit = async (
+    workflow: string,
+    inputs: JsonObject = {},
+    extra: Parameters<TestEngine["submit"]>[2] = {},
+  ) => (await engine.submit(workflow, inputs, extra)).job_id;
+
+  it("is settled from the cached state, and the next task is pushed", async () => {
+    const id = await submit("chain");
+    const first = next();
+    report(first, { n: 1 });
+    expect(await settle()).toBe(1);
+    expect(recorded).toEqual([first.message_id]);
+    const second = next();
+    expect(JSON.parse(second.body)).toMatchObject({ node_id: "b", params: { from: 1 } });
+    report(second, { n: 2 });
+    expect(await settle()).toBe(1);
+    expect(await engine.job(id)).toMatchObject({ status: "completed", result_data: { n: 2 } });
+    const { rows } = await database.db.query<{ same: boolean }>(
+      `SELECT n.started_at = r.started_at AND n.worker_id = 'worker' AS same
+       FROM dagapp.dag_node_states n JOIN dagapp.dag_task_results r USING (task_id)
+       WHERE n.job_id = $1`,
+      [id],
+    );
+    expect(rows).toEqual([{ same: true }, { same: true }]);
+    await engine.expectReplay(id);
+  });
+
+  it("of a job with a correlation id and a callback takes the same way", async () => {
+    const id = await submit(
+      "chain",
+      {},
+      { correlation_id: "request", callback_url: "https://partner.example/done" },
+    );
+    for (const n of [1, 2]) {
+      report(next(), { n });
+      expect(await settle()).toBe(1);
+    }
+    expect((await engine.job(id)).status).toBe("completed");
+    const { rows } = await database.db.query<{ event_type: string }>(
+      `SELECT event_type FROM dagapp.callback_deliveries WHERE job_id = $1`,
+      [id],
+    );
+    expect(rows).toEqual([{ event_type: "job.completed" }]);
+    await engine.expectReplay(id);
+  });
+
+  it("of a failure plans the retry by the database's clock", async () => {
+    const id = await submit("chain");
+    report(next(), { failed: "boom" });
+    expect(await settle()).toBe(1);
+    const { rows } = await database.db.query<{ status: string; seconds: number }>(
+      `SELECT status, extract(epoch FROM retry_at - now())::float8 AS seconds
+       FROM dagapp.dag_node_states WHERE job_id = $1 AND node_id = 'a'`,
+      [id],
+    );
+    expect(rows[0]?.status).toBe("ready");
+    expect(rows[0]?.seconds).toBeGreaterThan(10);
+    expect(rows[0]?.seconds).toBeLessThan(60);
+    await engine.expectReplay(id);
+  });
+
+  it("of a fan-out's children moves their outputs, and the fan-in reads them all", async () => {
+    const id = await submit("fan", { list: [10, 11, 12] });
+    expect(pushed.length).toBe(3);
+    report(next(), { n: 1 });
+    expect(await settle()).toBe(1);
+    report(next(), { n: 2 });
+    report(next(), { n: 3 });
+    expect(await settle()).toBe(1);
+    expect(recorded).toHaveLength(3);
+    expect(await engine.job(id)).toMatchObject({
+      status: "completed",
+      result_data: { all: [{ n: 1 }, { n: 2 }, { n: 3 }] },
+    });
+    await engine.expectReplay(id);
+  });
+
+  it("is refused alone when the cache cannot tell what it changes", async () => {
+    const [fan, chain] = [await submit("fan", { list: [1] }), await submit("chain")];
+    const [child, first] = [next(), next()];
+    report(child, { failed: "children that fail are read from the database" });
+    report(first, { n: 1 });
+    expect(await settle()).toBe(1);
+    expect(refused).toEqual([child.message_id]);
+    expect(recorded).toEqual([first.message_id]);
+    expect(await engine.statuses(chain)).toMatchObject({ a: "completed", b: "dispatched" });
+    expect(await engine.statuses(fan)).toMatchObject({ split__0: "dispatched" });
+  });
+
+  it("is refused when another writer changed the job, and the next tick sees that change", async () => {
+    const id = await submit("chain");
+    await cancelJob(engine.deps, id, "enough");
+    const first = next();
+    report(first, { n: 1 });
+    expect(await settle()).toBe(0);
+    expect([recorded, refused, pushed]).toEqual([[], [first.message_id], []]);
+    await engine.tick();
+    expect((await engine.job(id)).status).toBe("cancelled");
+    await engine.expectReplay(id);
+  });
+
+  it("is refused with its batch when a lease is gone, and nothing is recorded", async () => {
+    const [lost, kept] = [await submit("chain"), await submit("chain")];
+    const [late, good] = [next(), next()];
+    await database.db.query(`DELETE FROM dagapp.dag_queue_leases WHERE message_id = $1`, [
+      late.message_id,
+    ]);
+    report(late, { n: 1 });
+    report(good, { n: 1 });
+    expect(await settle()).toBe(0);
+    expect(refused).toEqual([late.message_id, good.message_id]);
+    expect(await engine.statuses(lost)).toMatchObject({ a: "dispatched", b: "pending" });
+    expect(await engine.statuses(kept)).toMatchObject({ a: "dispatched", b: "pending" });
+  });
+
+  it("of a child whose row is another than expected changes nothing", async () => {
+    const id = await submit("fan", { list: [1] });
+    const child = next();
+    await database.db.query(
+      `UPDATE dagapp.dag_node_states SET attempt = 1, task_id = job_id || '_split__0_1'
+       WHERE job_id = $1 AND node_id = 'split__0'`,
+      [id],
+    );
+    report(child, { n: 1 });
+    expect(await settle()).toBe(0);
+    expect(refused).toEqual([child.message_id]);
+    const { rows } = await database.db.query(
+      `SELECT FROM dagapp.dag_task_results WHERE job_id = $1`,
+      [id],
+    );
+    expect(rows.length).toBe(0);
+  });
+
+  it("that comes twice is recorded once", async () => {
+    const id = await submit("chain");
+    const first = next();
+    report(first, { n: 1 });
+    report(first, { n: 7 });
+    expect(await settle()).toBe(1);
+    report(first, { n: 8 });
+    expect(await settle()).toBe(0);
+    expect(refused).toEqual([first.message_id, first.message_id]);
+    const { rows } = await database.db.query<{ n: number }>(
+      `SELECT (output ->> 'n')::int AS n FROM dagapp.dag_task_results WHERE job_id = $1`,
+      [id],
+    );
+    expect(rows).toEqual([{ n: 1 }]);
+    await engine.expectReplay(id);
+  });
+
+  it("of an output that is no JSON is refused, and the job stays as it was", async () => {
+    const id = await submit("chain");
+    const { body, message_id, deliveries, leased_at } = next();
+    const { job_id, node_id, task_id } = JSON.parse(body) as TaskMessage;
+    const lease = { message_id, deliveries };
+    const reports = [
+      {
+        job_id,
+        node_id,
+        task_id,
+        lease,
+        leased_at,
+        status: "completed" as const,
+        output: "{",
+        error: null,
+      },
+    ];
+    engine.connections.receive(connection as Connection, { reports });
+    expect(await settle()).toBe(0);
+    expect(refused).toEqual([message_id]);
+    expect(await engine.statuses(id)).toMatchObject({ a: "dispatched" });
+  });
+});

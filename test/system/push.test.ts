@@ -1,0 +1,212 @@
+/** Push connections: tasks are pushed to waiting workers, and reports come back the same way. */
+import type { Server } from "node:net";
+import { createServer } from "node:net";
+import type { TLSSocket } from "node:tls";
+import { connect } from "node:tls";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { tlsOptions, toIdentity } from "../../src/adapters/broker/postgres-broker/push/protocol.ts";
+import { expectInvariants } from "../support/chaos-invariants.ts";
+import type { TestDatabase } from "../support/database.ts";
+import { createTestDatabase } from "../support/database.ts";
+import { connected, counted } from "../support/push.ts";
+import { Fleet, finished, submit } from "../support/programs.ts";
+import type { WorkFolder } from "../faults/mixed-work.ts";
+import { makeWorkFolder } from "../faults/mixed-work.ts";
+
+let folder: WorkFolder;
+let database: TestDatabase;
+let fleet: Fleet;
+
+beforeAll(async () => {
+  folder = await makeWorkFolder({
+    chain: `
+nodes:
+  a: { handler: echo, params: { n: 1 }, next: b }
+  b: { handler: echo, params: { n: "{{ nodes.a.output.echoed_params.n }}" } }
+outputs: { n: "{{ nodes.b.output.echoed_params.n }}" }`,
+    wide: `
+nodes:
+  split: { type: fan_out, source: "{{ inputs.items }}", task: { handler: echo, params: { n: "{{ item }}" } }, next: join }
+  join: { type: fan_in }
+outputs: { count: "{{ nodes.join.output.count }}" }`,
+    slow: "nodes: { nap: { handler: sleep, params: { seconds: 1 } } }",
+  });
+});
+afterAll(() => folder.remove());
+beforeEach(async () => {
+  database = await createTestDatabase();
+  fleet = new Fleet(database.url, folder.path);
+});
+afterEach(async () => {
+  await fleet.stop();
+  await database.drop();
+});
+
+async function serverRow() {
+  const { rows } = await database.db.query<{ address: string; key: string }>(
+    `SELECT address, key FROM dagapp.dag_push_servers`,
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error("there is no push server");
+  const [host = "", port = ""] = row.address.split(":");
+  return { host, port: Number(port), key: row.key };
+}
+
+describe("a connected worker", () => {
+  it("gets its tasks pushed and pushes its reports, past the queue", async () => {
+    const orchestrator = await fleet.orchestrator();
+    await fleet.worker();
+    await connected(orchestrator);
+    const before = await counted(orchestrator);
+    const job = await finished(orchestrator, await submit(orchestrator, "chain"));
+    expect(job).toMatchObject({ status: "completed", result_data: { n: 1 } });
+    const after = await counted(orchestrator);
+    expect(after.pushed - before.pushed).toBe(2);
+    expect(after.reported - before.reported).toBe(2);
+    await expectInvariants(database.db);
+  });
+
+  it("gets what exceeds its credit from the queue", async () => {
+    const orchestrator = await fleet.orchestrator();
+    await fleet.worker({ WORKER_CONCURRENCY: "3" });
+    await connected(orchestrator);
+    const items = Array.from({ length: 500 }, (_, n) => n);
+    const job = await finished(orchestrator, await submit(orchestrator, "wide", { items }));
+    expect(job).toMatchObject({ status: "completed", result_data: { count: 500 } });
+    await expectInvariants(database.db);
+  });
+
+  it("that may not connect works through the database", async () => {
+    const orchestrator = await fleet.orchestrator();
+    await fleet.worker({ WORKER_LINKS: "false" });
+    const job = await finished(orchestrator, await submit(orchestrator, "chain"));
+    expect(job.status).toBe("completed");
+    expect(await counted(orchestrator)).toEqual({ pushed: 0, reported: 0 });
+  });
+
+  it("goes on when its orchestrator dies, and finds the next one", async () => {
+    const first = await fleet.orchestrator();
+    await fleet.worker();
+    await connected(first);
+    const id = await submit(first, "slow");
+    first.signal("SIGKILL");
+    const second = await fleet.orchestrator();
+    expect((await finished(second, id)).status).toBe("completed");
+    await connected(second);
+    const { rows } = await database.db.query(
+      `SELECT FROM dagapp.dag_task_results WHERE job_id = $1`,
+      [id],
+    );
+    expect(rows.length).toBe(1);
+    await expectInvariants(database.db);
+  });
+
+  it("that stops releases what was pushed to it last", async () => {
+    const orchestrator = await fleet.orchestrator();
+    const leaving = await fleet.worker({ WORKER_CONCURRENCY: "2", WORKER_SHUTDOWN_SECONDS: "0.2" });
+    await connected(orchestrator);
+    const ids = [];
+    for (let n = 0; n < 4; n++) ids.push(await submit(orchestrator, "slow"));
+    leaving.signal("SIGTERM");
+    expect(await leaving.gone).toBe(0);
+    const { rows } = await database.db.query(`SELECT FROM dagapp.dag_queue_leases`);
+    expect(rows.length).toBe(0);
+    await fleet.worker();
+    for (const id of ids) expect((await finished(orchestrator, id)).status).toBe("completed");
+    await expectInvariants(database.db);
+  });
+});
+
+describe("the push server", () => {
+  /** Opens a connection with this key, sends these lines, and answers what came until that word. */
+  async function knock(
+    lines: readonly unknown[],
+    { key, until = "\0" }: { key?: string; until?: string } = {},
+  ): Promise<{ received: string; error: string | undefined }> {
+    const server = await serverRow();
+    const psk = Buffer.from(key ?? server.key, "hex");
+    const socket: TLSSocket = connect({
+      ...tlsOptions,
+      host: server.host,
+      port: server.port,
+      pskCallback: () => ({ psk, identity: toIdentity("stranger") }),
+      checkServerIdentity: () => undefined,
+    });
+    let received = "";
+    let error: string | undefined;
+    socket.setEncoding("utf8");
+    socket.on("error", (err: NodeJS.ErrnoException) => (error = err.code));
+    socket.once("secureConnect", () => {
+      for (const line of lines) {
+        socket.write(`${typeof line === "string" ? line : JSON.stringify(line)}\n`);
+      }
+    });
+    socket.on("data", (piece: string) => {
+      received += piece;
+      if (received.includes(until)) socket.destroy();
+    });
+    await new Promise((resolve) => socket.once("close", resolve));
+    return { received, error };
+  }
+
+  it("listens on the loopback address, unless it is configured otherwise", async () => {
+    await fleet.orchestrator();
+    expect((await serverRow()).host).toBe("127.0.0.1");
+  });
+
+  it("refuses a client without the key, and closes on lines that it cannot read", async () => {
+    const orchestrator = await fleet.orchestrator();
+    const credit = { credit: { "functionapp-tasks": 1 } };
+    const wrong = await knock([credit], { key: "ab".repeat(32) });
+    expect(wrong.received).toBe("");
+    expect(wrong.error).toMatch(/SSL/);
+    await knock(["x".repeat(2000)]);
+    await knock([{ credit: { "functionapp-tasks": -1 } }]);
+    await knock([{ reports: [{ task_id: 7 }] }]);
+    await fleet.worker();
+    await connected(orchestrator);
+  });
+
+  it("records no report whose message is not held", async () => {
+    const orchestrator = await fleet.orchestrator();
+    const job_id = await submit(orchestrator, "slow");
+    const report = {
+      task_id: `${job_id}_nap_0`,
+      job_id,
+      node_id: "nap",
+      lease: { message_id: 1, deliveries: 9 },
+      leased_at: null,
+      status: "completed",
+      output: "{}",
+      error: null,
+    };
+    const { received } = await knock([{ reports: [report] }], { until: "refused" });
+    expect(received).toBe(`{"refused":[1]}\n`);
+    const { rows } = await database.db.query(`SELECT FROM dagapp.dag_task_results`);
+    expect(rows.length).toBe(0);
+  });
+
+  it("that is not the one in the database gets nothing, and its task is not run", async () => {
+    const heard: string[] = [];
+    const task = { queue: "functionapp-tasks", messages: [{ message_id: 1, body: "{}" }] };
+    const impostor: Server = createServer((socket) => {
+      socket.on("error", () => undefined);
+      socket.on("data", (bytes) => heard.push(bytes.toString("latin1")));
+      socket.write(`${JSON.stringify(task)}\n`);
+    });
+    await new Promise<void>((resolve) => impostor.listen(0, "127.0.0.1", resolve));
+    const { port } = impostor.address() as { port: number };
+    const { hostname } = await import("node:os");
+    await database.db.query(
+      `INSERT INTO dagapp.dag_push_servers (holder, host, address, key) VALUES ($1, $2, $3, $4)`,
+      ["dead", hostname(), `127.0.0.1:${port}`, "cd".repeat(32)],
+    );
+    const worker = await fleet.worker();
+    const orchestrator = await fleet.orchestrator();
+    await connected(orchestrator);
+    expect(heard.length).toBeGreaterThan(0);
+    expect(heard.join("")).not.toContain("credit");
+    expect(worker.output()).not.toContain("InvalidMessage");
+    await new Promise((resolve) => impostor.close(resolve));
+  });
+});
