@@ -13,7 +13,7 @@ import { startEmbeddedPostgres } from "../dist/adapters/runtime/embedded-postgre
 import { rectangle } from "../dist/core/catalogue/boxes.js";
 import { buildCollection } from "../dist/core/catalogue/collection.js";
 import { buildRasterItem } from "../dist/core/catalogue/raster-item.js";
-import { runSearch } from "../dist/orchestrator/catalogue/search.js";
+import { runSearch } from "../dist/orchestrator/catalogue/search-items.js";
 import { reportFigures } from "./report/platform.js";
 
 const { values: given } = parseArgs({

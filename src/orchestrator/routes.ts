@@ -1,9 +1,9 @@
 import type { Handlers } from "../adapters/http/handler.ts";
 import type { Contracts } from "../core/api/index.ts";
 import { assetFeatureRoutes } from "./layers/asset-feature-routes.ts";
-import { assetLayerRoutes } from "./layers/asset-layer-routes.ts";
+import { assetLayerRoutes } from "./layers/routes.ts";
 import { assetRoutes } from "./assets/routes.ts";
-import { bootstrapRoutes } from "./fleet/bootstrap-routes.ts";
+import { bootstrapRoutes } from "./fleet/schema-routes.ts";
 import { checkpointRoutes } from "./worker-reports/checkpoint-routes.ts";
 import { commandRoutes } from "./fleet/command-routes.ts";
 import { deliveryRoutes } from "./partner-callbacks/routes.ts";

@@ -23,7 +23,7 @@ import { makeRoutes } from "../../src/orchestrator/routes.ts";
 import { createClient } from "../../src/core/api/client.ts";
 import type { Client } from "../../src/core/api/client.ts";
 import { makeVerbs } from "../../src/orchestrator/jobs/make-verbs.ts";
-import { domainCommands } from "../../src/orchestrator/assets/commands.ts";
+import { domainCommands } from "../../src/orchestrator/fleet/commands.ts";
 import type { DomainDeps } from "../../src/orchestrator/assets/deps.ts";
 import { makeDomain } from "./domain.ts";
 import type { Storage } from "../../src/adapters/storage/storage.ts";

@@ -9,7 +9,7 @@ import { Problem } from "../../core/errors.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import type { Platform } from "../../core/model/platform.ts";
 import type { DomainDeps } from "./deps.ts";
-import { domainInputs, reservedInputs } from "./domain-inputs.ts";
+import { domainInputs, reservedInputs } from "./version-inputs.ts";
 
 export interface Checked {
   readonly workflow_id: string;

@@ -7,7 +7,7 @@ import type { RequestKind } from "../../core/model/request.ts";
 import { prepareJob, createJobs } from "../jobs/submit-jobs.ts";
 import type { HeldAsset } from "./change-asset.ts";
 import type { Act, DomainDeps } from "./deps.ts";
-import { domainInputs } from "./domain-inputs.ts";
+import { domainInputs } from "./version-inputs.ts";
 
 export interface Processing {
   readonly asset_id: string;

@@ -7,7 +7,7 @@ import type { PlatformRequest } from "../../core/api/asset-schemas.ts";
 import type { Accepted, requestContracts } from "../../core/api/requests.ts";
 import { Problem } from "../../core/errors.ts";
 import { submitAsset } from "./submit-asset.ts";
-import { actOf } from "./audit-context.ts";
+import { actOf } from "../audit-context.ts";
 import type { RouteDeps } from "../route-deps.ts";
 
 export const place = z.tuple([z.string().regex(/^\d{4}-[\d:. +-]+$/), z.string().max(80)]);

@@ -7,7 +7,7 @@ import {
   sampleProperties,
 } from "../../adapters/postgres/queries/catalogue-collections.ts";
 import { findItem } from "../../adapters/postgres/queries/catalogue-items.ts";
-import { baseOf } from "./base-url.ts";
+import { baseOf } from "../../adapters/http/base-url.ts";
 import { decodeCursor, encodeCursor } from "../../adapters/http/cursor.ts";
 import type { Contract } from "../../core/api/contract.ts";
 import { contracts } from "../../core/api/index.ts";
@@ -22,10 +22,10 @@ import { once } from "../../core/once.ts";
 import { z } from "zod";
 import type { RouteDeps } from "../route-deps.ts";
 import { serveStored } from "./serve-stored.ts";
-import type { CollectionRequest } from "../layers/collection-layer.ts";
+import type { CollectionRequest } from "../layers/find-collection-layer.ts";
 import type { ItemRequest } from "../layers/item-layer.ts";
-import { runSearch } from "./search.ts";
-import { notThere, viewerOf } from "../layers/viewer.ts";
+import { runSearch } from "./search-items.ts";
+import { notThere, viewerOf } from "../layers/check-clearance.ts";
 
 const geojson = { "content-type": "application/geo+json; charset=utf-8" };
 const schemaJson = { "content-type": "application/schema+json; charset=utf-8" };

@@ -9,7 +9,7 @@ import { makeOpenApi } from "../../core/api/openapi.ts";
 import { once } from "../../core/once.ts";
 import { Problem } from "../../core/errors.ts";
 import type { RouteDeps } from "../route-deps.ts";
-import { examine } from "./examine.ts";
+import { examine } from "./check-health.ts";
 
 export function healthRoutes(
   deps: Pick<RouteDeps, "db" | "broker" | "queues" | "version" | "access">,

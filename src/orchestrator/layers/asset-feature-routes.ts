@@ -1,11 +1,11 @@
 import type { Handlers } from "../../adapters/http/handler.ts";
 import type { assetFeatureContracts } from "../../core/api/asset-layers.ts";
 import type { Layer } from "../../core/serving/layer.ts";
-import { resolveLayer } from "./resolve-layer.ts";
-import type { AssetRequest } from "./asset-layer-routes.ts";
-import { wantedOf } from "./asset-layer-routes.ts";
+import { resolveLayer } from "./find-layer.ts";
+import type { AssetRequest } from "./routes.ts";
+import { wantedOf } from "./routes.ts";
 import type { RouteDeps } from "../route-deps.ts";
-import { viewerOf } from "./viewer.ts";
+import { viewerOf } from "./check-clearance.ts";
 
 /** Parameters of these addresses that are no columns of a table. */
 const own = ["version", "preview"];

@@ -1,8 +1,8 @@
 import type { Handlers } from "../../adapters/http/handler.ts";
 import type { collectionLayerContracts } from "../../core/api/tiles.ts";
 import { tileBounds } from "../../core/serving/vector-tile-bounds.ts";
-import type { CollectionRequest } from "./collection-layer.ts";
-import { findCollectionLayer, findCollectionTile } from "./collection-layer.ts";
+import type { CollectionRequest } from "./find-collection-layer.ts";
+import { findCollectionLayer, findCollectionTile } from "./find-collection-layer.ts";
 import type { RouteDeps } from "../route-deps.ts";
 
 /** A collection on the map: its rasters as one layer. */

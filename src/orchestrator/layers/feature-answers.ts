@@ -28,7 +28,7 @@ import { readItems } from "../../core/serving/vector-items.ts";
 import { isTile } from "../../core/serving/web-mercator.ts";
 import type { TileParams } from "./layer-answers.ts";
 import { readFeatures } from "./read-features.ts";
-import { baseOf } from "../catalogue/base-url.ts";
+import { baseOf } from "../../adapters/http/base-url.ts";
 
 type Plain = Pick<ApiRequest<Contract>, "header" | "signal">;
 

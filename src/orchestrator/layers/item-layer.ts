@@ -3,7 +3,7 @@ import type { Queryable } from "../../adapters/postgres/queryable.ts";
 import { findItem } from "../../adapters/postgres/queries/catalogue-items.ts";
 import { layerOfItem } from "../../core/serving/layer-of-item.ts";
 import type { Layer } from "../../core/serving/layer.ts";
-import { notThere, viewerOf } from "./viewer.ts";
+import { notThere, viewerOf } from "./check-clearance.ts";
 
 export interface ItemRequest {
   readonly params: { readonly collection_id: string; readonly item_id: string };

@@ -18,7 +18,7 @@ import type { Layer, RasterLayer, VectorLayer } from "../../core/serving/layer.t
 import type { RenderQuery } from "../../core/serving/render-options.ts";
 import { chooseOptions, optionsKey, toQueryText } from "../../core/serving/render-options.ts";
 import { makeTileJson } from "../../core/serving/tilejson.ts";
-import { baseOf } from "../catalogue/base-url.ts";
+import { baseOf } from "../../adapters/http/base-url.ts";
 
 type Plain = Pick<ApiRequest<Contract>, "header" | "signal">;
 type Asked<Params, Query> = Plain & { readonly params: Params; readonly query: Query };

@@ -7,7 +7,7 @@ import { findItem } from "../../adapters/postgres/queries/catalogue-items.ts";
 import { upsertCollection, upsertItems } from "../../adapters/postgres/repositories/catalogue.ts";
 import { buildCollection } from "../../core/catalogue/collection.ts";
 import type { StacItem } from "../../core/catalogue/stac.ts";
-import { resolveLayer } from "./resolve-layer.ts";
+import { resolveLayer } from "./find-layer.ts";
 
 let test: ApiTest;
 let folder: Awaited<ReturnType<typeof makeWorkflowFolder>>;

@@ -7,7 +7,7 @@ import { listLayers } from "../../adapters/postgres/queries/layer-metadata.ts";
 import type { metadataContracts } from "../../core/api/metadata.ts";
 import { assetMissing } from "../assets/change-asset.ts";
 import { deleteLayerMetadata, demandMetadata, putLayerMetadata } from "./layer-metadata.ts";
-import { actOf, etag } from "../assets/audit-context.ts";
+import { actOf, etag } from "../audit-context.ts";
 import type { RouteDeps } from "../route-deps.ts";
 
 const id = z.tuple([z.string().max(32)]);

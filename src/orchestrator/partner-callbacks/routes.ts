@@ -4,7 +4,7 @@ import { findDelivery, listDeliveries } from "../../adapters/postgres/queries/de
 import { requeueDelivery } from "../../adapters/postgres/repositories/deliveries.ts";
 import type { deliveryContracts, DeliveryDetail } from "../../core/api/deliveries.ts";
 import { Problem } from "../../core/errors.ts";
-import { showJobSecret } from "./secret.ts";
+import { showJobSecret } from "./sign-callback.ts";
 import type { RouteDeps } from "../route-deps.ts";
 import { place } from "../assets/request-routes.ts";
 

@@ -2,9 +2,9 @@ import type { Handlers } from "../../adapters/http/handler.ts";
 import { Answer } from "../../adapters/http/handler.ts";
 import { listKeys } from "../../adapters/postgres/queries/api-keys.ts";
 import type { keyContracts } from "../../core/api/keys.ts";
-import type { NewApiKey } from "./create-key.ts";
-import { createKey, revokeKey, rotateKey } from "./create-key.ts";
-import { actOf } from "../assets/audit-context.ts";
+import type { NewApiKey } from "./api-keys.ts";
+import { createKey, revokeKey, rotateKey } from "./api-keys.ts";
+import { actOf } from "../audit-context.ts";
 import type { RouteDeps } from "../route-deps.ts";
 
 export function keyRoutes(deps: Pick<RouteDeps, "db" | "domain">): Handlers<typeof keyContracts> {

@@ -3,9 +3,9 @@ import { Answer } from "../../adapters/http/handler.ts";
 import { findPlatform, listPlatforms } from "../../adapters/postgres/queries/platforms.ts";
 import type { platformContracts } from "../../core/api/platforms.ts";
 import { Problem } from "../../core/errors.ts";
-import { showCallbackSecret } from "../partner-callbacks/secret.ts";
+import { showCallbackSecret } from "../partner-callbacks/sign-callback.ts";
 import { putPlatform } from "./put-platform.ts";
-import { actOf, etag } from "../assets/audit-context.ts";
+import { actOf, etag } from "../audit-context.ts";
 import type { RouteDeps } from "../route-deps.ts";
 
 export function platformRoutes(

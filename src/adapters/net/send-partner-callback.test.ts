@@ -2,9 +2,9 @@ import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { addressProblem, parseNetworks } from "../net/check-address.ts";
-import type { SendOptions } from "./send-callback.ts";
-import { sendCallback } from "./send-callback.ts";
+import { addressProblem, parseNetworks } from "./check-address.ts";
+import type { SendOptions } from "./send-partner-callback.ts";
+import { sendCallback } from "./send-partner-callback.ts";
 
 const servers: Server[] = [];
 afterEach(() => {

@@ -9,7 +9,7 @@ import type { Box } from "../../core/catalogue/boxes.ts";
 import { Problem } from "../../core/errors.ts";
 import { layerOfItem, mostSamples } from "../../core/serving/layer-of-item.ts";
 import type { MosaicLayer, RasterLayer } from "../../core/serving/layer.ts";
-import { notThere, viewerOf } from "./viewer.ts";
+import { notThere, viewerOf } from "./check-clearance.ts";
 
 export interface CollectionRequest {
   readonly params: { readonly collection_id: string };

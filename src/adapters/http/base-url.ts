@@ -1,4 +1,4 @@
-import type { ApiRequest } from "../../adapters/http/handler.ts";
+import type { ApiRequest } from "./handler.ts";
 import type { Contract } from "../../core/api/contract.ts";
 
 /**

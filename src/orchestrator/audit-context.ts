@@ -1,6 +1,6 @@
-import type { Caller } from "../../adapters/http/handler.ts";
-import { Problem } from "../../core/errors.ts";
-import type { Act } from "./deps.ts";
+import type { Caller } from "../adapters/http/handler.ts";
+import { Problem } from "../core/errors.ts";
+import type { Act } from "./assets/deps.ts";
 
 interface Changing {
   readonly caller: Caller | undefined;

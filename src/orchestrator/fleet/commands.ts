@@ -3,8 +3,8 @@ import type { Caller } from "../../adapters/http/handler.ts";
 import { notifyCaches } from "../../adapters/postgres/repositories/commands.ts";
 import { assetId } from "../../core/model/asset.ts";
 import type { JsonObject } from "../../core/model/json.ts";
-import type { Command } from "../fleet/command-registry.ts";
-import type { Act, DomainDeps } from "./deps.ts";
+import type { Command } from "./command-registry.ts";
+import type { Act, DomainDeps } from "../assets/deps.ts";
 import { publishMetadata, reindexAsset, unpublishMetadata } from "../layers/publish-metadata.ts";
 
 /** What is done to the domain at once, without a job. */

@@ -7,8 +7,8 @@ import type { ApiTest } from "../../../test/support/api.ts";
 import { openApiTest } from "../../../test/support/api.ts";
 import { makeWorkflowFolder, signingKey } from "../../../test/support/domain.ts";
 import { parseNetworks } from "../../adapters/net/check-address.ts";
-import type { DeliveryDeps } from "./deliver.ts";
-import { deliverCallbacks } from "./deliver.ts";
+import type { DeliveryDeps } from "./deliver-callbacks.ts";
+import { deliverCallbacks } from "./deliver-callbacks.ts";
 
 let test: ApiTest;
 let folder: Awaited<ReturnType<typeof makeWorkflowFolder>>;

@@ -5,10 +5,10 @@
 import type { LookupAddress } from "node:dns";
 import http from "node:http";
 import https from "node:https";
-import type { Network } from "../net/check-address.ts";
-import { isPrivateAllowed } from "../net/check-address.ts";
-import type { Lookup } from "../net/find-address.ts";
-import { findAddresses, pinnedTo, resolveAll } from "../net/find-address.ts";
+import type { Network } from "./check-address.ts";
+import { isPrivateAllowed } from "./check-address.ts";
+import type { Lookup } from "./find-address.ts";
+import { findAddresses, pinnedTo, resolveAll } from "./find-address.ts";
 
 export interface SendOptions {
   readonly privateNetworks: readonly Network[];

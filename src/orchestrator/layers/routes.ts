@@ -4,10 +4,10 @@ import type { assetLayerContracts } from "../../core/api/asset-layers.ts";
 import type { WantedVersion } from "../../core/domain/served-version.ts";
 import { Problem } from "../../core/errors.ts";
 import type { Layer } from "../../core/serving/layer.ts";
-import type { Wanted } from "./resolve-layer.ts";
-import { resolveItem, resolveLayer, resolveVersion } from "./resolve-layer.ts";
+import type { Wanted } from "./find-layer.ts";
+import { resolveItem, resolveLayer, resolveVersion } from "./find-layer.ts";
 import type { RouteDeps } from "../route-deps.ts";
-import { viewerOf } from "./viewer.ts";
+import { viewerOf } from "./check-clearance.ts";
 
 export interface AssetRequest {
   readonly params: { readonly asset_id: string };

@@ -1,10 +1,10 @@
-import type { Hear } from "../../adapters/postgres/share-listener.ts";
-import type { Logger } from "../../adapters/runtime/logger.ts";
-import { createService } from "../../adapters/runtime/service.ts";
-import type { DomainDeps } from "./deps.ts";
-import { startExports } from "./start-exports.ts";
-import type { DeliveryDeps } from "../partner-callbacks/deliver.ts";
-import { deliverCallbacks } from "../partner-callbacks/deliver.ts";
+import type { Hear } from "../adapters/postgres/share-listener.ts";
+import type { Logger } from "../adapters/runtime/logger.ts";
+import { createService } from "../adapters/runtime/service.ts";
+import type { DomainDeps } from "./assets/deps.ts";
+import { startExports } from "./assets/start-exports.ts";
+import type { DeliveryDeps } from "./partner-callbacks/deliver-callbacks.ts";
+import { deliverCallbacks } from "./partner-callbacks/deliver-callbacks.ts";
 
 export interface DomainServices {
   stop(): Promise<void>;

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import type { Network } from "../../adapters/net/check-address.ts";
-import type { Sent } from "../../adapters/callbacks/send-callback.ts";
-import { sendCallback } from "../../adapters/callbacks/send-callback.ts";
+import type { Sent } from "../../adapters/net/send-partner-callback.ts";
+import { sendCallback } from "../../adapters/net/send-partner-callback.ts";
 import type { Lookup } from "../../adapters/net/find-address.ts";
 import type { Database } from "../../adapters/postgres/database.ts";
 import type {
@@ -23,7 +23,7 @@ import {
   signatureHeader,
   signedText,
 } from "../../core/domain/callback-plan.ts";
-import { callbackSecret, jobSecret } from "./secret.ts";
+import { callbackSecret, jobSecret } from "./sign-callback.ts";
 
 export interface DeliveryDeps {
   readonly db: Database;
