@@ -1,21 +1,24 @@
 import type { Hear } from "../adapters/postgres/share-listener.ts";
 import type { Logger } from "../adapters/runtime/logger.ts";
 import { createService } from "../adapters/runtime/service.ts";
-import type { DomainDeps } from "./assets/deps.ts";
-import { startExports } from "./assets/start-exports.ts";
+import type { AssetDeps } from "./assets/deps.ts";
+import { reconcileExports } from "./assets/export-version.ts";
 import type { DeliveryDeps } from "./partner-callbacks/deliver-callbacks.ts";
 import { deliverCallbacks } from "./partner-callbacks/deliver-callbacks.ts";
 
-export interface DomainServices {
+export interface Services {
   stop(): Promise<void>;
 }
 
-/** The domain's background: callbacks, sent when they are due, and exports that follow a change. */
-export function startDomainServices(
-  deps: { readonly delivery: DeliveryDeps; readonly domain: DomainDeps },
-  hear: Hear,
+/**
+ * Starts the background services outside of the engine: sending callbacks that are due, reconciling
+ * exports, and reading workflow files again when another orchestrator says so.
+ */
+export function startServices(
+  deps: { readonly delivery: DeliveryDeps; readonly assets: AssetDeps },
+  listen: Hear,
   log: Logger,
-): DomainServices {
+): Services {
   const callbacks = createService({
     name: "callbacks",
     log,
@@ -27,13 +30,13 @@ export function startDomainServices(
     log,
     intervalMs: 30_000,
     runOnce: async () => {
-      await startExports(deps.domain);
+      await reconcileExports(deps.assets);
     },
   });
-  const listener = hear(["dag_callbacks", "dag_caches"], (wake) => {
+  const listener = listen(["dag_callbacks", "dag_caches"], (wake) => {
     if (wake.kind === "missed" || wake.channel === "dag_callbacks") callbacks.wake();
     if (wake.kind === "notified" && wake.channel === "dag_caches") {
-      deps.domain.engine.workflows.reload().catch((err: unknown) => {
+      deps.assets.engine.workflows.reload().catch((err: unknown) => {
         log.warn({ err }, "the workflow files could not be read again");
       });
     }

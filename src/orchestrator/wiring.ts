@@ -29,12 +29,10 @@ import { createDiskCache } from "../adapters/tiles/disk-cache.ts";
 import { createLazyRasterServer } from "../adapters/tiles/lazy-raster-server.ts";
 import { contracts } from "../core/api/index.ts";
 import { handlerCatalogue } from "../core/handlers.ts";
-import { takeCallbacks } from "./worker-reports/routes.ts";
 import type { OrchestratorConfig } from "./config.ts";
-import { domainCommands } from "./fleet/commands.ts";
-import type { DomainDeps } from "./assets/deps.ts";
-import { createKeyedLock } from "./assets/keyed-lock.ts";
-import { startDomainServices } from "./start-services.ts";
+import type { AssetDeps } from "./assets/deps.ts";
+import { createAssetMutex } from "./assets/deps.ts";
+import { startServices } from "./start-services.ts";
 import type { EngineDeps } from "./engine/deps.ts";
 import { engineMetrics } from "./engine/engine-metrics.ts";
 import { createJobEnds } from "./engine/job-ends.ts";
@@ -46,7 +44,6 @@ import { startEngine } from "./engine/start-engine.ts";
 import { Links } from "./links/links.ts";
 import { serveLinks } from "./links/serve-links.ts";
 import { makeVerbs } from "./jobs/make-verbs.ts";
-import { createCommands } from "./fleet/command-registry.ts";
 import { createFeatureAnswers } from "./layers/feature-answers.ts";
 import { createLayerAnswers } from "./layers/layer-answers.ts";
 import { createJobStreams } from "./jobs/job-streams.ts";
@@ -161,7 +158,7 @@ export async function startOrchestrator(
   const domainDb = openDatabase({
     ...{ url, applicationName: `${ownerId} domain`, max: 6, onConnectionLost },
   });
-  const domain: DomainDeps = {
+  const domain: AssetDeps = {
     db: domainDb,
     engine: deps,
     sources: createSourceResolver({
@@ -174,14 +171,14 @@ export async function startOrchestrator(
       containers: zonesByContainer(config.storage),
     }),
     callbacks: { signingKey: config.callbackSigningKey, jobHosts: config.callbackHosts },
-    turns: createKeyedLock(),
+    mutex: createAssetMutex(),
     wake: () => {
       engine.wake();
     },
   };
-  const services = startDomainServices(
+  const services = startServices(
     {
-      domain,
+      assets: domain,
       delivery: {
         db: domainDb,
         clock: systemClock,
@@ -227,7 +224,7 @@ async function serve(
   parts: {
     /** For reading: its planner is free to choose. */
     readonly db: Database;
-    readonly domain: DomainDeps;
+    readonly domain: AssetDeps;
     readonly storage: Storage;
     readonly access: AccessPolicy;
     readonly compile: Parameters<typeof makeRoutes>[0]["compile"];
@@ -247,7 +244,7 @@ async function serve(
   const features = createFeatureAnswers(db);
   const handlers = makeRoutes({
     db,
-    domain: parts.domain,
+    assets: parts.domain,
     storage: parts.storage,
     layers: createLayerAnswers(
       createLazyRasterServer({
@@ -263,8 +260,7 @@ async function serve(
     graphs,
     streams: parts.streams,
     compile: parts.compile,
-    callbacks: takeCallbacks({ db }),
-    commands: createCommands(domainCommands(parts.domain)),
+    callbacks: parts.domain.callbacks,
     schema: {
       migrate: () => migrate(url),
       rebuild: config.allowRebuild ? () => rebuildSchema(url) : undefined,

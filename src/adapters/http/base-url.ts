@@ -2,8 +2,9 @@ import type { ApiRequest } from "./handler.ts";
 import type { Contract } from "../../core/api/contract.ts";
 
 /**
- * The address by which the caller reached us: links must lead back the same way, through whatever
- * stands between. It only ever goes into the answer to the request that it came with.
+ * The address by which the caller reached this server: links must lead back through the same proxies.
+ * The headers are not checked against a list, so the address is used only in the answer to their own
+ * request.
  */
 export function baseOf(request: Pick<ApiRequest<Contract>, "header">): string {
   const first = (name: string) => request.header(name)?.split(",", 1)[0]?.trim();

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { addressProblem, parseNetworks } from "./check-address.ts";
 import type { SendOptions } from "./send-partner-callback.ts";
-import { sendCallback } from "./send-partner-callback.ts";
+import { sendPartnerCallback } from "./send-partner-callback.ts";
 
 const servers: Server[] = [];
 afterEach(() => {
@@ -29,7 +29,7 @@ async function receiver(
 
 const loopback = parseNetworks(["127.0.0.1/32"]);
 const send = (url: string, options: Partial<SendOptions> = {}) =>
-  sendCallback(new URL(url), "{}", {}, { privateNetworks: [], ...options });
+  sendPartnerCallback(new URL(url), "{}", {}, { privateNetworks: [], ...options });
 
 describe("addresses that are not on the open internet", () => {
   it.each([
@@ -80,7 +80,7 @@ describe("a callback", () => {
       request.setEncoding("utf8").on("data", (text: string) => (seen += text));
       request.on("end", () => response.writeHead(204, {}).end());
     });
-    const sent = await sendCallback(
+    const sent = await sendPartnerCallback(
       new URL(`http://127.0.0.1:${port}/hook?a=1`),
       '{"é":1}',
       { "content-type": "application/json" },

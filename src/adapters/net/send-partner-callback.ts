@@ -1,6 +1,6 @@
 /**
- * One POST to a stranger's server, with nothing left to the stranger: no redirect is followed, the
- * address is checked and the connection pinned to it, time and answer are limited.
+ * Sends one callback to the server of a partner. That server is not trusted: no redirect is followed,
+ * the address is checked and the connection pinned to it, and time and size of the answer are limited.
  */
 import type { LookupAddress } from "node:dns";
 import http from "node:http";
@@ -18,15 +18,15 @@ export interface SendOptions {
 
 export interface Sent {
   readonly status_code: number | null;
-  /** Null: it was accepted. */
+  /** Null: the partner accepted the callback. */
   readonly error: string | null;
 }
 
 const defaultTimeoutMs = 10_000;
-/** Nobody reads the answer; more than this is somebody who wants to keep us busy. */
+/** The answer is not read; a longer one ends the connection, so that it cannot keep this process busy. */
 const longestAnswer = 64 * 1024;
 
-export async function sendCallback(
+export async function sendPartnerCallback(
   url: URL,
   body: string,
   headers: Readonly<Record<string, string>>,
@@ -74,7 +74,7 @@ function post(
         method: "POST",
         headers: { ...headers, "content-length": bytes.length },
         signal,
-        // A kept connection could outlive the check of its address.
+        // A connection that is kept alive could outlive the check of its address.
         agent: false,
         lookup: pinnedTo(pinned),
       },
@@ -118,7 +118,7 @@ function within(lookup: Lookup, signal: AbortSignal): Lookup {
     ]);
 }
 
-/** Without anything of the peer's words: it is shown to others. */
+/** The text is shown to other people, so it contains nothing that the partner's server sent. */
 function describe(error: unknown): string {
   const { code } = error as { code?: unknown };
   if (typeof code === "string") return `could not be reached: ${code}`;

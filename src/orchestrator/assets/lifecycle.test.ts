@@ -3,7 +3,7 @@ import type { ApiTest } from "../../../test/support/api.ts";
 import { openApiTest } from "../../../test/support/api.ts";
 import { makeWorkflowFolder } from "../../../test/support/domain.ts";
 import type { JsonObject } from "../../core/model/json.ts";
-import { startExports } from "./start-exports.ts";
+import { reconcileExports } from "./export-version.ts";
 
 let test: ApiTest;
 let folder: Awaited<ReturnType<typeof makeWorkflowFolder>>;
@@ -404,7 +404,7 @@ describe("public clearance", () => {
     await expect(test.operator.exportVersion({ params })).rejects.toMatchObject({
       code: "TRANSITION_REFUSED",
     });
-    await startExports(test.domain);
+    await reconcileExports(test.domain);
     const jobs = await test.reader.listJobs({ query: { correlation_id: request_id } });
     expect(jobs.items.map(({ workflow_id }) => workflow_id).sort()).toEqual([
       "adf_export",
@@ -446,7 +446,7 @@ describe("public clearance", () => {
     const params = { asset_id, version_ordinal: 0 };
     const again = await test.operator.reprocessVersion({ params });
     await work(again.job_id, { ...outputs, blob_path: "silver/birds-r2.tif" });
-    await startExports(test.domain);
+    await reconcileExports(test.domain);
     const [version] = (await getAsset(asset_id)).versions;
     const job = await test.reader.getJob({ params: { job_id: version!.export_job_id! } });
     expect(job.input_params).toMatchObject({ revision: 2, blob_path: "silver/birds-r2.tif" });

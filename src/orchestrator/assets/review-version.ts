@@ -1,33 +1,70 @@
 import { setClearance } from "../../adapters/postgres/repositories/assets.ts";
-import { approveVersion as approve } from "../../adapters/postgres/repositories/versions.ts";
-import { mayApprove } from "../../core/domain/review.ts";
-import { changeAsset, demand, versionOf } from "./change-asset.ts";
-import type { Act, DomainDeps } from "./deps.ts";
-import { startExport } from "./start-export.ts";
+import {
+  approveVersion as writeApproval,
+  rejectVersion as writeRejection,
+  withdrawApproval,
+} from "../../adapters/postgres/repositories/versions.ts";
+import { mayApprove, mayReject, mayWithdraw } from "../../core/domain/review.ts";
+import type { AuditContext } from "../audit-context.ts";
+import { changeAsset, throwRefusal, versionOf } from "./change-asset.ts";
+import type { AssetDeps } from "./deps.ts";
+import { startExport, withdrawExport } from "./export-version.ts";
 
 export interface Approval {
   readonly clearance: "ouo" | "public";
   readonly note?: string | undefined;
 }
 
-/** The review of a version and the clearance of its asset are one decision and one transaction. */
+/** Approves a version and sets the clearance of its asset, in one transaction. */
 export function approveVersion(
-  deps: DomainDeps,
+  deps: AssetDeps,
   assetId: string,
   ordinal: number,
   { clearance, note }: Approval,
-  act: Act,
+  audit: AuditContext,
 ): Promise<void> {
-  return changeAsset(deps, assetId, act, async (held) => {
-    const { tx, asset, versions, record } = held;
+  return changeAsset(deps, assetId, audit, async (locked) => {
+    const { tx, asset, versions, record } = locked;
     const version = versionOf(versions, ordinal);
-    demand(mayApprove(version));
-    approve(tx, version, act.actor);
+    throwRefusal(mayApprove(version));
+    writeApproval(tx, version, audit.actor);
     record("version_approved", ordinal, { clearance, ...(note === undefined ? {} : { note }) });
     if (asset.clearance_state !== clearance) {
-      setClearance(tx, assetId, clearance, act.actor);
+      setClearance(tx, assetId, clearance, audit.actor);
       record("clearance_changed", undefined, { from: asset.clearance_state, to: clearance });
     }
-    if (clearance === "public") await startExport(deps, held, version, act.actor);
+    if (clearance === "public") await startExport(deps, locked, version, audit.actor);
+  });
+}
+
+export function rejectVersion(
+  deps: AssetDeps,
+  assetId: string,
+  ordinal: number,
+  reason: string,
+  audit: AuditContext,
+): Promise<void> {
+  return changeAsset(deps, assetId, audit, ({ tx, versions, record }) => {
+    const version = versionOf(versions, ordinal);
+    throwRefusal(mayReject(version));
+    writeRejection(tx, version, audit.actor, reason);
+    record("version_rejected", ordinal, { reason });
+  });
+}
+
+/** Takes an approval back. Every request for a layer reads the approval, so the commit takes effect at once. */
+export function withdrawVersion(
+  deps: AssetDeps,
+  assetId: string,
+  ordinal: number,
+  reason: string,
+  audit: AuditContext,
+): Promise<void> {
+  return changeAsset(deps, assetId, audit, async (locked) => {
+    const version = versionOf(locked.versions, ordinal);
+    throwRefusal(mayWithdraw(version));
+    withdrawApproval(locked.tx, version);
+    locked.record("version_withdrawn", ordinal, { reason });
+    await withdrawExport(deps, locked, version, audit.actor);
   });
 }

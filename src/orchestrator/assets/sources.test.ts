@@ -11,14 +11,14 @@ import { makeWorkflowFolder } from "../../../test/support/domain.ts";
 import { createSourceResolver } from "../../adapters/storage/resolve-source.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import { checkWork } from "./check-submission.ts";
-import type { DomainDeps } from "./deps.ts";
+import type { AssetDeps } from "./deps.ts";
 
 let test: ApiTest;
 let folder: Awaited<ReturnType<typeof makeWorkflowFolder>>;
 let server: Server;
 let host: string;
 let mount: string;
-let deps: Pick<DomainDeps, "engine" | "sources" | "callbacks">;
+let deps: Pick<AssetDeps, "engine" | "sources" | "callbacks">;
 const asked: string[] = [];
 
 beforeAll(async () => {

@@ -2,7 +2,7 @@ import type { ProblemItem } from "../../core/errors.ts";
 import type { Json, JsonObject } from "../../core/model/json.ts";
 import type { WorkflowDefinition } from "../../core/model/workflow.ts";
 
-/** The version that a workflow works for. */
+/** The version that a job processes. */
 export interface ProcessedVersion {
   readonly asset_id: string;
   readonly version_ordinal: number;
@@ -14,9 +14,9 @@ export interface ProcessedVersion {
 }
 
 /**
- * What a workflow learns of its version, if it declares an input of that name. Where the outputs go
- * is among it: a platform that could name them would write into another's place, and a revision
- * that did not have a table of its own could not be returned to.
+ * Inputs that describe the version. A workflow that declares an input of such a name gets the value;
+ * a platform cannot set it. Names of outputs are among them: a platform that chose them could write
+ * over the outputs of another, and a rollback needs a table for each revision.
  */
 const inputs: Readonly<Record<string, (version: ProcessedVersion) => Json>> = {
   asset_id: ({ asset_id }) => asset_id,
@@ -32,7 +32,7 @@ const inputs: Readonly<Record<string, (version: ProcessedVersion) => Json>> = {
   platform: platformOf,
 };
 
-export function domainInputs(
+export function versionInputs(
   definition: Pick<WorkflowDefinition, "inputs">,
   version: ProcessedVersion,
 ): JsonObject {
@@ -41,7 +41,7 @@ export function domainInputs(
   );
 }
 
-/** They are ours to say. */
+/** A submission that sets one of these inputs is refused. */
 export function reservedInputs(
   definition: Pick<WorkflowDefinition, "inputs">,
   given: JsonObject,
@@ -59,7 +59,7 @@ function declared({ inputs: named = {} }: Pick<WorkflowDefinition, "inputs">) {
   return Object.entries(inputs).filter(([name]) => Object.hasOwn(named, name));
 }
 
-/** The platform's own names, as texts: catalogue items carry them as `platform:dataset_id` and so on. */
+/** The references of the platform as strings; catalogue items have them as `platform:dataset_id` and so on. */
 function platformOf({ platform_refs, version_label, request_id }: ProcessedVersion): JsonObject {
   const refs = Object.entries(platform_refs)
     .filter(([name]) => /^[a-z][a-z0-9_]*$/.test(name))

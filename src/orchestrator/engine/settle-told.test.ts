@@ -8,7 +8,7 @@ import { temporaryFolders } from "../../../test/support/embedded.ts";
 import type { FromOrchestrator, HandedMessage, ToldResult } from "../../core/link.ts";
 import type { TaskMessage } from "../../core/messages.ts";
 import type { JsonObject } from "../../core/model/json.ts";
-import { cancelJob } from "../jobs/cancel-pause-resume.ts";
+import { cancelJob } from "../jobs/cancel-job.ts";
 import type { Link } from "../links/links.ts";
 import { settleTold } from "./settle-told.ts";
 import { tick } from "./tick.ts";

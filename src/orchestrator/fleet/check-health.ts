@@ -1,8 +1,9 @@
+import type { Broker } from "../../adapters/broker/broker.ts";
+import type { Database } from "../../adapters/postgres/database.ts";
 import type { WorkerRow } from "../../adapters/postgres/queries/fleet.ts";
 import { listOrchestrators, listWorkers } from "../../adapters/postgres/queries/fleet.ts";
 import { readSchemaStatus } from "../../adapters/postgres/queries/schema.ts";
 import type { JsonObject } from "../../core/model/json.ts";
-import type { RouteDeps } from "../route-deps.ts";
 
 export type State = "ok" | "degraded" | "down";
 
@@ -12,10 +13,16 @@ export interface Part {
   readonly facts: JsonObject;
 }
 
-type Deps = Pick<RouteDeps, "db" | "broker" | "queues">;
+export interface HealthDeps {
+  readonly db: Database;
+  readonly broker: Pick<Broker, "capabilities" | "depth">;
+  readonly queues: readonly string[];
+}
 
-/** Looks at every part of the platform; one that cannot be looked at is down and hides no other. */
-export async function examine(deps: Deps): Promise<{ status: State; parts: Record<string, Part> }> {
+/** Checks every part of the platform; a check that fails marks its part as down and stops no other. */
+export async function checkHealth(
+  deps: HealthDeps,
+): Promise<{ status: State; parts: Record<string, Part> }> {
   const entries = await Promise.all(
     Object.entries(checks).map(async ([name, check]): Promise<[string, Part]> => {
       const part = await check(deps).catch((): Part => ({
@@ -31,7 +38,7 @@ export async function examine(deps: Deps): Promise<{ status: State; parts: Recor
   return { status, parts: Object.fromEntries(entries) };
 }
 
-const checks: Record<string, (deps: Deps) => Promise<Part>> = {
+const checks: Record<string, (deps: HealthDeps) => Promise<Part>> = {
   database: async ({ db }) => {
     const { database, server_version } = await readSchemaStatus(db);
     return {
@@ -79,7 +86,7 @@ const checks: Record<string, (deps: Deps) => Promise<Part>> = {
   },
 };
 
-/** Usually one; two while an upgrade rolls out, or where a machine lacks the programs. */
+/** The GDAL versions in use: two during an upgrade, or if a machine lacks the programs. */
 function enginesOf(workers: readonly WorkerRow[]): { engine: string; version: string }[] {
   const found = workers.flatMap(({ gdal }) =>
     gdal === null ? [] : [{ ...gdal, codecs: [...gdal.codecs] }],

@@ -1,14 +1,22 @@
 import type { Handlers } from "../../adapters/http/handler.ts";
+import type { Database } from "../../adapters/postgres/database.ts";
+import type { MigrateResult } from "../../adapters/postgres/migrate.ts";
 import { readMigrations } from "../../adapters/postgres/migration-files.ts";
 import { listTables, readSchemaStatus } from "../../adapters/postgres/queries/schema.ts";
 import type { bootstrapContracts } from "../../core/api/bootstrap.ts";
 import { Problem } from "../../core/errors.ts";
-import type { RouteDeps } from "../route-deps.ts";
 
-export function bootstrapRoutes(
-  deps: Pick<RouteDeps, "db" | "schema">,
-): Handlers<typeof bootstrapContracts> {
-  const { db, schema } = deps;
+export interface SchemaRouteDeps {
+  readonly db: Database;
+  readonly schema: {
+    migrate(): Promise<MigrateResult>;
+    /** Absent: the configuration does not allow it. */
+    readonly rebuild?: (() => Promise<MigrateResult>) | undefined;
+  };
+}
+
+/** The schema of the database: its version, its tables, and bringing it up to date. */
+export function schemaRoutes({ db, schema }: SchemaRouteDeps): Handlers<typeof bootstrapContracts> {
   return {
     getSchemaStatus: async () => ({
       ...(await readSchemaStatus(db)),
@@ -18,7 +26,9 @@ export function bootstrapRoutes(
     getDdl: async () => {
       const { version: at } = await readSchemaStatus(db);
       const items = (await readMigrations()).map(({ version, name, sql }) => ({
-        ...{ version, name, sql },
+        version,
+        name,
+        sql,
         applied: version <= at,
       }));
       return { items, next_cursor: null };

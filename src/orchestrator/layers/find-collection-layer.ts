@@ -1,27 +1,19 @@
-import type { Caller } from "../../adapters/http/handler.ts";
-import {
-  findCollection,
-  hasCollection,
-} from "../../adapters/postgres/queries/catalogue-collections.ts";
+import { findCollection } from "../../adapters/postgres/queries/catalogue-collections.ts";
 import { searchItems } from "../../adapters/postgres/queries/catalogue-items.ts";
 import type { Queryable } from "../../adapters/postgres/queryable.ts";
 import type { Box } from "../../core/catalogue/boxes.ts";
 import { Problem } from "../../core/errors.ts";
 import { layerOfItem, mostSamples } from "../../core/serving/layer-of-item.ts";
 import type { MosaicLayer, RasterLayer } from "../../core/serving/layer.ts";
-import { notThere, viewerOf } from "./check-clearance.ts";
+import type { CollectionRequest } from "./check-clearance.ts";
+import { checkCollection, viewerOf } from "./check-clearance.ts";
 
-export interface CollectionRequest {
-  readonly params: { readonly collection_id: string };
-  readonly caller: Caller | undefined;
-}
-
-/** Items that one tile is made of, the newest first; as many as TiTiler takes. */
+/** Items that one tile is made of, the newest first; TiTiler has the same limit. */
 const mostItems = 100;
 
 const world = [-180, -90, 180, 90] as const;
 
-/** The rasters of a collection as one layer. */
+/** The rasters of a collection as one layer, with title and bounds of the collection. */
 export async function findCollectionLayer(
   db: Queryable,
   request: CollectionRequest,
@@ -36,18 +28,15 @@ export async function findCollectionLayer(
   return { ...layer, title, bounds: [west, south, east, north] };
 }
 
-/** The same without asking what the collection covers, which takes longer than a tile may. */
+/** The same without the bounds of the collection, whose query takes longer than a tile may. */
 export async function findCollectionTile(
   db: Queryable,
-  { params, caller }: CollectionRequest,
+  request: CollectionRequest,
   box?: Box,
 ): Promise<MosaicLayer> {
-  const viewer = viewerOf(caller);
-  const { collection_id } = params;
-  if (!(await hasCollection(db, viewer, collection_id))) {
-    const detail = `There is no collection "${collection_id}".`;
-    throw notThere(viewer, "COLLECTION_NOT_FOUND", detail);
-  }
+  await checkCollection(db, request);
+  const { collection_id } = request.params;
+  const viewer = viewerOf(request.caller);
   const rasters = async (limit: number, boxes?: readonly Box[]): Promise<RasterLayer[]> => {
     const filter = { collections: [collection_id], boxes };
     const { items } = await searchItems(db, viewer, { filter, sort: [], limit });

@@ -7,7 +7,7 @@ import { findItem } from "../../adapters/postgres/queries/catalogue-items.ts";
 import { upsertCollection, upsertItems } from "../../adapters/postgres/repositories/catalogue.ts";
 import { buildCollection } from "../../core/catalogue/collection.ts";
 import type { StacItem } from "../../core/catalogue/stac.ts";
-import { resolveLayer } from "./find-layer.ts";
+import { findAssetLayer } from "./find-layer.ts";
 
 let test: ApiTest;
 let folder: Awaited<ReturnType<typeof makeWorkflowFolder>>;
@@ -94,7 +94,7 @@ const pathOf = async (
   viewer = reader,
   preview = false,
 ) => {
-  const layer = await resolveLayer(test.domain.db, { asset_id, version, preview }, viewer);
+  const layer = await findAssetLayer(test.domain.db, { asset_id, version, preview }, viewer);
   return layer.kind === "raster" ? layer.data_path : layer.kind === "vector" ? layer.table : "";
 };
 
@@ -229,10 +229,10 @@ describe("layer metadata", () => {
     const { asset_id } = await makeVersion();
     await approve(asset_id, 0, "ouo");
     const wanted = { asset_id, version: "latest", preview: false } as const;
-    const plain = await resolveLayer(test.domain.db, wanted, reader);
+    const plain = await findAssetLayer(test.domain.db, wanted, reader);
     expect(plain).toMatchObject({ title: "As the workflow called it", bounds: [10, 50, 11, 51] });
     await test.curator.putLayerMetadata({ params: { asset_id }, body: edit });
-    const dressed = await resolveLayer(test.domain.db, wanted, reader);
+    const dressed = await findAssetLayer(test.domain.db, wanted, reader);
     expect(dressed).toMatchObject({ title: edit.display_name, style: edit.style });
     expect(dressed.version_tag).not.toBe(plain.version_tag);
   });

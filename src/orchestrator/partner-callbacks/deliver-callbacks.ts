@@ -1,13 +1,9 @@
-import { createHmac } from "node:crypto";
 import type { Network } from "../../adapters/net/check-address.ts";
-import type { Sent } from "../../adapters/net/send-partner-callback.ts";
-import { sendCallback } from "../../adapters/net/send-partner-callback.ts";
 import type { Lookup } from "../../adapters/net/find-address.ts";
+import type { Sent } from "../../adapters/net/send-partner-callback.ts";
+import { sendPartnerCallback } from "../../adapters/net/send-partner-callback.ts";
 import type { Database } from "../../adapters/postgres/database.ts";
-import type {
-  DeliveryPlatform,
-  TakenDelivery,
-} from "../../adapters/postgres/repositories/deliveries.ts";
+import type { TakenDelivery } from "../../adapters/postgres/repositories/deliveries.ts";
 import {
   nextDueMs,
   recordAttempt,
@@ -17,32 +13,25 @@ import {
 import type { Clock } from "../../adapters/runtime/clock.ts";
 import { version } from "../../adapters/runtime/version.ts";
 import { callbackProblem } from "../../core/domain/callback-host.ts";
-import {
-  nextDelaySeconds,
-  openSeconds,
-  signatureHeader,
-  signedText,
-} from "../../core/domain/callback-plan.ts";
-import { callbackSecret, jobSecret } from "./sign-callback.ts";
+import { nextDelaySeconds, openSeconds } from "../../core/domain/callback-plan.ts";
+import type { CallbackSettings } from "./check-callback-url.ts";
+import { signCallback } from "./sign-callback.ts";
 
-export interface DeliveryDeps {
+export interface DeliveryDeps extends CallbackSettings {
   readonly db: Database;
   readonly clock: Clock;
-  /** Without it nothing can be signed, so nothing is sent. */
-  readonly signingKey: string | undefined;
-  /** The hosts for jobs that no platform asked for. */
-  readonly jobHosts: readonly string[];
   readonly privateNetworks: readonly Network[];
   readonly timeoutMs?: number;
   readonly lookup?: Lookup;
 }
 
-/** So many at once: each waits for a stranger. */
+/** Callbacks that are sent at once: each waits for a server of a partner. */
 const batchSize = 16;
 
 /**
- * Sends what is due, and answers in how many milliseconds there is more to do. At least once: a
- * process that dies between the answer and its record sends the same event again, by its id.
+ * Sends the callbacks that are due, and answers in how many milliseconds the next one is. Delivery is
+ * at least once: if the process dies after a partner accepted and before that is recorded, the same
+ * event is sent again with the same event id.
  */
 export async function deliverCallbacks(deps: DeliveryDeps): Promise<number | undefined> {
   const { signingKey } = deps;
@@ -74,11 +63,11 @@ async function send(
   delivery: TakenDelivery,
 ): Promise<Sent> {
   const url = new URL(delivery.url);
-  // Asked again: the list may have changed since the request was taken.
+  // Checked again: the list of hosts may have changed since the request was accepted.
   const problem = callbackProblem(url, delivery.platform?.callback_hosts ?? deps.jobHosts);
   if (problem !== undefined) return { status_code: null, error: problem };
   const { privateNetworks, timeoutMs, lookup } = deps;
-  return sendCallback(url, delivery.body, headersOf(deps.clock, signingKey, delivery), {
+  return sendPartnerCallback(url, delivery.body, headersOf(deps.clock, signingKey, delivery), {
     privateNetworks,
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(lookup === undefined ? {} : { lookup }),
@@ -90,23 +79,12 @@ function headersOf(
   signingKey: string,
   { event_id, event_type, body, platform }: TakenDelivery,
 ): Record<string, string> {
-  const timestamp = Math.floor(clock.now().getTime() / 1000);
-  const signatures = secretsOf(signingKey, platform).map((secret) =>
-    createHmac("sha256", secret).update(signedText(timestamp, body)).digest("hex"),
-  );
+  const unixSeconds = Math.floor(clock.now().getTime() / 1000);
   return {
     "content-type": "application/json",
     "user-agent": `rmhdagmaster/${version}`,
     "x-rmhdag-event-id": event_id,
     "x-rmhdag-event-type": event_type,
-    "x-rmhdag-signature": signatureHeader(timestamp, signatures),
+    "x-rmhdag-signature": signCallback(signingKey, platform, unixSeconds, body),
   };
-}
-
-/** Two while a platform changes its secret. */
-function secretsOf(signingKey: string, platform: DeliveryPlatform | null): string[] {
-  if (platform === null) return [jobSecret(signingKey)];
-  const { platform_id, secret_number, secret_is_new } = platform;
-  const numbers = secret_is_new ? [secret_number, secret_number - 1] : [secret_number];
-  return numbers.map((number) => callbackSecret(signingKey, platform_id, number));
 }

@@ -1,51 +1,47 @@
+/**
+ * How a callback to a partner is signed: HMAC-SHA256 over `<unix seconds>.<body>`, sent as
+ * `x-rmhdag-signature: t=<unix seconds>,v1=<hex>`. The key of the HMAC is the secret of the platform,
+ * or one secret for all jobs that were submitted without a platform.
+ *
+ * Secrets are derived from CALLBACK_SIGNING_KEY and never stored, so a reader of the database, such
+ * as the gateway, cannot sign.
+ */
 import { createHmac } from "node:crypto";
-import { findPlatform } from "../../adapters/postgres/queries/platforms.ts";
-import { rotateSecret } from "../../adapters/postgres/repositories/platforms.ts";
-import { Problem } from "../../core/errors.ts";
-import type { CallbackSettings, DomainDeps } from "../assets/deps.ts";
+import type { DeliveryPlatform } from "../../adapters/postgres/repositories/deliveries.ts";
+
+export function platformSecret(signingKey: string, platformId: string, number: number): string {
+  return deriveSecret(signingKey, `callback|${platformId}|${number}`);
+}
+
+/** Never equal to the secret of a platform: the text for a platform always contains `|`. */
+export function jobSecret(signingKey: string): string {
+  return deriveSecret(signingKey, "job callback");
+}
+
+function deriveSecret(signingKey: string, purpose: string): string {
+  return `whsec_${createHmac("sha256", signingKey).update(purpose).digest("base64url")}`;
+}
 
 /**
- * A platform's secret is derived from the operator's key, the platform and a number, so that none
- * is stored: whoever reads the database, the gateway among them, can sign nothing.
+ * The value of the signature header. The time is signed too, so that a partner can refuse a message
+ * that is repeated later. `platform` is null for a job without a platform.
  */
-export function callbackSecret(signingKey: string, platformId: string, number: number): string {
-  const mac = createHmac("sha256", signingKey).update(`callback|${platformId}|${number}`);
-  return `whsec_${mac.digest("base64url")}`;
+export function signCallback(
+  signingKey: string,
+  platform: DeliveryPlatform | null,
+  unixSeconds: number,
+  body: string,
+): string {
+  const signatures = secretsOf(signingKey, platform).map((secret) =>
+    createHmac("sha256", secret).update(`${unixSeconds}.${body}`).digest("hex"),
+  );
+  return [`t=${unixSeconds}`, ...signatures.map((each) => `v1=${each}`)].join(",");
 }
 
-/** Of jobs that no platform asked for; no platform can be called so that it had the same. */
-export function jobSecret(signingKey: string): string {
-  return `whsec_${createHmac("sha256", signingKey).update("job callback").digest("base64url")}`;
-}
-
-export interface ShownSecret {
-  readonly platform_id: string;
-  readonly secret: string;
-  readonly secret_number: number;
-  readonly secret_changed_at: string | null;
-}
-
-export async function showCallbackSecret(
-  { db, callbacks }: Pick<DomainDeps, "db" | "callbacks">,
-  platformId: string,
-  rotate: boolean,
-): Promise<ShownSecret> {
-  const signingKey = demandKey(callbacks);
-  if (rotate) await rotateSecret(db, platformId);
-  const platform = await findPlatform(db, platformId);
-  if (platform === undefined) {
-    throw new Problem("PLATFORM_NOT_FOUND", `There is no platform "${platformId}".`);
-  }
-  const { secret_number, secret_changed_at } = platform;
-  const secret = callbackSecret(signingKey, platformId, secret_number);
-  return { platform_id: platformId, secret, secret_number, secret_changed_at };
-}
-
-export function showJobSecret({ callbacks }: Pick<DomainDeps, "callbacks">): { secret: string } {
-  return { secret: jobSecret(demandKey(callbacks)) };
-}
-
-function demandKey({ signingKey }: CallbackSettings): string {
-  if (signingKey !== undefined) return signingKey;
-  throw new Problem("SWITCHED_OFF", "Callbacks need CALLBACK_SIGNING_KEY in the configuration.");
+/** The secret of today and, for a day after a rotation, the previous one. */
+function secretsOf(signingKey: string, platform: DeliveryPlatform | null): string[] {
+  if (platform === null) return [jobSecret(signingKey)];
+  const { platform_id, secret_number, secret_is_new } = platform;
+  const numbers = secret_is_new ? [secret_number, secret_number - 1] : [secret_number];
+  return numbers.map((number) => platformSecret(signingKey, platform_id, number));
 }

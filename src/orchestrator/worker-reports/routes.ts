@@ -1,16 +1,25 @@
 import type { Handlers } from "../../adapters/http/handler.ts";
 import type { Database } from "../../adapters/postgres/database.ts";
+import { readCheckpoints } from "../../adapters/postgres/queries/history.ts";
 import { saveCheckpoint } from "../../adapters/postgres/repositories/checkpoints.ts";
 import { recordProgressOfTask } from "../../adapters/postgres/repositories/messages.ts";
 import { recordResults } from "../../adapters/postgres/repositories/reports.ts";
 import { reach } from "../../adapters/runtime/fail-points.ts";
-import type { callbackContracts } from "../../core/api/callbacks.ts";
+import type { callbackContracts, checkpointContracts } from "../../core/api/callbacks.ts";
 import { Problem } from "../../core/errors.ts";
 
-/** What workers say that do not reach the database. A result that is known already is taken as well:
- * the worker only wants to hear that it need not say it again. */
-export function takeCallbacks(deps: { readonly db: Database }): Handlers<typeof callbackContracts> {
-  const { db } = deps;
+export interface WorkerReportRouteDeps {
+  readonly db: Database;
+}
+
+/**
+ * Reports of workers that have no connection to the database. A result that is recorded already is
+ * accepted again, so that the worker stops sending it.
+ */
+export function workerReportRoutes({
+  db,
+}: WorkerReportRouteDeps): Handlers<typeof callbackContracts> &
+  Handlers<typeof checkpointContracts> {
   return {
     async reportResults({ body }) {
       reach("callback.before_record");
@@ -43,6 +52,13 @@ export function takeCallbacks(deps: { readonly db: Database }): Handlers<typeof 
         throw new Problem("STALE_ATTEMPT", detail);
       }
       return { seq };
+    },
+
+    loadCheckpoint: async ({ query: { job_id, node_id } }) => {
+      const newest = (await readCheckpoints(db, job_id, node_id)).at(-1);
+      if (newest === undefined) return { checkpoint: null };
+      const { seq, phase, data } = newest;
+      return { checkpoint: { seq, phase, data } };
     },
   };
 }

@@ -1,9 +1,8 @@
 import { z } from "zod";
-import { decodeCursor, encodeCursor } from "../../adapters/http/cursor.ts";
+import { decodeCursor, encodeCursor, refuseBadToken } from "../../adapters/http/cursor.ts";
 import type { Database } from "../../adapters/postgres/database.ts";
 import type { ItemPlace } from "../../adapters/postgres/queries/catalogue-items.ts";
 import { countItems, searchItems } from "../../adapters/postgres/queries/catalogue-items.ts";
-import { badToken } from "./bad-token.ts";
 import type { Fields } from "../../core/catalogue/fields.ts";
 import { readFields, selectFields } from "../../core/catalogue/fields.ts";
 import { linkItem, nextLink } from "../../core/catalogue/links.ts";
@@ -25,20 +24,21 @@ export interface SearchOptions {
   readonly base: string;
   readonly path: string;
   readonly method: "GET" | "POST";
-  /** What the caller sent, to be repeated in the link to the next page. */
+  /** The parameters as the caller sent them; the link to the next page repeats them. */
   readonly given: object;
 }
 
 /**
- * Candidates that are read at once where the real geometries decide, and how often for one page: a
- * page may be short, or empty, and its link leads on.
+ * With a spatial filter the boxes select candidates and the real geometries decide: how many
+ * candidates are read at once, and how often for one page. A page may be short or empty, and its
+ * `next` link continues.
  */
 const batch = 500;
 const mostBatches = 20;
-/** Among 100,000 items 60 in a box took 5 ms to sort, and 30 ms to meet on the way. */
+/** Up to this many matches are sorted after selection by box: of 100,000 items, 60 in a box took 5 ms, against 30 ms in sort order. */
 const mostSorted = 5000;
 
-export async function runSearch(
+export async function searchCatalogue(
   db: Database,
   viewer: Viewer,
   options: SearchOptions,
@@ -55,7 +55,7 @@ export async function runSearch(
   const { spatial } = search;
   const counting =
     spatial === undefined ? countItems(db, viewer, search) : Promise.resolve(undefined);
-  // It is awaited below; until then the search may fail first.
+  // Awaited below. Without this, a search that fails first would leave a rejection unhandled.
   counting.catch(() => undefined);
   const few = search.boxes !== undefined && ((await counting) ?? Infinity) <= mostSorted;
   const found: StacItem[] = [];
@@ -64,7 +64,7 @@ export async function runSearch(
   for (let read = 0; more && found.length < request.limit && read < mostBatches; read++) {
     const limit = spatial === undefined ? request.limit : Math.max(batch, request.limit);
     const asked = { filter: search, sort, limit, after: place, few, asked: spatial?.asked };
-    const page = await searchItems(db, viewer, asked).catch(badToken(request.token));
+    const page = await searchItems(db, viewer, asked).catch(refuseBadToken(request.token));
     more = page.more;
     for (const [index, each] of page.items.entries()) {
       place = each.place;
