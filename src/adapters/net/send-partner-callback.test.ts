@@ -118,7 +118,7 @@ describe("a callback", () => {
     let asked = 0;
     const sent = await send(`http://rebind.example:${port}/`, {
       privateNetworks: loopback,
-      // The second answer would be an address where nobody listens.
+      // The second answer would be an address without a listener.
       lookup: async () => [{ address: ++asked === 1 ? "127.0.0.1" : "127.0.0.2", family: 4 }],
     });
     expect(sent).toEqual({ status_code: 200, error: null });

@@ -23,7 +23,7 @@ export interface Sent {
 }
 
 const defaultTimeoutMs = 10_000;
-/** The answer is not read; a longer one ends the connection, so that it cannot keep this process busy. */
+/** The body of the answer is ignored; a longer one ends the connection. */
 const longestAnswer = 64 * 1024;
 
 export async function sendPartnerCallback(

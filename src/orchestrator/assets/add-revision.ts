@@ -34,7 +34,7 @@ export interface NewRevision {
   readonly priority: number;
 }
 
-/** Starts a job that makes the next revision: with `resubmit` from new data, with `reprocess` from the same. */
+/** Starts a job that makes the next revision from new data (`resubmit`) or the same (`reprocess`). */
 export async function processAgain(
   deps: AssetDeps,
   assetId: string,

@@ -63,7 +63,7 @@ async function checkBlob(
 ): Promise<ProblemItem[]> {
   try {
     const source = await sources.resolve(blob_path, container);
-    // Before the file is looked for, so that the answer does not tell whether it exists.
+    // Before the file is looked for, so that the answer does not reveal whether it exists.
     if (!isBelow(source.display, source_prefixes)) {
       const message = `must lie below ${source_prefixes.join(" or ")}`;
       return [{ pointer, code: "BLOB_OUTSIDE", message }];

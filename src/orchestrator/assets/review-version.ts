@@ -52,7 +52,7 @@ export function rejectVersion(
   });
 }
 
-/** Takes an approval back. Every request for a layer reads the approval, so the commit takes effect at once. */
+/** Takes an approval back, with effect at once: every request for a layer reads the approval. */
 export function withdrawVersion(
   deps: AssetDeps,
   assetId: string,

@@ -129,8 +129,11 @@ describe("a platform that has places of its own", () => {
     const submit = (blob_path: string) =>
       test.operator.submitAsset({
         body: {
-          ...{ platform_id: "confined", platform_refs: { id: "1" }, version_label: "1" },
-          ...{ workflow_id: "etl_test", inputs: { blob_path } },
+          platform_id: "confined",
+          platform_refs: { id: "1" },
+          version_label: "1",
+          workflow_id: "etl_test",
+          inputs: { blob_path },
         },
       });
     await expect(submit("a.tif")).rejects.toMatchObject({
@@ -142,7 +145,7 @@ describe("a platform that has places of its own", () => {
   });
 });
 
-describe("a workflow that looks after everybody's data", () => {
+describe("a workflow that maintains the data of all platforms", () => {
   it.each(["adf_export", "adf_withdraw", "detect_orphans", "rebuild_stac", "unpublish_raster"])(
     "%s is not started by a platform",
     async (workflow_id) => {

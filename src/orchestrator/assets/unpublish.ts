@@ -14,7 +14,10 @@ import type { AssetDeps } from "./deps.ts";
 import { withdrawExport } from "./export-version.ts";
 import { startJob } from "./start-job.ts";
 
-/** Marks a version as deleted (its row stays), cancels its job, and starts a job that removes its outputs. */
+/**
+ * Marks a version as deleted (its row stays), cancels its job, and starts a job that removes its
+ * outputs.
+ */
 export function unpublishVersion(
   deps: AssetDeps,
   assetId: string,
@@ -60,7 +63,7 @@ export function unpublishAsset(
   );
 }
 
-/** Cancels the running jobs of an asset. Must run before the asset is locked: the engine locks in this order too. */
+/** Cancels the running jobs of an asset, before its lock: the engine too locks jobs before assets. */
 async function stopJobs(
   tx: Transaction,
   assetId: string,

@@ -59,7 +59,7 @@ function declared({ inputs: named = {} }: Pick<WorkflowDefinition, "inputs">) {
   return Object.entries(inputs).filter(([name]) => Object.hasOwn(named, name));
 }
 
-/** The references of the platform as strings; catalogue items have them as `platform:dataset_id` and so on. */
+/** The references of the platform as strings; items have them as `platform:dataset_id` and so on. */
 function platformOf({ platform_refs, version_label, request_id }: ProcessedVersion): JsonObject {
   const refs = Object.entries(platform_refs)
     .filter(([name]) => /^[a-z][a-z0-9_]*$/.test(name))

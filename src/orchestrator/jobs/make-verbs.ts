@@ -37,7 +37,7 @@ export function makeVerbs(deps: EngineDeps, wake: () => void): Verbs {
   };
 }
 
-/** If the database refuses the batch, each job is submitted alone: one bad job must not fail the others. */
+/** A batch that fails is submitted job by job, so that one bad job does not fail the others. */
 async function submitTogether(
   deps: EngineDeps,
   batch: readonly PreparedJob[],

@@ -86,9 +86,9 @@ export function nodeRoutes({ db, graphs }: NodeRouteDeps): Handlers<typeof nodeC
       const { job, node } = await requireNode(db, job_id, node_id);
       const summary = await describe(job, node);
       const { status, children, task_id, worker_id, started_at, progress } = summary;
-      const held = status === "running" && task_id !== null && worker_id !== null;
+      const isLeased = status === "running" && task_id !== null && worker_id !== null;
       const task =
-        held && started_at !== null
+        isLeased && started_at !== null
           ? {
               node_id,
               task_id,

@@ -16,7 +16,7 @@ interface Watcher {
   timer?: NodeJS.Timeout;
 }
 
-/** By then a transaction that began before the row said "watching" has ended, so one more read sees its events. */
+/** By then transactions that began before the row said "watching" have ended: one more read sees them. */
 const readAgainMs = 300;
 /** The row is written again at this interval: another orchestrator may have deleted it as dead. */
 const writeAgainMs = 5000;

@@ -19,7 +19,10 @@ beforeAll(async () => {
   await upsertCollection(
     test.domain.db,
     buildCollection({
-      ...{ collection_id: "birds", title: "Birds", description: "Birds", license: "other" },
+      collection_id: "birds",
+      title: "Birds",
+      description: "Birds",
+      license: "other",
     }),
   );
 });
@@ -28,7 +31,7 @@ afterAll(async () => {
   await folder.remove();
 });
 
-const anybody = { reads: false, curates: false };
+const anonymous = { reads: false, curates: false };
 const reader = { reads: true, curates: false };
 const curator = { reads: true, curates: true };
 
@@ -110,16 +113,16 @@ describe("an asset's address", () => {
     const { asset_id, blob_path } = await makeVersion();
     await approve(asset_id, 0, "ouo");
     expect(await pathOf(asset_id, "latest")).toBe(blob_path);
-    await expect(pathOf(asset_id, "latest", anybody)).rejects.toMatchObject({
+    await expect(pathOf(asset_id, "latest", anonymous)).rejects.toMatchObject({
       code: "UNAUTHENTICATED",
     });
     await test.curator.setClearance({ params: { asset_id }, body: { clearance: "public" } });
-    expect(await pathOf(asset_id, "latest", anybody)).toBe(blob_path);
+    expect(await pathOf(asset_id, "latest", anonymous)).toBe(blob_path);
   });
 
-  it("tells nobody whether something hidden or nothing is there", async () => {
+  it("answers alike for a hidden and for a missing layer", async () => {
     const { asset_id } = await makeVersion();
-    for (const viewer of [anybody, reader]) {
+    for (const viewer of [anonymous, reader]) {
       const answer = (id: string) => pathOf(id, "latest", viewer).catch((error: unknown) => error);
       expect(await answer(asset_id)).toEqual(await answer("0".repeat(32)));
     }

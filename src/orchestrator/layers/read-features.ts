@@ -22,11 +22,11 @@ export interface FeaturePage {
   readonly features: readonly FeatureRow[];
   /** The token of the next page. */
   readonly next: string | undefined;
-  /** The number of features on all pages; undefined if counting takes too long, or if geometries decide. */
+  /** Features on all pages; undefined if counting takes too long, or if geometries decide. */
   readonly matched: number | undefined;
 }
 
-/** Features that are read at once. Some have geometries of a megabyte, so a page also ends at `mostBytes`. */
+/** Features that are read at once. Some weigh a megabyte, so a page also ends at `mostBytes`. */
 const batch = 1000;
 const mostBytes = 32 * 1024 * 1024;
 /** Batches for one page: if the geometries refuse all features of them, the `next` link continues. */

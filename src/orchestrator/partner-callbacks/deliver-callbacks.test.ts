@@ -95,7 +95,7 @@ const becomeDue = (event_id: string) =>
   );
 
 describe("callbacks", () => {
-  it("tell of the end of a request, signed, and name no job", async () => {
+  it("report the end of a request, signed, without the id of the job", async () => {
     const { request_id, job_id, event_id, asset_id } = await finished();
     expect((await delivery(event_id)).state).toBe("pending");
     await deliverCallbacks(deps);
@@ -234,13 +234,17 @@ describe("the callback of a job that no platform asked for", () => {
   const deliveries = async (job_id: string) =>
     (await test.reader.listDeliveries({ query: { job_id } })).items;
 
-  it("tells of its end and where its result is, signed with a secret of its own", async () => {
+  it("reports its end and where its result is, signed with a secret of its own", async () => {
     const { job_id } = await submit(hook);
     expect(await deliveries(job_id), "not before its end").toEqual([]);
     await work(job_id);
     const [waiting] = await deliveries(job_id);
     expect(waiting).toMatchObject({
-      ...{ event_type: "job.completed", job_id, platform_id: null, request_id: null, url: hook },
+      event_type: "job.completed",
+      job_id,
+      platform_id: null,
+      request_id: null,
+      url: hook,
     });
     // The test's own receiver, under the name that is on the list.
     await test.database.db.query(
@@ -250,8 +254,12 @@ describe("the callback of a job that no platform asked for", () => {
     await deliverCallbacks({ ...deps, jobHosts: [host] });
     const { headers, body } = seen[0]!;
     expect(JSON.parse(body)).toMatchObject({
-      ...{ event_id: waiting!.event_id, job_id, workflow_id: "hello_world" },
-      ...{ correlation_id: "mine", status: "completed", error: null },
+      event_id: waiting!.event_id,
+      job_id,
+      workflow_id: "hello_world",
+      correlation_id: "mine",
+      status: "completed",
+      error: null,
       result_url: `/api/v1/jobs/${job_id}`,
     });
     const { secret } = await test.operator.jobCallbackSecret();

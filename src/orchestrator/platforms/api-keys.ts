@@ -34,7 +34,7 @@ export async function createKey(
   return makeKey(db, { ...request, rotated_from: null }, audit);
 }
 
-/** Old and new key are both valid until the grace time is over, so that a partner can change programs one by one. */
+/** Both keys are valid until the grace time ends, so that a partner can change programs one by one. */
 export async function rotateKey(
   db: Database,
   keyId: string,
