@@ -5,7 +5,7 @@ import { saveCheckpoint } from "../../adapters/postgres/repositories/checkpoints
 import { recordProgressOfTask } from "../../adapters/postgres/repositories/messages.ts";
 import { recordResults } from "../../adapters/postgres/repositories/reports.ts";
 import { reach } from "../../adapters/runtime/fail-points.ts";
-import type { callbackContracts, checkpointContracts } from "../../core/api/callbacks.ts";
+import type { workerReportContracts } from "../../core/api/worker-reports.ts";
 import { Problem } from "../../core/errors.ts";
 
 export interface WorkerReportRouteDeps {
@@ -18,8 +18,7 @@ export interface WorkerReportRouteDeps {
  */
 export function workerReportRoutes({
   db,
-}: WorkerReportRouteDeps): Handlers<typeof callbackContracts> &
-  Handlers<typeof checkpointContracts> {
+}: WorkerReportRouteDeps): Handlers<typeof workerReportContracts> {
   return {
     async reportResults({ body }) {
       reach("callback.before_record");

@@ -67,8 +67,6 @@ const saveCheckpoint = defineContract({
   errors: ["BAD_REQUEST", "STALE_ATTEMPT"],
 });
 
-export const callbackContracts = [reportResults, reportProgress, saveCheckpoint] as const;
-
 const loadCheckpoint = defineContract({
   id: "loadCheckpoint",
   method: "GET",
@@ -84,5 +82,9 @@ const loadCheckpoint = defineContract({
   errors: ["BAD_REQUEST"],
 });
 
-/** Only reads, so it needs nothing of the engine. */
-export const checkpointContracts = [loadCheckpoint] as const;
+export const workerReportContracts = [
+  reportResults,
+  reportProgress,
+  saveCheckpoint,
+  loadCheckpoint,
+] as const;
