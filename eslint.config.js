@@ -2,7 +2,7 @@ import eslint from "@eslint/js";
 import importPlugin from "eslint-plugin-import";
 import tseslint from "typescript-eslint";
 
-/** Each zone: who (target) must not import what (from), and why. */
+/** Each zone: files of `target` must not import from `from`, with the reason. */
 const programs = ["gateway", "orchestrator", "worker", "cli"];
 const zones = [
   {
@@ -14,18 +14,18 @@ const zones = [
   {
     target: "./src/adapters",
     from: programs.map((program) => `./src/${program}`),
-    message: "adapters touch the world for any program, so they know of none.",
+    message: "adapters serve any program, so they import none.",
   },
   {
     target: "./ui/src",
     from: "./src",
     except: ["./core"],
-    message: "the browser has only what is pure: everything else is asked for over the API.",
+    message: "the browser imports only pure code: it asks the API for everything else.",
   },
   ...programs.map((program) => ({
     target: `./src/${program}`,
     from: programs.filter((other) => other !== program).map((other) => `./src/${other}`),
-    message: "programs are deployed apart: they meet only in core/messages and core/api.",
+    message: "programs are deployed apart: they share only core/messages and core/api.",
   })),
   {
     target: "./src/gateway",
@@ -39,25 +39,56 @@ const zones = [
   },
 ];
 
+/** Brokers and storages of one kind, as opposed to their ports. `wiring.ts` and tests may import them. */
+const concrete = [
+  "./src/adapters/broker/*-broker/**",
+  "./src/adapters/storage/{open,local,azure}-*.ts",
+];
+const concreteZones = [
+  "./src/!(adapters)/**",
+  "./src/adapters/!(broker|storage)/**",
+  "./src/adapters/{broker/broker,storage/storage}.ts",
+].map((target) => ({
+  target,
+  from: concrete,
+  message: "only a wiring.ts chooses a broker or a storage: other code uses the port.",
+}));
+
 const env = {
   object: "process",
   property: "env",
   message: "the environment is read in config.ts only, so that one place says what can be set.",
 };
-const now = {
-  object: "Date",
-  property: "now",
-  message: "time comes from runtime/clock.ts, so that a test can say what time it is.",
-};
+const clock = "time comes from runtime/clock.ts, so that a test can set it.";
+const now = { object: "Date", property: "now", message: clock };
 const newDate = {
-  selector: "NewExpression[callee.name='Date'][arguments.length=0]",
-  message: now.message,
+  selector: ":matches(NewExpression, CallExpression)[callee.name='Date'][arguments.length=0]",
+  message: clock,
 };
 const random = {
   object: "Math",
   property: "random",
   message: "core is pure: take randomness from an argument.",
 };
+
+/** The beginning of a statement. `UPDATE ${table} SET …` begins with `UPDATE ` alone. */
+const statement = [
+  "SELECT\\s",
+  "WITH\\s+(RECURSIVE\\s+)?[\\w$]+\\s+(AS|\\()",
+  "INSERT\\s+INTO\\s",
+  "UPDATE\\s+(\\S+\\s+(AS\\s+)?(\\S+\\s+)?SET\\s|$)",
+  "DELETE\\s+FROM\\s",
+  "TRUNCATE\\s",
+  "(LISTEN|NOTIFY)\\s",
+  "(CREATE|ALTER|DROP)\\s+(TABLE|INDEX|VIEW|SCHEMA|ROLE|FUNCTION|TRIGGER|TYPE|DATABASE)\\s",
+].join("|");
+const sql = [
+  `Literal[value=/^\\s*(${statement})|\\bdagapp\\.\\w/]`,
+  `TemplateElement[value.raw=/^\\s*(${statement})|\\bdagapp\\.\\w/]`,
+].map((selector) => ({
+  selector,
+  message: "SQL stands in adapters/postgres and in the Postgres broker: write a function there.",
+}));
 
 export default tseslint.config(
   { ignores: ["dist/", "coverage/", "ui/dist/", "bench/peers/"] },
@@ -71,9 +102,9 @@ export default tseslint.config(
       "import/resolver": { node: { extensions: [".ts", ".tsx", ".js"] } },
     },
     rules: {
-      "import/no-restricted-paths": ["error", { zones }],
+      "import/no-restricted-paths": ["error", { zones: [...zones, ...concreteZones] }],
       "no-restricted-properties": ["error", env, now],
-      "no-restricted-syntax": ["error", newDate],
+      "no-restricted-syntax": ["error", newDate, ...sql],
       "no-console": "error",
       "max-lines": ["error", { max: 500, skipBlankLines: true }],
       "@typescript-eslint/consistent-type-imports": "error",
@@ -106,12 +137,34 @@ export default tseslint.config(
     },
   },
   {
-    files: ["src/**/config.ts", "src/adapters/runtime/clock.ts", "ui/src/lib/clock.ts"],
-    rules: { "no-restricted-properties": "off", "no-restricted-syntax": "off" },
+    files: ["src/**/config.ts"],
+    rules: { "no-restricted-properties": ["error", now] },
+  },
+  {
+    files: ["src/adapters/runtime/clock.ts", "ui/src/lib/clock.ts"],
+    rules: {
+      "no-restricted-properties": ["error", env],
+      "no-restricted-syntax": ["error", ...sql],
+    },
+  },
+  {
+    files: ["src/**/wiring.ts"],
+    rules: { "import/no-restricted-paths": ["error", { zones }] },
+  },
+  {
+    files: [
+      "src/adapters/postgres/**/*.ts",
+      "src/adapters/broker/postgres-broker/**/*.ts",
+      // GDAL's SQL over the layers of a file, not the database's.
+      "src/core/vector/survey.ts",
+      "src/worker/handlers/vector/{dissolve,simplify}.ts",
+    ],
+    rules: { "no-restricted-syntax": ["error", newDate] },
   },
   {
     files: ["**/*.test.ts", "test/**/*.ts"],
     rules: {
+      "import/no-restricted-paths": ["error", { zones }],
       "no-restricted-imports": "off",
       "no-restricted-properties": "off",
       "no-restricted-syntax": "off",

@@ -13,7 +13,7 @@ import { startEmbeddedPostgres } from "../dist/adapters/runtime/embedded-postgre
 import { rectangle } from "../dist/core/catalogue/boxes.js";
 import { buildCollection } from "../dist/core/catalogue/collection.js";
 import { buildRasterItem } from "../dist/core/catalogue/raster-item.js";
-import { runSearch } from "../dist/orchestrator/catalogue/search.js";
+import { searchCatalogue } from "../dist/orchestrator/catalogue/search-catalogue.js";
 import { reportFigures } from "./report/platform.js";
 
 const { values: given } = parseArgs({
@@ -128,7 +128,7 @@ async function measureSearches() {
     for (let round = 0; round < rounds; round++) {
       const request = { limit: 10, ...make(round) };
       const begun = performance.now();
-      await runSearch(db, viewer, {
+      await searchCatalogue(db, viewer, {
         ...{ request, given: request, base: "http://localhost", path: "/stac/search" },
         method: "POST",
       });

@@ -1,12 +1,12 @@
 /**
- * `npm run check`: every check at once, two at a time, as each keeps one core busy. What fails is told
- * whole, at the end of its own check; the others are finished all the same.
+ * `npm run check`: runs every check, two at a time, because each keeps one core busy. The output of a
+ * check that fails is printed when that check ends; the others run to their end.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
 /** The longest first. */
-const checks = ["lint", "generated", "types", "format", "unused"];
+const checks = ["lint", "generated", "types", "format", "unused", "folders"];
 const atOnce = 2;
 
 const waiting = [...checks];

@@ -78,7 +78,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     storage: toStorageSettings(value, path.resolve(value.RMHDAG_DATA_DIR)),
     sources: toSourceEnvironment(value),
     taskQueues: value.RMHDAG_TASK_QUEUES,
-    /** Only what templates may read leaves the environment. */
+    /** The variables that templates may read; the rest of the environment is not passed on. */
     templateEnv: Object.fromEntries(
       value.RMHDAG_TEMPLATE_ENV.map((name) => [name, env[name] ?? null]),
     ),

@@ -29,13 +29,11 @@ import { createDiskCache } from "../adapters/tiles/disk-cache.ts";
 import { createLazyRasterServer } from "../adapters/tiles/lazy-raster-server.ts";
 import { contracts } from "../core/api/index.ts";
 import { handlerCatalogue } from "../core/handlers.ts";
-import { takeCallbacks } from "./worker-reports/routes.ts";
 import type { OrchestratorConfig } from "./config.ts";
-import { domainCommands } from "./assets/commands.ts";
-import type { DomainDeps } from "./assets/deps.ts";
-import { createKeyedLock } from "./assets/keyed-lock.ts";
+import type { AssetDeps } from "./assets/deps.ts";
+import { createAssetMutex } from "./assets/deps.ts";
 import { recordEnds, recordStarts } from "./assets/record-ends.ts";
-import { startDomainServices } from "./assets/start-services.ts";
+import { startServices } from "./start-services.ts";
 import { engineMetrics } from "./engine/engine-metrics.ts";
 import { DatabaseClock } from "./engine/database-clock.ts";
 import { createEndWaiters } from "./engine/end-waiters.ts";
@@ -47,7 +45,6 @@ import { startEngine } from "./engine/start-engine.ts";
 import { consumeJobs } from "./jobs/consume-jobs.ts";
 import type { JobDeps } from "./jobs/deps.ts";
 import { makeVerbs } from "./jobs/make-verbs.ts";
-import { createCommands } from "./fleet/command-registry.ts";
 import { createFeatureAnswers } from "./layers/feature-answers.ts";
 import { createLayerAnswers } from "./layers/layer-answers.ts";
 import { createJobStreams } from "./jobs/job-streams.ts";
@@ -152,7 +149,7 @@ export async function startOrchestrator(
     max: 6,
     onConnectionLost,
   });
-  const domain: DomainDeps = {
+  const domain: AssetDeps = {
     db: domainDb,
     engine: deps,
     sources: createSourceResolver({
@@ -165,14 +162,14 @@ export async function startOrchestrator(
       containers: zonesByContainer(config.storage),
     }),
     callbacks: { signingKey: config.callbackSigningKey, jobHosts: config.callbackHosts },
-    turns: createKeyedLock(),
+    mutex: createAssetMutex(),
     wake: () => {
       engine.wake();
     },
   };
-  const services = startDomainServices(
+  const services = startServices(
     {
-      domain,
+      assets: domain,
       delivery: {
         db: domainDb,
         clock: systemClock,
@@ -227,7 +224,7 @@ async function serve(
   parts: {
     /** For reading: its planner is free to choose. */
     readonly db: Database;
-    readonly domain: DomainDeps;
+    readonly domain: AssetDeps;
     readonly storage: Storage;
     readonly access: AccessPolicy;
     readonly compile: Parameters<typeof makeRoutes>[0]["compile"];
@@ -248,7 +245,7 @@ async function serve(
   const features = createFeatureAnswers(db);
   const handlers = makeRoutes({
     db,
-    domain: parts.domain,
+    assets: parts.domain,
     storage: parts.storage,
     layers: createLayerAnswers(
       createLazyRasterServer({
@@ -264,8 +261,7 @@ async function serve(
     graphs,
     streams: parts.streams,
     compile: parts.compile,
-    callbacks: takeCallbacks({ db, broker }),
-    commands: createCommands(domainCommands(parts.domain)),
+    callbacks: parts.domain.callbacks,
     schema: {
       migrate: () => migrate(url),
       rebuild: config.allowRebuild ? () => rebuildSchema(url) : undefined,

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { waitFor } from "../../test/support/wait.ts";
 import type { Delivery, Settled } from "../adapters/broker/broker.ts";
 import { createLogger } from "../adapters/runtime/logger.ts";
-import { callbackContracts } from "../core/api/callbacks.ts";
+import { workerReportContracts } from "../core/api/worker-reports.ts";
 import type { TaskMessage } from "../core/messages.ts";
 import { createHttpReporter } from "./http-reporter.ts";
 import type { Reporter, RunningTask } from "./reporter.ts";
@@ -103,7 +103,7 @@ it("posts results together, as the contract says, and completes their messages a
     url: "/api/v1/callbacks/task-result",
     token: "Bearer secret",
   });
-  expect(callbackContracts[0].body.parse(received[0]?.body).results).toEqual([
+  expect(workerReportContracts[0].body.parse(received[0]?.body).results).toEqual([
     {
       task_id: "a",
       job_id: "job",
@@ -149,7 +149,7 @@ it("says `lost` for a task that is no longer its own, and drops the message", as
 
 it("saves and loads checkpoints, and knows when the attempt is stale", async () => {
   expect(await reporter.saveCheckpoint(task("a"), "tiles", '{"n":3}')).toBe("ok");
-  expect(callbackContracts[2].body.parse(received[0]?.body)).toMatchObject({
+  expect(workerReportContracts[2].body.parse(received[0]?.body)).toMatchObject({
     task_id: "a",
     phase: "tiles",
     data: { n: 3 },
@@ -168,7 +168,7 @@ it("tells the newest progress of a task and no more", async () => {
   const one = task("a");
   for (const percent of [10, 20, 30]) reporter.progress(one, percent, `at ${percent}`);
   await waitFor(() => received.length > 0, { what: "the progress" });
-  expect(received.map(({ body }) => callbackContracts[1].body.parse(body))).toEqual([
+  expect(received.map(({ body }) => workerReportContracts[1].body.parse(body))).toEqual([
     { task_id: "a", job_id: "job", node_id: "node", percent: 30, message: "at 30" },
   ]);
 });

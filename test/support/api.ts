@@ -13,18 +13,16 @@ import { createRasterServer } from "../../src/adapters/tiles/raster-server.ts";
 import { contracts } from "../../src/core/api/index.ts";
 import { handlerCatalogue } from "../../src/core/handlers.ts";
 import { jobQueue, taskQueues } from "../../src/core/queues.ts";
-import { createCommands } from "../../src/orchestrator/fleet/command-registry.ts";
-import type { RouteDeps } from "../../src/orchestrator/route-deps.ts";
 import type { JobStreams } from "../../src/orchestrator/jobs/job-streams.ts";
 import { createJobStreams } from "../../src/orchestrator/jobs/job-streams.ts";
 import { createFeatureAnswers } from "../../src/orchestrator/layers/feature-answers.ts";
 import { createLayerAnswers } from "../../src/orchestrator/layers/layer-answers.ts";
+import type { RouteDeps } from "../../src/orchestrator/routes.ts";
 import { makeRoutes } from "../../src/orchestrator/routes.ts";
 import { createClient } from "../../src/core/api/client.ts";
 import type { Client } from "../../src/core/api/client.ts";
 import { makeVerbs } from "../../src/orchestrator/jobs/make-verbs.ts";
-import { domainCommands } from "../../src/orchestrator/assets/commands.ts";
-import type { DomainDeps } from "../../src/orchestrator/assets/deps.ts";
+import type { AssetDeps } from "../../src/orchestrator/assets/deps.ts";
 import { makeDomain } from "./domain.ts";
 import type { Storage } from "../../src/adapters/storage/storage.ts";
 import { createTestDatabase } from "./database.ts";
@@ -49,7 +47,7 @@ export interface TestApi {
 /** The whole API on a test database. What belongs to the engine is given by the test. */
 async function startApi(
   { db, url }: TestDatabase,
-  given: Pick<RouteDeps, "verbs" | "broker" | "storage" | "domain"> & Partial<RouteDeps>,
+  given: Pick<RouteDeps, "verbs" | "broker" | "storage" | "assets"> & Partial<RouteDeps>,
 ): Promise<TestApi> {
   const logged: string[] = [];
   const write = (fields: object, message: string) => {
@@ -89,15 +87,7 @@ async function startApi(
       ),
       features: createFeatureAnswers(db),
       compile: { handlers: handlerCatalogue, queues: new Set(taskQueues), env: new Set() },
-      callbacks: {
-        reportResults: async ({ body }) => ({
-          accepted: body.results.map(({ task_id }) => task_id),
-          lost: [],
-        }),
-        reportProgress: async () => ({ accepted: true }),
-        saveCheckpoint: async () => ({ seq: 1 }),
-      },
-      commands: createCommands(domainCommands(given.domain)),
+      callbacks: given.assets.callbacks,
       schema: { migrate: () => migrate(url) },
       access,
       version: "1.2.3",
@@ -142,7 +132,7 @@ export interface ApiTest {
   readonly curator: Client;
   readonly reader: Client;
   readonly storage: Storage;
-  readonly domain: DomainDeps;
+  readonly domain: AssetDeps;
   /** Another server on the same database and engine. */
   another(given?: Partial<RouteDeps>): Promise<TestApi>;
   close(): Promise<void>;
@@ -159,7 +149,7 @@ export async function openApiTest(workflowFolder = "workflows"): Promise<ApiTest
   const storage = createLocalStorage(engine.folder);
   const domain = makeDomain(database, engine, storage);
   const another = (given: Partial<RouteDeps> = {}) =>
-    startApi(database, { verbs, broker, storage, domain, ...given });
+    startApi(database, { verbs, broker, storage, assets: domain, ...given });
   const api = await another();
   const { url: baseUrl } = await api.server.listen({ host: "127.0.0.1", port: 0 });
   return {

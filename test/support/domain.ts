@@ -4,8 +4,8 @@ import path from "node:path";
 import { openDatabase } from "../../src/adapters/postgres/database.ts";
 import { createSourceResolver } from "../../src/adapters/storage/resolve-source.ts";
 import type { Storage } from "../../src/adapters/storage/storage.ts";
-import type { DomainDeps } from "../../src/orchestrator/assets/deps.ts";
-import { createKeyedLock } from "../../src/orchestrator/assets/keyed-lock.ts";
+import type { AssetDeps } from "../../src/orchestrator/assets/deps.ts";
+import { createAssetMutex } from "../../src/orchestrator/assets/deps.ts";
 import type { TestDatabase } from "./database.ts";
 import type { TestEngine } from "./engine.ts";
 
@@ -16,7 +16,7 @@ export function makeDomain(
   database: Pick<TestDatabase, "url">,
   engine: TestEngine,
   storage: Storage,
-): DomainDeps {
+): AssetDeps {
   return {
     db: openDatabase({ url: database.url, applicationName: "test domain", max: 4 }),
     engine: engine.deps,
@@ -30,7 +30,7 @@ export function makeDomain(
       mounts: [],
     }),
     callbacks: { signingKey, jobHosts: ["hooks.example.org"] },
-    turns: createKeyedLock(),
+    mutex: createAssetMutex(),
     wake: () => undefined,
   };
 }

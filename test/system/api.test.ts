@@ -240,7 +240,7 @@ describe("callbacks", () => {
     const body = { ...task, percent: 5 };
     await expect(client.reportProgress({ body })).rejects.toMatchObject(refusal("FORBIDDEN", 403));
     const worker = createClient({ baseUrl: test.baseUrl, token: tokens.worker, fetch });
-    expect(await worker.reportProgress({ body })).toEqual({ accepted: true });
+    expect(await worker.reportProgress({ body })).toEqual({ accepted: false });
     await expect(worker.listJobs()).rejects.toMatchObject(refusal("FORBIDDEN", 403));
   });
 });

@@ -21,6 +21,21 @@ export function decodeCursor<Schema extends z.ZodType>(
   ]);
 }
 
+/**
+ * For `.catch` of a query that compares with a token: a token that decodes but does not belong to this
+ * list has values of the wrong type, and the database refuses them (class 22, data exception).
+ */
+export function refuseBadToken(token: string | undefined): (error: unknown) => never {
+  return (error) => {
+    const { code } = error as { code?: unknown };
+    const isData = typeof code === "string" && code.startsWith("22");
+    if (token === undefined || !isData) throw error;
+    throw new Problem("BAD_REQUEST", "The token is not one of this list.", [
+      { pointer: "/query/token", code: "CURSOR", message: "must be of a `next` link of this list" },
+    ]);
+  };
+}
+
 function tryParse(text: string): unknown {
   try {
     return JSON.parse(text);

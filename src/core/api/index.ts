@@ -1,7 +1,7 @@
 import { assetFeatureContracts, assetLayerContracts } from "./asset-layers.ts";
 import { assetContracts } from "./assets.ts";
 import { bootstrapContracts } from "./bootstrap.ts";
-import { callbackContracts, checkpointContracts } from "./callbacks.ts";
+import { workerReportContracts } from "./worker-reports.ts";
 import { commandContracts } from "./commands.ts";
 import { deliveryContracts } from "./deliveries.ts";
 import { itemFeatureContracts } from "./features.ts";
@@ -32,8 +32,7 @@ export const contracts = [
   ...fleetContracts,
   ...itemFeatureContracts,
   ...metricContracts,
-  ...callbackContracts,
-  ...checkpointContracts,
+  ...workerReportContracts,
   ...commandContracts,
   ...stacContracts,
   ...itemLayerContracts,

@@ -1,4 +1,4 @@
-/** When a callback is tried again, and how it is signed. */
+/** When a callback is tried again. */
 
 export const mostAttempts = 10;
 
@@ -15,14 +15,4 @@ export const failuresToOpen = 5;
 export function openSeconds(failures: number): number | undefined {
   if (failures < failuresToOpen) return undefined;
   return Math.min(900, 30 * 2 ** (failures - failuresToOpen));
-}
-
-/** What is signed: without the time in it an old message could be sent again for ever. */
-export function signedText(timestamp: number, body: string): string {
-  return `${timestamp}.${body}`;
-}
-
-/** One `v1` for each secret that is good now: while a platform changes its secret, two. */
-export function signatureHeader(timestamp: number, signatures: readonly string[]): string {
-  return [`t=${timestamp}`, ...signatures.map((each) => `v1=${each}`)].join(",");
 }

@@ -1,5 +1,6 @@
 import type { AssetSummary, AssetVersion } from "../api/asset-schemas.ts";
 import { Problem } from "../errors.ts";
+import type { ClearanceState } from "../model/asset.ts";
 
 /** Who asks. Nobody in particular may see what is public. */
 export interface Viewer {
@@ -24,7 +25,7 @@ export function servedVersion(
   wanted: WantedVersion,
   viewer: Viewer,
 ): AssetVersion | Problem {
-  if (asset !== undefined && isVisible(asset, viewer)) {
+  if (asset !== undefined && clearancesVisibleTo(viewer).includes(asset.clearance_state)) {
     const version = choose(asset, versions, wanted);
     if (version !== undefined && version.served_revision !== null) return version;
   }
@@ -69,13 +70,10 @@ function choose(
   return approved.find(({ version_ordinal }) => version_ordinal === wanted);
 }
 
-function isVisible({ clearance_state }: AssetSummary, viewer: Viewer): boolean {
-  switch (clearance_state) {
-    case "public":
-      return true;
-    case "ouo":
-      return viewer.reads;
-    case "uncleared":
-      return false;
-  }
+/**
+ * The clearances of assets that a viewer may see. `servedVersion` and the condition of the catalogue's
+ * queries both ask here.
+ */
+export function clearancesVisibleTo({ reads }: Viewer): readonly ClearanceState[] {
+  return reads ? ["ouo", "public"] : ["public"];
 }

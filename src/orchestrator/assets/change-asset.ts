@@ -9,10 +9,12 @@ import type { AssetSummary, AssetVersion } from "../../core/api/asset-schemas.ts
 import { Problem } from "../../core/errors.ts";
 import type { AssetEventType } from "../../core/model/asset.ts";
 import type { JsonObject } from "../../core/model/json.ts";
-import type { Act, DomainDeps } from "./deps.ts";
+import type { AuditContext } from "../audit-context.ts";
+import { refuseStale } from "../audit-context.ts";
+import type { AssetDeps } from "./deps.ts";
 
-/** An asset in the hands of one transaction. */
-export interface HeldAsset {
+/** An asset whose row this transaction has locked. */
+export interface LockedAsset {
   readonly tx: Transaction;
   readonly asset: AssetSummary;
   readonly versions: readonly AssetVersion[];
@@ -20,41 +22,36 @@ export interface HeldAsset {
 }
 
 export interface ChangeOptions {
-  /** A job that the change will stop: the engine locks jobs before assets, and so must we. */
+  /** Locks jobs that the change stops. The engine locks jobs before assets, and so must a verb. */
   readonly lockFirst?: (tx: Transaction) => Promise<unknown>;
 }
 
-/** Lock, compare with what the caller saw, change, count the change: all in one transaction. */
+/**
+ * Changes an asset in one transaction: locks its row, compares it with the state that the caller had
+ * read, runs `change`, and counts the row version up.
+ */
 export async function changeAsset(
-  deps: DomainDeps,
+  deps: AssetDeps,
   assetId: string,
-  act: Act,
-  change: (held: HeldAsset) => Promise<void> | void,
+  audit: AuditContext,
+  change: (locked: LockedAsset) => Promise<void> | void,
   options: ChangeOptions = {},
 ): Promise<void> {
-  await deps.turns(assetId, () =>
+  await deps.mutex(assetId, () =>
     deps.db.transaction(async (tx) => {
       await options.lockFirst?.(tx);
       const asset = await lockAsset(tx, assetId);
       if (asset === undefined) throw assetMissing(assetId);
-      refuseStale(asset.row_version, act.ifMatch);
+      refuseStale(asset.row_version, audit.ifMatch);
       const versions = await readVersions(tx, assetId);
-      const record: HeldAsset["record"] = (event_type, version_ordinal, event_data) => {
-        const { actor, via } = act;
+      const record: LockedAsset["record"] = (event_type, version_ordinal, event_data) => {
+        const { actor, via } = audit;
         const event = { asset_id: assetId, version_ordinal, event_type, actor, via, event_data };
         recordAssetEvent(tx, event);
       };
       await change({ tx, asset, versions, record });
       touchAsset(tx, assetId);
     }),
-  );
-}
-
-export function refuseStale(rowVersion: number, ifMatch: number | undefined): void {
-  if (ifMatch === undefined || ifMatch === rowVersion) return;
-  throw new Problem(
-    "EDIT_CONFLICT",
-    `It was changed meanwhile: you saw "${ifMatch}", it is "${rowVersion}". Read it again.`,
   );
 }
 
@@ -68,6 +65,6 @@ export function assetMissing(assetId: string): Problem {
   return new Problem("ASSET_NOT_FOUND", `There is no asset "${assetId}".`);
 }
 
-export function demand(refusal: Problem | undefined): void {
+export function throwRefusal(refusal: Problem | undefined): void {
   if (refusal !== undefined) throw refusal;
 }

@@ -1,5 +1,4 @@
 import { KnownError } from "../../adapters/runtime/known-error.ts";
-import { callbackProblem } from "../../core/domain/callback-host.ts";
 import type { BlobInput } from "../../core/domain/preflight.ts";
 import { preflight } from "../../core/domain/preflight.ts";
 import { isForPlatforms } from "../../core/domain/for-platforms.ts";
@@ -8,23 +7,26 @@ import type { ProblemItem } from "../../core/errors.ts";
 import { Problem } from "../../core/errors.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import type { Platform } from "../../core/model/platform.ts";
-import type { DomainDeps } from "./deps.ts";
-import { domainInputs, reservedInputs } from "./domain-inputs.ts";
+import { checkCallbackUrl } from "../partner-callbacks/check-callback-url.ts";
+import type { AssetDeps } from "./deps.ts";
+import { reservedInputs, versionInputs } from "./version-inputs.ts";
 
-export interface Checked {
+export interface Work {
   readonly workflow_id: string;
   readonly inputs: JsonObject;
   readonly callback_url?: string | undefined;
 }
 
-/** Everything that is wrong with what is to be processed, found before anything is written. */
+/** Finds everything that is wrong with a submission before anything is written. */
 export async function checkWork(
-  deps: Pick<DomainDeps, "engine" | "sources" | "callbacks">,
+  deps: Pick<AssetDeps, "engine" | "sources" | "callbacks">,
   platform: Platform,
-  { workflow_id, inputs, callback_url }: Checked,
+  { workflow_id, inputs, callback_url }: Work,
 ): Promise<ProblemItem[]> {
   const findings =
-    callback_url === undefined ? [] : checkCallback(deps, platform.callback_hosts, callback_url);
+    callback_url === undefined
+      ? []
+      : checkCallbackUrl(deps.callbacks, platform.callback_hosts, callback_url);
   try {
     const { definition } = await deps.engine.workflows.current(workflow_id);
     if (!isForPlatforms(definition)) {
@@ -33,13 +35,18 @@ export async function checkWork(
     }
     findings.push(...reservedInputs(definition, inputs));
     const placeholder = {
-      ...{ asset_id: "0".repeat(32), version_ordinal: 0, version_label: "-", revision: 1 },
-      ...{ request_id: "-", platform_id: platform.platform_id, platform_refs: {} },
+      asset_id: "0".repeat(32),
+      version_ordinal: 0,
+      version_label: "-",
+      revision: 1,
+      request_id: "-",
+      platform_id: platform.platform_id,
+      platform_refs: {},
     };
-    const found = preflight(definition, { ...inputs, ...domainInputs(definition, placeholder) });
+    const found = preflight(definition, { ...inputs, ...versionInputs(definition, placeholder) });
     findings.push(...found.findings);
-    const looked = found.blobs.map((blob) => checkBlob(deps, platform, blob));
-    findings.push(...(await Promise.all(looked)).flat());
+    const ofBlobs = found.blobs.map((blob) => checkBlob(deps, platform, blob));
+    findings.push(...(await Promise.all(ofBlobs)).flat());
   } catch (error) {
     if (!(error instanceof Problem) || error.status >= 500) throw error;
     const { code, message, items } = error;
@@ -48,35 +55,20 @@ export async function checkWork(
   return findings;
 }
 
-/** `hosts` are the platform's, or those of jobs that no platform asked for. */
-export function checkCallback(
-  { callbacks }: Pick<DomainDeps, "callbacks">,
-  hosts: readonly string[],
-  url: string,
-): ProblemItem[] {
-  const pointer = "/callback_url";
-  if (callbacks.signingKey === undefined) {
-    const message = "callbacks are switched off here: no CALLBACK_SIGNING_KEY is configured";
-    return [{ pointer, code: "CALLBACKS_OFF", message }];
-  }
-  const message = callbackProblem(new URL(url), hosts);
-  return message === undefined ? [] : [{ pointer, code: "CALLBACK_URL", message }];
-}
-
-/** Wherever it lies, it is looked for there: in storage, at a server, on a mount, in an archive. */
+/** Looks for the file where its path points: in storage, at a server, on a mount, in an archive. */
 async function checkBlob(
-  { sources }: Pick<DomainDeps, "sources">,
+  { sources }: Pick<AssetDeps, "sources">,
   { source_prefixes }: Platform,
   { pointer, blob_path, container }: BlobInput,
 ): Promise<ProblemItem[]> {
   try {
     const source = await sources.resolve(blob_path, container);
-    // Before it is looked for: what is there must not be felt for either.
+    // Before the file is looked for, so that the answer does not reveal whether it exists.
     if (!isBelow(source.display, source_prefixes)) {
       const message = `must lie below ${source_prefixes.join(" or ")}`;
       return [{ pointer, code: "BLOB_OUTSIDE", message }];
     }
-    // Results are ours: a reference into them would show one platform what another's job made.
+    // A reference into the results would show one platform the outputs of another.
     if (placeOf(source.display).startsWith("results/")) {
       return [{ pointer, code: "BLOB_PATH", message: "must not lie among the results of jobs" }];
     }

@@ -1,34 +1,38 @@
 import type { Database } from "../../adapters/postgres/database.ts";
 import type { SourceResolver } from "../../adapters/storage/resolve-source.ts";
 import type { JobDeps } from "../jobs/deps.ts";
-import type { KeyedLock } from "./keyed-lock.ts";
+import type { CallbackSettings } from "../partner-callbacks/check-callback-url.ts";
 
-/** What the domain's verbs use. */
-export interface DomainDeps {
-  /** Not the engine's: who waits for an asset's lock here must not keep a tick from its connection. */
+/** What the verbs of assets use. */
+export interface AssetDeps {
+  /** A pool of its own: a verb that waits for the lock of an asset must not keep a tick waiting. */
   readonly db: Database;
   readonly engine: JobDeps;
-  /** Where inputs that name a file are looked for. */
+  /** Finds the files that inputs name. */
   readonly sources: SourceResolver;
   readonly callbacks: CallbackSettings;
-  /** One at a time for each asset in this process, before the database's lock is asked for. */
-  readonly turns: KeyedLock;
+  readonly mutex: AssetMutex;
+  /** Starts a tick of the engine. */
   readonly wake: () => void;
 }
 
-export interface CallbackSettings {
-  /** Secrets are derived from it; without it nothing can be signed, so nothing is sent. */
-  readonly signingKey: string | undefined;
-  /** Where callbacks of jobs may go that no platform asked for: a platform has a list of its own. */
-  readonly jobHosts: readonly string[];
-}
+/** Runs the work for one asset one after the other in this process. */
+export type AssetMutex = <T>(assetId: string, work: () => Promise<T>) => Promise<T>;
 
-/** Who changes something, and on which state. */
-export interface Act {
-  /** Whom the caller acts for. */
-  readonly actor: string;
-  /** Whose token it is. */
-  readonly via: string;
-  /** The row version that the change was decided on. */
-  readonly ifMatch?: number | undefined;
+/**
+ * Two hundred submissions of one asset would each hold a connection while they wait for the lock of
+ * one row. Within a process they wait here instead; between processes the row lock decides.
+ */
+export function createAssetMutex(): AssetMutex {
+  const last = new Map<string, Promise<unknown>>();
+  return async (assetId, work) => {
+    const before = last.get(assetId) ?? Promise.resolve();
+    const mine = before.then(work, work);
+    last.set(assetId, mine);
+    try {
+      return await mine;
+    } finally {
+      if (last.get(assetId) === mine) last.delete(assetId);
+    }
+  };
 }

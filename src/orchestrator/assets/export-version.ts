@@ -1,21 +1,72 @@
+import { findExportsToChange } from "../../adapters/postgres/queries/exports.ts";
 import { supersedeJobs } from "../../adapters/postgres/repositories/requests.ts";
+import { setExport } from "../../adapters/postgres/repositories/versions.ts";
+import type { AssetVersion } from "../../core/api/asset-schemas.ts";
 import { Problem } from "../../core/errors.ts";
+import type { AuditContext } from "../audit-context.ts";
+import type { LockedAsset } from "./change-asset.ts";
 import { changeAsset, versionOf } from "./change-asset.ts";
-import type { Act, DomainDeps } from "./deps.ts";
-import { startExport } from "./start-export.ts";
+import type { AssetDeps } from "./deps.ts";
+import { startJob } from "./start-job.ts";
 
-/** For an export that failed: the one before makes room. */
+/**
+ * Starts the job that copies a public version to the external zone, once for each revision: a unique
+ * index refuses a second job for the same revision.
+ */
+export async function startExport(
+  deps: AssetDeps,
+  locked: LockedAsset,
+  version: AssetVersion,
+  by: string,
+): Promise<void> {
+  const { asset_id, version_ordinal, revision, blob_path } = version;
+  // A version with a table has no file to copy: the table is served from here, also to the public.
+  if (blob_path === null) return;
+  supersedeJobs(locked.tx, version, ["withdraw"]);
+  const job_id = await startJob(deps, locked, version, {
+    workflow_id: "adf_export",
+    inputs: { asset_id, version_ordinal, revision, blob_path },
+    purpose: "export",
+    submitted_by: by.slice(0, 64),
+  });
+  if (job_id === undefined) return;
+  setExport(locked.tx, version, { state: "running", job_id });
+  locked.record("export_started", version_ordinal, { job_id, revision });
+}
+
+/** Starts the job that removes a version from the external zone, if it was copied there. */
+export async function withdrawExport(
+  deps: AssetDeps,
+  locked: LockedAsset,
+  version: AssetVersion,
+  by: string,
+): Promise<void> {
+  const { version_ordinal, revision, external_blob_path } = version;
+  if (version.export_state !== "completed" || external_blob_path === null) return;
+  supersedeJobs(locked.tx, version, ["export"]);
+  const job_id = await startJob(deps, locked, version, {
+    workflow_id: "adf_withdraw",
+    inputs: { external_blob_path },
+    purpose: "withdraw",
+    submitted_by: by.slice(0, 64),
+  });
+  if (job_id !== undefined) {
+    locked.record("export_withdrawn", version_ordinal, { job_id, revision, state: "started" });
+  }
+}
+
+/** Exports a version on request, after an export that failed. */
 export function exportVersion(
-  deps: DomainDeps,
+  deps: AssetDeps,
   assetId: string,
   ordinal: number,
-  act: Act,
+  audit: AuditContext,
 ): Promise<void> {
-  return changeAsset(deps, assetId, act, async (held) => {
-    const version = versionOf(held.versions, ordinal);
+  return changeAsset(deps, assetId, audit, async (locked) => {
+    const version = versionOf(locked.versions, ordinal);
     const { approval_state, deleted_at, export_state, blob_path } = version;
     const why =
-      held.asset.clearance_state !== "public"
+      locked.asset.clearance_state !== "public"
         ? "its asset is not public"
         : approval_state !== "approved" || deleted_at !== null
           ? "it is not approved"
@@ -27,7 +78,31 @@ export function exportVersion(
     if (why !== undefined) {
       throw new Problem("TRANSITION_REFUSED", `Version ${ordinal} cannot be exported: ${why}.`);
     }
-    supersedeJobs(held.tx, version, ["export"]);
-    await startExport(deps, held, version, act.actor);
+    supersedeJobs(locked.tx, version, ["export"]);
+    await startExport(deps, locked, version, audit.actor);
   });
+}
+
+const reconciler = { actor: "orchestrator", via: "exports" };
+
+/**
+ * Brings the external zone up to date: what is public belongs there and nothing else does. Verbs do
+ * so at once; this finds the rest, such as a public version that was reprocessed, or an export that
+ * ended after its version had been withdrawn.
+ */
+export async function reconcileExports(deps: AssetDeps): Promise<number> {
+  const found = await findExportsToChange(deps.db, 100);
+  for (const { asset_id, version_ordinal } of found) {
+    await changeAsset(deps, asset_id, reconciler, async (locked) => {
+      const version = locked.versions.find((each) => each.version_ordinal === version_ordinal);
+      if (version === undefined) return;
+      const isPublic =
+        locked.asset.clearance_state === "public" &&
+        version.approval_state === "approved" &&
+        version.deleted_at === null;
+      if (isPublic) await startExport(deps, locked, version, reconciler.actor);
+      else await withdrawExport(deps, locked, version, reconciler.actor);
+    });
+  }
+  return found.length;
 }

@@ -55,8 +55,11 @@ describe("the label of a version", () => {
     const submit = (version_label: string) =>
       test.operator.submitAsset({
         body: {
-          ...{ platform_id: "ddh", platform_refs: { dataset_id: "labels", resource_id: "r" } },
-          ...{ version_label, workflow_id: "etl_test", inputs: { blob_path: "a.tif" } },
+          platform_id: "ddh",
+          platform_refs: { dataset_id: "labels", resource_id: "r" },
+          version_label,
+          workflow_id: "etl_test",
+          inputs: { blob_path: "a.tif" },
         },
       });
     // Descending numbers, no number, the same twice, something that looks like a deletion.

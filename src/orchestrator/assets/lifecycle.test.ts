@@ -3,7 +3,7 @@ import type { ApiTest } from "../../../test/support/api.ts";
 import { openApiTest } from "../../../test/support/api.ts";
 import { makeWorkflowFolder } from "../../../test/support/domain.ts";
 import type { JsonObject } from "../../core/model/json.ts";
-import { startExports } from "./start-exports.ts";
+import { reconcileExports } from "./export-version.ts";
 
 let test: ApiTest;
 let folder: Awaited<ReturnType<typeof makeWorkflowFolder>>;
@@ -146,7 +146,7 @@ describe("a submission", () => {
     await expect(approve(asset_id, 0)).rejects.toMatchObject({ code: "VERSION_NOT_PROCESSED" });
   });
 
-  it("is told everything that is wrong at once, and creates nothing", async () => {
+  it("is answered with everything that is wrong at once, and creates nothing", async () => {
     const count = async () =>
       (await test.database.db.query<{ n: number }>("SELECT count(*) AS n FROM dagapp.dag_jobs"))
         .rows[0]?.n;
@@ -399,12 +399,12 @@ describe("public clearance", () => {
     expect(version).toMatchObject({ export_state: "running", external_blob_path: null });
     const job = await test.reader.getJob({ params: { job_id: version!.export_job_id! } });
     expect(job).toMatchObject({ workflow_id: "adf_export", correlation_id: request_id });
-    // Nobody can start it a second time, not even by asking for it.
+    // A second export of the same revision is refused, also on request.
     const params = { asset_id, version_ordinal: 0 };
     await expect(test.operator.exportVersion({ params })).rejects.toMatchObject({
       code: "TRANSITION_REFUSED",
     });
-    await startExports(test.domain);
+    await reconcileExports(test.domain);
     const jobs = await test.reader.listJobs({ query: { correlation_id: request_id } });
     expect(jobs.items.map(({ workflow_id }) => workflow_id).sort()).toEqual([
       "adf_export",
@@ -446,7 +446,7 @@ describe("public clearance", () => {
     const params = { asset_id, version_ordinal: 0 };
     const again = await test.operator.reprocessVersion({ params });
     await work(again.job_id, { ...outputs, blob_path: "silver/birds-r2.tif" });
-    await startExports(test.domain);
+    await reconcileExports(test.domain);
     const [version] = (await getAsset(asset_id)).versions;
     const job = await test.reader.getJob({ params: { job_id: version!.export_job_id! } });
     expect(job.input_params).toMatchObject({ revision: 2, blob_path: "silver/birds-r2.tif" });
@@ -487,10 +487,10 @@ describe("the audit trail", () => {
     const made = await processed();
     const params = { asset_id: made.asset_id, version_ordinal: 0 };
     await test.curator.approveVersion({ params, body: { clearance: "ouo", actor: "ann" } });
-    const told = (await events(made.asset_id)).map(
+    const recorded = (await events(made.asset_id)).map(
       ({ event_type, actor, via }) => `${event_type} ${actor} ${via}`,
     );
-    expect(told).toEqual([
+    expect(recorded).toEqual([
       "asset_created partner operator",
       "version_submitted partner operator",
       "processing_completed orchestrator engine",

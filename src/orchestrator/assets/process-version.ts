@@ -4,10 +4,11 @@ import { Problem } from "../../core/errors.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import type { Platform } from "../../core/model/platform.ts";
 import type { RequestKind } from "../../core/model/request.ts";
-import { prepareJob, createJobs } from "../jobs/submit-jobs.ts";
-import type { HeldAsset } from "./change-asset.ts";
-import type { Act, DomainDeps } from "./deps.ts";
-import { domainInputs } from "./domain-inputs.ts";
+import type { AuditContext } from "../audit-context.ts";
+import { createJobs, prepareJob } from "../jobs/submit-jobs.ts";
+import type { LockedAsset } from "./change-asset.ts";
+import type { AssetDeps } from "./deps.ts";
+import { versionInputs } from "./version-inputs.ts";
 
 export interface Processing {
   readonly asset_id: string;
@@ -21,7 +22,7 @@ export interface Processing {
   readonly inputs: JsonObject;
   readonly identity: JsonObject;
   readonly body_hash: string;
-  readonly act: Act;
+  readonly audit: AuditContext;
   readonly options: {
     readonly submitted_by?: string | undefined;
     readonly idempotency_key?: string | undefined;
@@ -30,34 +31,44 @@ export interface Processing {
   };
 }
 
-/** The request and the job of a revision, in the transaction that made the revision. */
+/** Creates the request and the job of a revision, in the transaction that created the revision. */
 export async function processVersion(
-  deps: DomainDeps,
-  { tx }: Pick<HeldAsset, "tx">,
+  deps: AssetDeps,
+  { tx }: Pick<LockedAsset, "tx">,
   { platform_id }: Platform,
   work: Processing,
 ): Promise<Accepted> {
   const { asset_id, version_ordinal, revision, request_id, job_id, label, workflow_id } = work;
-  const { options, act, inputs, kind, body_hash } = work;
-  const submitted_by = options.submitted_by ?? act.actor;
+  const { options, audit, inputs, kind, body_hash } = work;
+  const submitted_by = options.submitted_by ?? audit.actor;
+  const key = { asset_id, version_ordinal, revision };
   const { definition } = await deps.engine.workflows.current(workflow_id);
-  const ours = domainInputs(definition, {
-    ...{ asset_id, version_ordinal, revision, request_id, platform_id },
-    ...{ version_label: label, platform_refs: work.identity },
+  const reserved = versionInputs(definition, {
+    ...key,
+    request_id,
+    platform_id,
+    version_label: label,
+    platform_refs: work.identity,
   });
   const prepared = await prepareJob(deps.engine, {
     workflow_id,
-    inputs: { ...inputs, ...ours },
+    inputs: { ...inputs, ...reserved },
     priority: options.priority,
     correlation_id: request_id,
     submitted_by: submitted_by.slice(0, 64),
   });
-  const key = { asset_id, version_ordinal, revision };
   const job = { ...prepared.job, job_id };
-  // Sent together. The first that fails rejects with the reason, the others with its consequence.
+  // Sent in one round trip. If one fails, the others reject too, and the first error is the reason.
   const [submitted_at, , answers] = await Promise.all([
     insertRequest(tx, {
-      ...{ ...key, request_id, platform_id, kind, workflow_id, inputs, body_hash, submitted_by },
+      ...key,
+      request_id,
+      platform_id,
+      kind,
+      workflow_id,
+      inputs,
+      body_hash,
+      submitted_by,
       idempotency_key: options.idempotency_key ?? null,
       callback_url: options.callback_url ?? null,
       priority: options.priority,
@@ -71,8 +82,15 @@ export async function processVersion(
     throw answer ?? new Problem("INTERNAL", "The job could not be created.");
   }
   return {
-    ...{ request_id, platform_id, ...key, version_label: label, workflow_id, job_id },
-    // A job may end in its first evaluation, but then its request is answered by the next question.
-    ...{ status: "pending", submitted_at, created: true },
+    ...key,
+    request_id,
+    platform_id,
+    version_label: label,
+    workflow_id,
+    job_id,
+    // Even if the job ended in its first evaluation: then the next read of the request says so.
+    status: "pending",
+    submitted_at,
+    created: true,
   };
 }

@@ -26,11 +26,12 @@ export function recordStarts(tx: Transaction, jobIds: readonly string[]): void {
 }
 
 /**
- * In the transaction that ends the jobs: what the versions they worked for have become, what the
- * requests are answered with, and the callbacks. Either all of it is known, or the job still runs.
+ * Writes what follows from the end of jobs into the transaction that ends them: the state of their
+ * versions, the answers to their requests, and their callbacks. So either all of it is stored, or the
+ * job still runs.
  */
 export async function recordEnds(tx: Transaction, ended: readonly EndedJob[]): Promise<void> {
-  for (const end of ended) tellCaller(tx, end);
+  for (const end of ended) queueJobCallback(tx, end);
   const ids = ended.filter((end) => end.correlation_id !== null).map(({ job_id }) => job_id);
   if (ids.length === 0) return;
   // One round trip: the links are read under the locks on their assets.
@@ -82,7 +83,7 @@ function endOfProcessing(tx: Transaction, link: EndedLink, end: EndedJob): void 
     error,
   });
   record(tx, link, end.status === "completed" ? "processing_completed" : "processing_failed", end);
-  tell(tx, link, end, `processing.${end.status}`, {
+  queueVersionCallback(tx, link, end, `processing.${end.status}`, {
     result: end.status === "completed" ? shown : null,
     error,
   });
@@ -94,12 +95,15 @@ function endOfExport(tx: Transaction, link: EndedLink, end: EndedJob): void {
     const { revision } = link;
     setExport(tx, link, { state: "completed", revision, external_blob_path, adf_run_id });
     record(tx, link, "export_completed", end);
-    tell(tx, link, end, "export.completed", { result: { external_blob_path }, error: null });
+    queueVersionCallback(tx, link, end, "export.completed", {
+      result: { external_blob_path },
+      error: null,
+    });
     return;
   }
   setExport(tx, link, { state: "failed" });
   record(tx, link, "export_failed", end);
-  tell(tx, link, end, "export.failed", { result: null, error: errorOf(link, end) });
+  queueVersionCallback(tx, link, end, "export.failed", { result: null, error: errorOf(link, end) });
 }
 
 function record(tx: Transaction, link: EndedLink, type: AssetEventType, end: EndedJob): void {
@@ -117,7 +121,7 @@ function record(tx: Transaction, link: EndedLink, type: AssetEventType, end: End
   });
 }
 
-function tell(
+function queueVersionCallback(
   tx: Transaction,
   link: EndedLink,
   end: EndedJob,
@@ -125,34 +129,45 @@ function tell(
   outcome: { readonly result: JsonObject | null; readonly error: JsonObject | null },
 ): void {
   const { request_id, platform_id, asset_id, version_ordinal, version_label, revision } = link;
-  send(tx, link.callback_url, { platform_id, request_id }, type, end, {
-    ...{ request_id, platform_id, asset_id, version_ordinal, version_label, revision },
+  queueCallback(tx, link.callback_url, { platform_id, request_id }, type, end, {
+    request_id,
+    platform_id,
+    asset_id,
+    version_ordinal,
+    version_label,
+    revision,
     status: end.status,
     ...outcome,
   });
 }
 
-/** Whoever submitted a job without a platform reads its result where it is: it may be large. */
-function tellCaller(tx: Transaction, end: EndedJob): void {
+/** The callback of a job without a platform has the address of the result, which may be large. */
+function queueJobCallback(tx: Transaction, end: EndedJob): void {
   const { job_id, workflow_id, correlation_id, callback_url, status, error } = end;
   const result_url = `/api/v1/jobs/${job_id}`;
-  send(tx, callback_url, { job_id }, `job.${status}`, end, {
-    ...{ job_id, workflow_id, correlation_id, status, error, result_url },
+  queueCallback(tx, callback_url, { job_id }, `job.${status}`, end, {
+    job_id,
+    workflow_id,
+    correlation_id,
+    status,
+    error,
+    result_url,
   });
 }
 
-function send(
+/** `partner-callbacks/deliver-callbacks.ts` sends the row after the commit. */
+function queueCallback(
   tx: Transaction,
   url: string | null,
   of: NewDelivery["of"],
   event_type: CallbackEventType,
   { at }: EndedJob,
-  told: JsonObject,
+  fields: JsonObject,
 ): void {
   if (url === null || !URL.canParse(url)) return;
   const event_id = `evt_${randomUUID().replaceAll("-", "")}`;
   const occurred_at = new Date(at).toISOString();
-  const body = { event_id, event_type, occurred_at, ...told };
+  const body = { event_id, event_type, occurred_at, ...fields };
   insertDelivery(tx, { event_id, of, event_type, url, host: new URL(url).host, body });
 }
 
@@ -160,7 +175,7 @@ function messageOf({ error, status }: EndedJob): string {
   return error?.message ?? `the job was ${status}`;
 }
 
-/** The platform reads it: no id of ours may stand in it. */
+/** The platform reads the error, so the id of the job is replaced by that of its request. */
 function errorOf(link: EndedLink, end: EndedJob): JsonObject {
   const message = messageOf(end).replaceAll(link.job_id, link.request_id);
   return { code: end.error?.code ?? null, message };

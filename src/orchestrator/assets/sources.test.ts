@@ -11,14 +11,14 @@ import { makeWorkflowFolder } from "../../../test/support/domain.ts";
 import { createSourceResolver } from "../../adapters/storage/resolve-source.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import { checkWork } from "./check-submission.ts";
-import type { DomainDeps } from "./deps.ts";
+import type { AssetDeps } from "./deps.ts";
 
 let test: ApiTest;
 let folder: Awaited<ReturnType<typeof makeWorkflowFolder>>;
 let server: Server;
 let host: string;
 let mount: string;
-let deps: Pick<DomainDeps, "engine" | "sources" | "callbacks">;
+let deps: Pick<AssetDeps, "engine" | "sources" | "callbacks">;
 const asked: string[] = [];
 
 beforeAll(async () => {
@@ -129,8 +129,11 @@ describe("a platform that has places of its own", () => {
     const submit = (blob_path: string) =>
       test.operator.submitAsset({
         body: {
-          ...{ platform_id: "confined", platform_refs: { id: "1" }, version_label: "1" },
-          ...{ workflow_id: "etl_test", inputs: { blob_path } },
+          platform_id: "confined",
+          platform_refs: { id: "1" },
+          version_label: "1",
+          workflow_id: "etl_test",
+          inputs: { blob_path },
         },
       });
     await expect(submit("a.tif")).rejects.toMatchObject({
@@ -142,7 +145,7 @@ describe("a platform that has places of its own", () => {
   });
 });
 
-describe("a workflow that looks after everybody's data", () => {
+describe("a workflow that maintains the data of all platforms", () => {
   it.each(["adf_export", "adf_withdraw", "detect_orphans", "rebuild_stac", "unpublish_raster"])(
     "%s is not started by a platform",
     async (workflow_id) => {

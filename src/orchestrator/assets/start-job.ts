@@ -3,11 +3,11 @@ import type { AssetVersion } from "../../core/api/asset-schemas.ts";
 import { Problem } from "../../core/errors.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import type { JobPurpose } from "../../core/model/request.ts";
-import { prepareJob, createJobs } from "../jobs/submit-jobs.ts";
-import type { HeldAsset } from "./change-asset.ts";
-import type { DomainDeps } from "./deps.ts";
+import { createJobs, prepareJob } from "../jobs/submit-jobs.ts";
+import type { LockedAsset } from "./change-asset.ts";
+import type { AssetDeps } from "./deps.ts";
 
-export interface DomainJob {
+export interface AssetJob {
   readonly workflow_id: string;
   readonly inputs: JsonObject;
   readonly purpose: JobPurpose;
@@ -16,14 +16,14 @@ export interface DomainJob {
 }
 
 /**
- * Begins a job for a version in the asset's own transaction. Undefined: one for the same purpose and
- * revision was begun before.
+ * Creates a job for a version in the transaction that holds the lock of the asset. Undefined: there
+ * already is a job with the same purpose for this revision.
  */
 export async function startJob(
-  deps: DomainDeps,
-  { tx }: Pick<HeldAsset, "tx">,
+  deps: AssetDeps,
+  { tx }: Pick<LockedAsset, "tx">,
   version: Pick<AssetVersion, "asset_id" | "version_ordinal" | "revision" | "request_id">,
-  job: DomainJob,
+  job: AssetJob,
 ): Promise<string | undefined> {
   const prepared = await prepareJob(deps.engine, {
     workflow_id: job.workflow_id,
@@ -35,9 +35,14 @@ export async function startJob(
   const { job_id } = prepared.job;
   const { asset_id, version_ordinal, revision, request_id } = version;
   const { purpose } = job;
-  // Before the job itself: one that ends in its first evaluation must find what it is for.
+  // Before the job itself: a job that ends in its first evaluation reads this row.
   const isFirst = await insertAssetJob(tx, {
-    ...{ job_id, asset_id, version_ordinal, revision, request_id, purpose },
+    job_id,
+    asset_id,
+    version_ordinal,
+    revision,
+    request_id,
+    purpose,
   });
   if (!isFirst) return undefined;
   const [answer] = await createJobs(deps.engine, tx, [prepared]);

@@ -21,31 +21,35 @@ import { Problem } from "../../core/errors.ts";
 import type { AssetEventType } from "../../core/model/asset.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import type { Platform } from "../../core/model/platform.ts";
+import type { AuditContext } from "../audit-context.ts";
 import { newJobId } from "../jobs/submit-jobs.ts";
 import { assetMissing } from "./change-asset.ts";
 import { checkWork } from "./check-submission.ts";
-import type { Act, DomainDeps } from "./deps.ts";
-import { answerEarlier, findAnswered, retryOnTakenKey } from "./earlier-request.ts";
-import { hashBody } from "./hash-body.ts";
+import type { AssetDeps } from "./deps.ts";
+import { answerEarlier, findEarlier, hashBody, retryOnTakenKey } from "./earlier-request.ts";
 import { processVersion } from "./process-version.ts";
 
-/** One transaction writes request, asset, version and job; or there are findings, and nothing is. */
+/** Writes request, asset, version and job in one transaction; with any finding it writes nothing. */
 export async function submitAsset(
-  deps: DomainDeps,
+  deps: AssetDeps,
   submission: Submission,
-  act: Act,
+  audit: AuditContext,
 ): Promise<Accepted> {
-  const platform = await demandPlatform(deps, submission.platform_id);
+  const platform = await requirePlatform(deps, submission.platform_id);
   const refs = checkRefs(platform, submission.platform_refs);
   const label = submission.version_label ?? refs.label;
   const body_hash = hashBody({
-    ...{ kind: "submit", platform_id: platform.platform_id, refs: refs.identity },
-    ...{ label: label ?? null, workflow_id: submission.workflow_id, inputs: submission.inputs },
+    kind: "submit",
+    platform_id: platform.platform_id,
+    refs: refs.identity,
+    label: label ?? null,
+    workflow_id: submission.workflow_id,
+    inputs: submission.inputs,
   });
   const find = (db: Pick<Transaction, "query">) =>
-    findAnswered(db, platform.platform_id, submission, body_hash);
-  // Both at once, since neither needs the other. A repetition is answered as the first time,
-  // whatever has become of its blob meanwhile, so what is wrong with that is heard after it only.
+    findEarlier(db, platform.platform_id, submission, body_hash);
+  // The check and the search for an earlier request run at once. A repeated request is answered like
+  // the first, even if its blob is gone by now: so the findings are awaited after that search.
   const work = checkWork(deps, platform, submission);
   work.catch(() => undefined);
   const earlier = await find(deps.db);
@@ -56,10 +60,10 @@ export async function submitAsset(
   }
   const asset_id = assetIdOf(platform.platform_id, refs.identity, sha256);
   return retryOnTakenKey(deps.db, find, () =>
-    deps.turns(asset_id, () =>
+    deps.mutex(asset_id, () =>
       write(deps, {
         submission,
-        act,
+        audit,
         platform,
         identity: refs.identity,
         asset_id,
@@ -71,9 +75,9 @@ export async function submitAsset(
   );
 }
 
-interface Ready {
+interface CheckedSubmission {
   readonly submission: Submission;
-  readonly act: Act;
+  readonly audit: AuditContext;
   readonly platform: Platform;
   readonly identity: JsonObject;
   readonly asset_id: string;
@@ -82,20 +86,20 @@ interface Ready {
   readonly find: (db: Pick<Transaction, "query">) => Promise<EarlierRequest | undefined>;
 }
 
-async function write(deps: DomainDeps, ready: Ready): Promise<Accepted> {
-  const { submission, act, platform, asset_id, label } = ready;
+async function write(deps: AssetDeps, checked: CheckedSubmission): Promise<Accepted> {
+  const { submission, audit, platform, asset_id, label } = checked;
   return deps.db.transaction(async (tx) => {
-    // They leave together and are answered in this order, so the last two are asked under the lock.
+    // Sent in one round trip and executed in this order, so the last two run under the lock.
     const [created, asset, earlier, versions] = await Promise.all([
       insertAsset(tx, {
         asset_id,
         platform_id: platform.platform_id,
-        platform_refs: ready.identity,
+        platform_refs: checked.identity,
         exposure: submission.exposure ?? "latest-only",
       }),
       lockAsset(tx, asset_id),
-      // The same request may have come twice at once: the second had to wait for the lock.
-      ready.find(tx),
+      // The same request may have come twice at once: then the second waited for the lock.
+      checked.find(tx),
       readVersions(tx, asset_id),
     ]);
     if (asset === undefined) throw assetMissing(asset_id);
@@ -103,10 +107,9 @@ async function write(deps: DomainDeps, ready: Ready): Promise<Accepted> {
     const version_ordinal = nextVersion(versions);
     if (version_ordinal instanceof Problem) throw version_ordinal;
     const record = (event_type: AssetEventType, ordinal?: number, event_data?: JsonObject) => {
-      const { actor, via } = act;
-      recordAssetEvent(tx, {
-        ...{ asset_id, version_ordinal: ordinal, event_type, actor, via, event_data },
-      });
+      const { actor, via } = audit;
+      const event = { asset_id, version_ordinal: ordinal, event_type, actor, via, event_data };
+      recordAssetEvent(tx, event);
     };
     if (created) record("asset_created");
     else if (asset.deleted_at !== null) {
@@ -117,18 +120,26 @@ async function write(deps: DomainDeps, ready: Ready): Promise<Accepted> {
     const job_id = newJobId();
     const { workflow_id } = submission;
     const key = { asset_id, version_ordinal, revision: 1, request_id };
-    insertVersion(tx, { ...key, workflow_id, job_id, created_by: act.actor }, label);
+    insertVersion(tx, { ...key, workflow_id, job_id, created_by: audit.actor }, label);
     record("version_submitted", version_ordinal, { version_label: label, request_id });
     const accepted = await processVersion(deps, { tx }, platform, {
-      ...{ ...key, job_id, label, kind: "submit", workflow_id, inputs: submission.inputs },
-      ...{ options: submission, identity: ready.identity, body_hash: ready.body_hash, act },
+      ...key,
+      job_id,
+      label,
+      kind: "submit",
+      workflow_id,
+      inputs: submission.inputs,
+      options: submission,
+      identity: checked.identity,
+      body_hash: checked.body_hash,
+      audit,
     });
     touchAsset(tx, asset_id);
     return accepted;
   });
 }
 
-async function demandPlatform(deps: DomainDeps, platformId: string): Promise<Platform> {
+async function requirePlatform(deps: AssetDeps, platformId: string): Promise<Platform> {
   const platform = await findPlatform(deps.db, platformId);
   if (platform === undefined) {
     throw new Problem("PLATFORM_NOT_FOUND", `There is no platform "${platformId}".`);

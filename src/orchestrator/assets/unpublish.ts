@@ -6,65 +6,69 @@ import type { AssetVersion } from "../../core/api/asset-schemas.ts";
 import { mayDelete } from "../../core/domain/review.ts";
 import { Problem } from "../../core/errors.ts";
 import type { JsonObject } from "../../core/model/json.ts";
-import { cancelJobIn } from "../jobs/cancel-pause-resume.ts";
-import type { HeldAsset } from "./change-asset.ts";
-import { changeAsset, demand, versionOf } from "./change-asset.ts";
-import type { Act, DomainDeps } from "./deps.ts";
-import { withdrawExport } from "./start-export.ts";
+import type { AuditContext } from "../audit-context.ts";
+import { cancelJobIn } from "../jobs/cancel-job.ts";
+import type { LockedAsset } from "./change-asset.ts";
+import { changeAsset, throwRefusal, versionOf } from "./change-asset.ts";
+import type { AssetDeps } from "./deps.ts";
+import { withdrawExport } from "./export-version.ts";
 import { startJob } from "./start-job.ts";
 
-/** The row stays for ever; what is being made is stopped, and a job removes what was made. */
+/**
+ * Marks a version as deleted (its row stays), cancels its job, and starts a job that removes its
+ * outputs.
+ */
 export function unpublishVersion(
-  deps: DomainDeps,
+  deps: AssetDeps,
   assetId: string,
   ordinal: number,
   reason: string | undefined,
-  act: Act,
+  audit: AuditContext,
 ): Promise<void> {
   const only = (version: AssetVersion) => version.version_ordinal === ordinal;
   return changeAsset(
     deps,
     assetId,
-    act,
-    async (held) => {
-      const version = versionOf(held.versions, ordinal);
-      demand(mayDelete(version));
-      await remove(deps, held, version, reason, act);
+    audit,
+    async (locked) => {
+      const version = versionOf(locked.versions, ordinal);
+      throwRefusal(mayDelete(version));
+      await remove(deps, locked, version, reason, audit);
     },
-    { lockFirst: (tx) => stopJobs(tx, assetId, only, act) },
+    { lockFirst: (tx) => stopJobs(tx, assetId, only, audit) },
   );
 }
 
 export function unpublishAsset(
-  deps: DomainDeps,
+  deps: AssetDeps,
   assetId: string,
   reason: string | undefined,
-  act: Act,
+  audit: AuditContext,
 ): Promise<void> {
   return changeAsset(
     deps,
     assetId,
-    act,
-    async (held) => {
-      if (held.asset.deleted_at !== null) {
+    audit,
+    async (locked) => {
+      if (locked.asset.deleted_at !== null) {
         throw new Problem("TRANSITION_REFUSED", "The asset was deleted before.");
       }
-      for (const version of held.versions) {
-        if (version.deleted_at === null) await remove(deps, held, version, reason, act);
+      for (const version of locked.versions) {
+        if (version.deleted_at === null) await remove(deps, locked, version, reason, audit);
       }
-      markDeleted(held.tx, assetId, act.actor);
-      held.record("asset_deleted", undefined, dataOf(reason));
+      markDeleted(locked.tx, assetId, audit.actor);
+      locked.record("asset_deleted", undefined, dataOf(reason));
     },
-    { lockFirst: (tx) => stopJobs(tx, assetId, () => true, act) },
+    { lockFirst: (tx) => stopJobs(tx, assetId, () => true, audit) },
   );
 }
 
-/** Before the asset is locked: the engine takes the two locks in this order too. */
+/** Cancels the running jobs of an asset, before its lock: the engine too locks jobs before assets. */
 async function stopJobs(
   tx: Transaction,
   assetId: string,
   which: (version: AssetVersion) => boolean,
-  act: Act,
+  audit: AuditContext,
 ): Promise<void> {
   const busy = (await readVersions(tx, assetId)).filter(
     (version) =>
@@ -74,44 +78,44 @@ async function stopJobs(
   );
   const jobs = busy.flatMap(({ current_job_id }) => current_job_id ?? []).sort();
   for (const jobId of jobs) {
-    await cancelJobIn(tx, jobId, `its version was deleted by ${act.actor}`).catch(ignoreFinished);
+    await cancelJobIn(tx, jobId, `its version was deleted by ${audit.actor}`).catch(ignoreFinished);
   }
 }
 
-/** It ended in this very moment. */
+/** The job may have ended since its version was read. */
 function ignoreFinished(error: unknown): void {
   if (!(error instanceof Problem) || error.code !== "JOB_FINISHED") throw error;
 }
 
 async function remove(
-  deps: DomainDeps,
-  held: HeldAsset,
+  deps: AssetDeps,
+  locked: LockedAsset,
   version: AssetVersion,
   reason: string | undefined,
-  act: Act,
+  audit: AuditContext,
 ): Promise<void> {
   const { version_ordinal } = version;
-  deleteVersion(held.tx, version, act.actor);
-  held.record("version_deleted", version_ordinal, dataOf(reason));
-  await withdrawExport(deps, held, version, act.actor);
-  const cascade = cascadeOf(version);
-  if (cascade === undefined) return;
+  deleteVersion(locked.tx, version, audit.actor);
+  locked.record("version_deleted", version_ordinal, dataOf(reason));
+  await withdrawExport(deps, locked, version, audit.actor);
+  const removal = removalOf(version);
+  if (removal === undefined) return;
   try {
-    const job_id = await startJob(deps, held, version, {
-      ...cascade,
+    const job_id = await startJob(deps, locked, version, {
+      ...removal,
       purpose: "unpublish",
-      submitted_by: act.actor.slice(0, 64),
+      submitted_by: audit.actor.slice(0, 64),
     });
-    if (job_id !== undefined) held.record("unpublish_started", version_ordinal, { job_id });
+    if (job_id !== undefined) locked.record("unpublish_started", version_ordinal, { job_id });
   } catch (error) {
-    // A workflow that is missing or broken must not keep anybody from taking data off the map.
+    // A workflow that is missing or broken must not prevent the deletion of a version.
     if (!(error instanceof Problem) || error.status >= 500) throw error;
-    held.record("unpublish_failed", version_ordinal, { error: error.message });
+    locked.record("unpublish_failed", version_ordinal, { error: error.message });
   }
 }
 
-/** Which workflow removes what a version made; undefined: nothing of it is catalogued. */
-function cascadeOf(
+/** The workflow that removes the outputs of a version; undefined: the catalogue has no item of it. */
+function removalOf(
   version: AssetVersion,
 ): { readonly workflow_id: string; readonly inputs: JsonObject } | undefined {
   const { stac_collection_id, stac_item_id, table_name } = version;

@@ -1,76 +1,61 @@
+import { z } from "zod";
+import { baseOf } from "../../adapters/http/base-url.ts";
+import { decodeCursor, encodeCursor } from "../../adapters/http/cursor.ts";
 import type { ApiRequest, Handlers } from "../../adapters/http/handler.ts";
 import { Answer } from "../../adapters/http/handler.ts";
+import type { Database } from "../../adapters/postgres/database.ts";
 import {
-  findCollection,
-  hasCollection,
   listCollections,
   sampleProperties,
 } from "../../adapters/postgres/queries/catalogue-collections.ts";
-import { findItem } from "../../adapters/postgres/queries/catalogue-items.ts";
-import { baseOf } from "./base-url.ts";
-import { decodeCursor, encodeCursor } from "../../adapters/http/cursor.ts";
+import type { Storage } from "../../adapters/storage/storage.ts";
 import type { Contract } from "../../core/api/contract.ts";
 import { contracts } from "../../core/api/index.ts";
 import { makeOpenApi } from "../../core/api/openapi.ts";
 import { stacContracts } from "../../core/api/stac.ts";
+import type { storageContracts } from "../../core/api/storage.ts";
 import { conformance, landingLinks, linkCollection, linkItem } from "../../core/catalogue/links.ts";
 import { queryablesOf } from "../../core/catalogue/queryables.ts";
 import { stacVersion } from "../../core/catalogue/stac.ts";
-import type { StacCollection } from "../../core/catalogue/stac.ts";
 import { Problem } from "../../core/errors.ts";
 import { once } from "../../core/once.ts";
-import { z } from "zod";
-import type { RouteDeps } from "../route-deps.ts";
+import {
+  checkCollection,
+  requireCollection,
+  requireItem,
+  viewerOf,
+} from "../layers/check-clearance.ts";
+import { searchCatalogue } from "./search-catalogue.ts";
 import { serveStored } from "./serve-stored.ts";
-import type { CollectionRequest } from "../layers/collection-layer.ts";
-import type { ItemRequest } from "../layers/item-layer.ts";
-import { runSearch } from "./search.ts";
-import { notThere, viewerOf } from "../layers/viewer.ts";
+
+export interface CatalogueRouteDeps {
+  readonly db: Database;
+  readonly storage: Storage;
+  readonly version: string;
+}
 
 const geojson = { "content-type": "application/geo+json; charset=utf-8" };
 const schemaJson = { "content-type": "application/schema+json; charset=utf-8" };
 const openapi = { "content-type": "application/vnd.oai.openapi+json;version=3.1" };
 
-/** Enough items to see which properties there are. */
-const sampled = 200;
+/** Items that are read to find the properties which queries may name. */
+const sampleSize = 200;
 
-export function stacRoutes(
-  deps: Pick<RouteDeps, "db" | "storage" | "version">,
-): Handlers<typeof stacContracts> {
-  const { db, storage } = deps;
+/** The STAC API, and the files of storage by signed links. */
+export function catalogueRoutes({
+  db,
+  storage,
+  version,
+}: CatalogueRouteDeps): Handlers<typeof stacContracts> & Handlers<typeof storageContracts> {
   const document = once(() =>
     makeOpenApi(
       contracts.filter(({ id }) => stacContracts.some((contract) => contract.id === id)),
-      deps.version,
+      version,
     ),
   );
 
-  async function demandCollection({ params, caller }: CollectionRequest): Promise<StacCollection> {
-    const viewer = viewerOf(caller);
-    const collection = await findCollection(db, viewer, params.collection_id);
-    if (collection !== undefined) return collection;
-    const detail = `There is no collection "${params.collection_id}".`;
-    throw notThere(viewer, "COLLECTION_NOT_FOUND", detail);
-  }
-
-  /** As above, where nobody asks what it covers. */
-  async function checkCollection({ params, caller }: CollectionRequest): Promise<void> {
-    const viewer = viewerOf(caller);
-    if (await hasCollection(db, viewer, params.collection_id)) return;
-    const detail = `There is no collection "${params.collection_id}".`;
-    throw notThere(viewer, "COLLECTION_NOT_FOUND", detail);
-  }
-
-  async function demandItem({ params, caller }: ItemRequest) {
-    const viewer = viewerOf(caller);
-    const item = await findItem(db, viewer, params.collection_id, params.item_id);
-    if (item !== undefined) return item;
-    const detail = `"${params.collection_id}" has no item "${params.item_id}".`;
-    throw notThere(viewer, "ITEM_NOT_FOUND", detail);
-  }
-
   async function queryables(request: ApiRequest<Contract>, path: string, collectionId?: string) {
-    const samples = await sampleProperties(db, viewerOf(request.caller), collectionId, sampled);
+    const samples = await sampleProperties(db, viewerOf(request.caller), collectionId, sampleSize);
     const title = collectionId ?? "The catalogue";
     return new Answer(queryablesOf(`${baseOf(request)}${path}`, title, samples), {
       headers: schemaJson,
@@ -128,18 +113,18 @@ export function stacRoutes(
     },
 
     stacCollection: async (request) =>
-      linkCollection(await demandCollection(request), baseOf(request)),
+      linkCollection(await requireCollection(db, request), baseOf(request)),
 
     stacCollectionQueryables: async (request) => {
       const { collection_id } = request.params;
-      await checkCollection(request);
+      await checkCollection(db, request);
       return queryables(request, `/stac/collections/${collection_id}/queryables`, collection_id);
     },
 
     stacItems: async (request) => {
       const { collection_id } = request.params;
-      await checkCollection(request);
-      const found = await runSearch(db, viewerOf(request.caller), {
+      await checkCollection(db, request);
+      const found = await searchCatalogue(db, viewerOf(request.caller), {
         request: { ...request.query, collections: [collection_id] },
         base: baseOf(request),
         path: `/stac/collections/${collection_id}/items`,
@@ -150,13 +135,13 @@ export function stacRoutes(
     },
 
     stacItem: async (request) => {
-      const item = linkItem(await demandItem(request), baseOf(request));
+      const item = linkItem(await requireItem(db, request), baseOf(request));
       return new Answer(item, { headers: geojson });
     },
 
     stacAsset: async (request) => {
       const { item_id, asset_key } = request.params;
-      const item = await demandItem(request);
+      const item = await requireItem(db, request);
       const asset = Object.hasOwn(item.assets, asset_key) ? item.assets[asset_key] : undefined;
       const path = asset?.["rmhdag:path"];
       if (asset === undefined || path === undefined) {
@@ -166,7 +151,7 @@ export function stacRoutes(
     },
 
     stacSearch: async (request) => {
-      const found = await runSearch(db, viewerOf(request.caller), {
+      const found = await searchCatalogue(db, viewerOf(request.caller), {
         request: request.query,
         base: baseOf(request),
         path: "/stac/search",
@@ -177,7 +162,7 @@ export function stacRoutes(
     },
 
     stacSearchPost: async (request) => {
-      const found = await runSearch(db, viewerOf(request.caller), {
+      const found = await searchCatalogue(db, viewerOf(request.caller), {
         request: request.body,
         base: baseOf(request),
         path: "/stac/search",
@@ -185,6 +170,14 @@ export function stacRoutes(
         given: request.body,
       });
       return new Answer(found, { headers: geojson });
+    },
+
+    readStored: async (request) => {
+      const { path } = request.params;
+      if (!(await storage.checkSignature(path, request.query))) {
+        throw new Problem("LINK_NOT_VALID", "The link was changed, or its time is over.");
+      }
+      return serveStored(storage, path, request);
     },
   };
 }

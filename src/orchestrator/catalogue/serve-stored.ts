@@ -21,7 +21,7 @@ const types: ReadonlyMap<string, string> = new Map([
   ["zip", "application/zip"],
 ]);
 
-/** An object of storage as an answer: whole or a range, with an ETag, as it comes from the disk. */
+/** Answers with an object of storage, whole or a range, with an ETag; the body is streamed. */
 export async function serveStored(
   storage: Storage,
   path: string,
@@ -46,12 +46,12 @@ export async function serveStored(
       ? parseRange(header("range"), found.bytes)
       : undefined;
   if (range === "unsatisfiable") {
-    // With the length a client knows what to ask for instead (RFC 9110, 15.5.17).
+    // The length lets the client ask for a range that exists (RFC 9110, 15.5.17).
     throw new Problem("RANGE_NOT_SATISFIABLE", `The object has ${found.bytes} bytes.`, [], {
       headers: { "content-range": `bytes */${found.bytes}` },
     });
   }
-  // The server would read the body of a HEAD to its end before it throws it away.
+  // For a HEAD the server would read a body to its end and then discard it.
   const isHead = request.method === "HEAD";
   const { object, body } = isHead
     ? { object: found, body: Readable.from([]) }

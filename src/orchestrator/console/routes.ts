@@ -1,12 +1,13 @@
+import type { AccessPolicy } from "../../adapters/http/access.ts";
 import { sessionCookie } from "../../adapters/http/access.ts";
 import type { ApiRequest, Caller, Handlers } from "../../adapters/http/handler.ts";
 import { Answer } from "../../adapters/http/handler.ts";
+import type { StaticFiles } from "../../adapters/http/static-files.ts";
 import type { Contract } from "../../core/api/contract.ts";
 import type { uiContracts } from "../../core/api/ui.ts";
 import { Problem } from "../../core/errors.ts";
-import type { RouteDeps } from "../route-deps.ts";
 
-/** No script or style from anywhere else, and none inside a page. Maps paint from blobs. */
+/** Scripts and styles come from files of this server only. Maps draw from blobs. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -20,10 +21,13 @@ const policy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-export function uiRoutes({
-  access,
-  uiFiles,
-}: Pick<RouteDeps, "access" | "uiFiles">): Handlers<typeof uiContracts> {
+export interface ConsoleRouteDeps {
+  readonly access: AccessPolicy;
+  /** The built console. */
+  readonly uiFiles: StaticFiles;
+}
+
+export function consoleRoutes({ access, uiFiles }: ConsoleRouteDeps): Handlers<typeof uiContracts> {
   async function serve(name: string, request: Pick<ApiRequest<Contract>, "header">) {
     const answer = await uiFiles.answer(name, {
       acceptEncoding: request.header("accept-encoding"),
@@ -53,7 +57,8 @@ export function uiRoutes({
     uiFile: async (request) => {
       const { path } = request.params;
       if (uiFiles.has(path)) return serve(path, request);
-      // A hashed file that is gone belongs to an older build: a page in its place would be run.
+      // A file with a hash in its name that is missing is of another build. Answering it with the page
+      // would make the browser run HTML as a script.
       if (path.startsWith("files/")) {
         throw new Problem("NOT_FOUND", "This file is of another version: load the page again.");
       }

@@ -10,7 +10,7 @@ import type { LeasedMessage } from "../../adapters/broker/postgres-broker/sql/me
 import type { FromServer } from "../../adapters/broker/postgres-broker/push/protocol.ts";
 import type { TaskMessage } from "../../core/messages.ts";
 import type { JsonObject } from "../../core/model/json.ts";
-import { cancelJob } from "../jobs/cancel-pause-resume.ts";
+import { cancelJob } from "../jobs/cancel-job.ts";
 import { tick } from "./tick.ts";
 
 const workflows: Record<string, string> = {

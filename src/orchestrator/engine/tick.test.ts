@@ -9,7 +9,8 @@ import { waitFor } from "../../../test/support/wait.ts";
 import type { Delivery } from "../../adapters/broker/broker.ts";
 import { Problem } from "../../core/errors.ts";
 import type { TaskDefinition } from "../../core/model/workflow.ts";
-import { cancelJob, pauseJob } from "../jobs/cancel-pause-resume.ts";
+import { cancelJob } from "../jobs/cancel-job.ts";
+import { pauseJob, resumeJob } from "../jobs/pause-job.ts";
 import { rerunJob, retryJob } from "../jobs/rerun-job.ts";
 import { prepareJob, submitJobs } from "../jobs/submit-jobs.ts";
 import { recover } from "./recover.ts";
@@ -239,13 +240,13 @@ describe("the engine on a real database", () => {
 
   it("pauses and resumes where it was", async () => {
     const { job_id } = await engine.submit("chain");
-    await pauseJob(engine.deps, job_id, true);
+    await pauseJob(engine.deps, job_id);
     const [message] = await engine.take(job_id);
     await engine.complete(message!, {});
     await engine.tick();
     expect((await engine.statuses(job_id))["b"]).toBe("ready");
     expect(await engine.take(job_id)).toEqual([]);
-    await pauseJob(engine.deps, job_id, false);
+    await resumeJob(engine.deps, job_id);
     await engine.tick();
     await workOff(job_id);
     expect((await engine.job(job_id)).status).toBe("completed");

@@ -1,3 +1,4 @@
+import type { AccessPolicy } from "../../adapters/http/access.ts";
 import { sessionCookie } from "../../adapters/http/access.ts";
 import { docsPage } from "../../adapters/http/docs-page.ts";
 import type { Handlers } from "../../adapters/http/handler.ts";
@@ -8,14 +9,18 @@ import { contracts } from "../../core/api/index.ts";
 import { makeOpenApi } from "../../core/api/openapi.ts";
 import { once } from "../../core/once.ts";
 import { Problem } from "../../core/errors.ts";
-import type { RouteDeps } from "../route-deps.ts";
-import { examine } from "./examine.ts";
+import type { HealthDeps } from "./check-health.ts";
+import { checkHealth } from "./check-health.ts";
 
-export function healthRoutes(
-  deps: Pick<RouteDeps, "db" | "broker" | "queues" | "version" | "access">,
-): Handlers<typeof healthContracts> {
+export interface HealthRouteDeps extends HealthDeps {
+  readonly version: string;
+  readonly access: AccessPolicy;
+}
+
+/** Health checks, the documentation of the API, and logging in by a link. */
+export function healthRoutes(deps: HealthRouteDeps): Handlers<typeof healthContracts> {
   const { db, version } = deps;
-  // At the first question: describing two hundred schemas takes as long as the rest of a start.
+  // With the first request: describing two hundred schemas takes as long as the rest of a start.
   const document = once(() => makeOpenApi(contracts, version));
   const page = once(() => docsPage(contracts, document()));
   return {
@@ -36,8 +41,8 @@ export function healthRoutes(
     },
 
     health: async ({ caller }) => {
-      const { status, parts } = await examine(deps);
-      // Hosts, versions and queues are nobody's business who cannot read the rest.
+      const { status, parts } = await checkHealth(deps);
+      // Only callers with read access see hosts, versions and queues.
       const mayRead = caller?.access.includes("read") === true;
       return mayRead ? { status, version, parts } : { status, version };
     },

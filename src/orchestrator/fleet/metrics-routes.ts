@@ -1,6 +1,8 @@
+import type { Broker } from "../../adapters/broker/broker.ts";
 import type { Handlers } from "../../adapters/http/handler.ts";
 import type { Metric } from "../../adapters/http/prometheus.ts";
 import { renderMetrics } from "../../adapters/http/prometheus.ts";
+import type { Database } from "../../adapters/postgres/database.ts";
 import {
   countJobs,
   listOrchestrators,
@@ -14,11 +16,16 @@ import {
   readWorkflowMetrics,
 } from "../../adapters/postgres/queries/metrics.ts";
 import type { metricContracts } from "../../core/api/metrics.ts";
-import type { RouteDeps } from "../route-deps.ts";
 
-export function metricRoutes(
-  deps: Pick<RouteDeps, "db" | "broker" | "queues" | "metrics">,
-): Handlers<typeof metricContracts> {
+export interface MetricRouteDeps {
+  readonly db: Database;
+  readonly broker: Pick<Broker, "depth">;
+  readonly queues: readonly string[];
+  /** Metrics that this process counts itself: ticks, HTTP durations. */
+  readonly metrics: () => readonly Metric[];
+}
+
+export function metricRoutes(deps: MetricRouteDeps): Handlers<typeof metricContracts> {
   const { db } = deps;
   return {
     getWorkflowMetrics: async ({ query }) => ({
@@ -39,8 +46,7 @@ export function metricRoutes(
   };
 }
 
-async function readGauges(deps: Pick<RouteDeps, "db" | "broker" | "queues">): Promise<Metric[]> {
-  const { db, broker, queues } = deps;
+async function readGauges({ db, broker, queues }: MetricRouteDeps): Promise<Metric[]> {
   const [jobs, workers, orchestrators, depths] = await Promise.all([
     countJobs(db),
     listWorkers(db),

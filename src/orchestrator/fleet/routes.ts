@@ -1,4 +1,6 @@
+import type { Broker, DeadLetter } from "../../adapters/broker/broker.ts";
 import type { Handlers } from "../../adapters/http/handler.ts";
+import type { Database } from "../../adapters/postgres/database.ts";
 import {
   countJobs,
   countOwned,
@@ -6,33 +8,139 @@ import {
   listWorkers,
 } from "../../adapters/postgres/queries/fleet.ts";
 import type { fleetContracts } from "../../core/api/fleet.ts";
-import type { RouteDeps } from "../route-deps.ts";
+import type { queueContracts } from "../../core/api/queues.ts";
+import { Problem } from "../../core/errors.ts";
+import type { CommandRouteDeps } from "./command-routes.ts";
+import { commandRoutes } from "./command-routes.ts";
+import type { HealthRouteDeps } from "./health-routes.ts";
+import { healthRoutes } from "./health-routes.ts";
+import type { MetricRouteDeps } from "./metrics-routes.ts";
+import { metricRoutes } from "./metrics-routes.ts";
+import type { SchemaRouteDeps } from "./schema-routes.ts";
+import { schemaRoutes } from "./schema-routes.ts";
 
-export function fleetRoutes(
-  deps: Pick<RouteDeps, "db" | "status" | "version">,
-): Handlers<typeof fleetContracts> {
-  const { db } = deps;
+export type FleetRouteDeps = ProgramRouteDeps &
+  QueueRouteDeps &
+  CommandRouteDeps &
+  HealthRouteDeps &
+  MetricRouteDeps &
+  SchemaRouteDeps;
+
+/** What operators need: programs, queues, commands, health, metrics and the schema. */
+export function fleetRoutes(deps: FleetRouteDeps) {
   return {
-    listWorkers: async () => ({ items: (await listWorkers(db)).map(written), next_cursor: null }),
+    ...programRoutes(deps),
+    ...queueRoutes(deps),
+    ...commandRoutes(deps),
+    ...healthRoutes(deps),
+    ...metricRoutes(deps),
+    ...schemaRoutes(deps),
+  };
+}
+
+interface ProgramRouteDeps {
+  readonly db: Database;
+  readonly version: string;
+  readonly status: () => EngineStatus;
+}
+
+interface EngineStatus {
+  readonly owner_id: string;
+  readonly started_at: string;
+  readonly ticks: number;
+  readonly last_tick_at: string | null;
+  readonly last_error: string | null;
+}
+
+/** Orchestrators and workers. */
+function programRoutes({ db, version, status }: ProgramRouteDeps): Handlers<typeof fleetContracts> {
+  return {
+    listWorkers: async () => ({
+      items: (await listWorkers(db)).map(withTimesAsText),
+      next_cursor: null,
+    }),
     listOrchestrators: async () => ({
-      items: (await listOrchestrators(db)).map(written),
+      items: (await listOrchestrators(db)).map(withTimesAsText),
       next_cursor: null,
     }),
     getOrchestratorStatus: async () => {
-      const status = deps.status();
+      const now = status();
       const [jobs, { owned, unowned }] = await Promise.all([
         countJobs(db),
-        countOwned(db, status.owner_id),
+        countOwned(db, now.owner_id),
       ]);
-      return { ...status, version: deps.version, owned_jobs: owned, unowned_jobs: unowned, jobs };
+      return { ...now, version, owned_jobs: owned, unowned_jobs: unowned, jobs };
     },
   };
 }
 
-function written<Row extends { started_at: Date; heartbeat_at: Date }>(row: Row) {
+function withTimesAsText<Row extends { started_at: Date; heartbeat_at: Date }>(row: Row) {
   return {
     ...row,
     started_at: row.started_at.toISOString(),
     heartbeat_at: row.heartbeat_at.toISOString(),
   };
+}
+
+interface QueueRouteDeps {
+  readonly db: Database;
+  readonly broker: Pick<Broker, "depth" | "deadLetters" | "requeue">;
+  /** Every queue, the job queue among them. */
+  readonly queues: readonly string[];
+}
+
+/** A broker can list dead letters but not look one up, so one is searched among this many. */
+const mostSearched = 1000;
+
+/** Queues and their dead letters. */
+function queueRoutes({ db, broker, queues }: QueueRouteDeps): Handlers<typeof queueContracts> {
+  function requireQueue(queue: string): void {
+    if (queues.includes(queue)) return;
+    const known = queues.join(", ");
+    throw new Problem("QUEUE_NOT_FOUND", `There is no queue "${queue}"; there are: ${known}.`);
+  }
+
+  return {
+    getQueues: async () => {
+      const workers = (await listWorkers(db)).filter((worker) => worker.alive);
+      const items = await Promise.all(
+        queues.map(async (queue) => {
+          const serving = workers.filter((worker) => worker.queues.includes(queue));
+          const sum = (part: "slots" | "busy") => serving.reduce((n, each) => n + each[part], 0);
+          const depth = await broker.depth(queue);
+          return {
+            queue,
+            ...depth,
+            workers: serving.length,
+            slots: sum("slots"),
+            busy: sum("busy"),
+          };
+        }),
+      );
+      return { items, next_cursor: null };
+    },
+
+    listDeadLetters: async ({ params: { queue }, query: { limit } }) => {
+      requireQueue(queue);
+      const items = (await broker.deadLetters(queue, limit)).map(copy);
+      return { items, next_cursor: null };
+    },
+
+    getDeadLetter: async ({ params: { queue, id } }) => {
+      requireQueue(queue);
+      const letters = await broker.deadLetters(queue, mostSearched);
+      const letter = letters.find((each) => each.id === id);
+      if (letter !== undefined) return copy(letter);
+      throw new Problem("NOT_FOUND", `Queue "${queue}" has no dead letter "${id}".`);
+    },
+
+    requeueDeadLetters: async ({ params: { queue }, body: { ids } }) => {
+      requireQueue(queue);
+      return { requeued: await broker.requeue(queue, ids) };
+    },
+  };
+}
+
+function copy({ id, reason, detail, delivery_count, died_at, body }: DeadLetter) {
+  return { id, reason, detail, delivery_count, died_at, body };
 }

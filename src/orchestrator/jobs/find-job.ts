@@ -5,18 +5,18 @@ import type { NodeRow } from "../../adapters/postgres/queries/node-rows.ts";
 import { findNode } from "../../adapters/postgres/queries/nodes.ts";
 import { Problem } from "../../core/errors.ts";
 
-export async function demandJob(db: Queryable, jobId: string): Promise<JobWithoutNodes> {
+export async function requireJob(db: Queryable, jobId: string): Promise<JobWithoutNodes> {
   const job = await findJob(db, jobId);
   if (job === undefined) throw new Problem("JOB_NOT_FOUND", `There is no job "${jobId}".`);
   return job;
 }
 
-export async function demandNode(
+export async function requireNode(
   db: Queryable,
   jobId: string,
   nodeId: string,
 ): Promise<{ job: JobWithoutNodes; node: NodeRow }> {
-  const job = await demandJob(db, jobId);
+  const job = await requireJob(db, jobId);
   const node = await findNode(db, jobId, nodeId);
   if (node === undefined) {
     throw new Problem("NODE_NOT_FOUND", `Job "${jobId}" has no node "${nodeId}".`);

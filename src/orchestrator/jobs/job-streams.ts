@@ -2,13 +2,13 @@
  * Live streams of jobs, any number of them over one LISTEN connection.
  *
  * A notification says only that something was committed. Each stream then reads the events behind
- * the last one that its client has, and the nodes they changed: so what it sends depends on the
- * tables alone, and a lost notification costs time and never an event. A stream reads only when its
- * client has taken what came before; a slow client gets fewer, larger messages, and everybody else
- * waits for nobody.
+ * the last one that its client has, and the nodes they changed: so its messages depend on the tables
+ * alone, and a lost notification delays an event but never loses it. A stream reads only when its
+ * client has taken the previous message; a slow client gets fewer, larger messages and does not slow
+ * the other streams.
  *
- * What workers say of their progress is in the leases and has no events. While there are streams,
- * one query a second looks at the leases of all their jobs together.
+ * The progress that workers report is stored in the leases and has no events. While there are
+ * streams, one query a second reads the leases of all their jobs together.
  */
 import type { Database } from "../../adapters/postgres/database.ts";
 import { readEvents } from "../../adapters/postgres/queries/history.ts";
@@ -23,7 +23,7 @@ import { isFinished } from "../../core/model/job.ts";
 export interface JobStreams {
   /** Without `after` the first message is a snapshot; with it, the events behind that number. */
   open(jobId: string, after: number | undefined, signal: AbortSignal): AsyncIterable<StreamMessage>;
-  /** How many are open. */
+  /** Number of open streams. */
   readonly size: number;
   close(): void;
 }
@@ -31,23 +31,23 @@ export interface JobStreams {
 export interface JobStreamsOptions {
   readonly db: Database;
   readonly graphs: GraphCache;
-  /** Calls back when something was committed, from now on; used while there are streams. */
+  /** Calls `wake` after every commit of events, from now until it is closed. */
   readonly listen: (wake: () => void) => { close(): Promise<void> };
   readonly progressEveryMs?: number;
-  /** Also looked at without a notification, in case none can arrive. */
+  /** Streams also read at this interval, in case notifications are lost. */
   readonly pollEveryMs?: number;
   readonly onError?: (error: unknown) => void;
 }
 
-/** Events a message. Bounds its size; a wide fan-out sends several. */
+/** Events in one message; a wide fan-out sends several messages. */
 const mostEvents = 500;
 const mostTasks = 100;
 
 interface Follower {
   readonly jobId: string;
-  /** Something may be new; stays set until the follower looks. */
+  /** There may be new events; set until the follower reads them. */
   woken: boolean;
-  /** Ends the wait of a follower that has nothing to do. */
+  /** Ends the wait of a follower that has nothing to send. */
   wake: () => void;
   tasks: readonly CurrentTask[] | undefined;
   lastTasks: string;
@@ -81,7 +81,7 @@ export function createJobStreams(options: JobStreamsOptions): JobStreams {
           .map(({ job_id: _jobId, ...task }) => task);
         const text = JSON.stringify(tasks);
         if (text === follower.lastTasks) continue;
-        // Only the newest is kept for a client that has not taken the one before.
+        // A client that has not taken the previous progress gets only the newest.
         follower.lastTasks = text;
         follower.tasks = tasks;
         follower.wake();
@@ -154,9 +154,13 @@ export function createJobStreams(options: JobStreamsOptions): JobStreams {
     signal: AbortSignal,
   ): AsyncGenerator<StreamMessage> {
     const follower: Follower = {
-      ...{ jobId, woken: true, wake: () => undefined, tasks: undefined, lastTasks: "[]" },
+      jobId,
+      woken: true,
+      wake: () => undefined,
+      tasks: undefined,
+      lastTasks: "[]",
     };
-    // Before the first read: what is committed behind it wakes this stream again.
+    // Before the first read, so that a commit after that read wakes this stream again.
     add(follower);
     try {
       let seq = after;
@@ -171,7 +175,7 @@ export function createJobStreams(options: JobStreamsOptions): JobStreams {
           for (const message of await news(jobId, seq)) {
             yield message;
             if (message.type === "end") return;
-            // A full page: there may be more behind it.
+            // The page may have been full, so the next pass reads again.
             follower.woken = true;
             if (message.type === "events") seq = message.seq;
           }
@@ -213,7 +217,7 @@ async function woken(follower: Follower, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** A child's event changes the counts of its fan-out, which is what the stream shows. */
+/** An event of a child changes the counts of its fan-out, and the stream shows the fan-out. */
 function changedNodes(events: readonly JobEvent[]): (nodeId: string) => boolean {
   const named = events.flatMap(({ node_id }) =>
     node_id === null ? [] : [node_id, node_id.replace(/__\d+$/, "")],

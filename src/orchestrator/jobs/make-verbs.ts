@@ -3,12 +3,13 @@ import { createBatcher } from "../../adapters/runtime/batcher.ts";
 import { Problem } from "../../core/errors.ts";
 import type { JobDeps } from "./deps.ts";
 import type { SubmitAnswer, Verbs } from "./verbs.ts";
-import { cancelJob, pauseJob } from "./cancel-pause-resume.ts";
+import { cancelJob } from "./cancel-job.ts";
+import { pauseJob, resumeJob } from "./pause-job.ts";
 import { rerunJob, retryJob } from "./rerun-job.ts";
 import type { PreparedJob } from "./submit-jobs.ts";
 import { prepareJob, submitJobs } from "./submit-jobs.ts";
 
-/** `wake` is the engine's: what was asked is looked at now and not with the next poll. */
+/** `wake` starts a tick of the engine at once, so that a request does not wait for the next poll. */
 export function makeVerbs(deps: JobDeps, wake: () => void): Verbs {
   const thenWake = async <Answer>(answer: Promise<Answer>): Promise<Answer> => {
     const given = await answer;
@@ -16,7 +17,7 @@ export function makeVerbs(deps: JobDeps, wake: () => void): Verbs {
     wake();
     return given;
   };
-  // Requests that arrive together share a transaction; one that comes alone waits for nobody.
+  // Submissions that arrive together share a transaction; a single one is written without delay.
   const submissions = createBatcher<PreparedJob, SubmitAnswer | Problem>({
     maxItems: 100,
     flush: (batch) => submitTogether(deps, batch),
@@ -29,14 +30,14 @@ export function makeVerbs(deps: JobDeps, wake: () => void): Verbs {
     },
     waitForEnd: (jobId, milliseconds, signal) => deps.endWaiters.wait(jobId, milliseconds, signal),
     cancel: (jobId, reason) => thenWake(cancelJob(deps, jobId, reason)),
-    pause: (jobId) => thenWake(pauseJob(deps, jobId, true)),
-    resume: (jobId) => thenWake(pauseJob(deps, jobId, false)),
+    pause: (jobId) => thenWake(pauseJob(deps, jobId)),
+    resume: (jobId) => thenWake(resumeJob(deps, jobId)),
     retry: (jobId) => thenWake(retryJob(deps, jobId)),
     rerun: (jobId, request) => thenWake(rerunJob(deps, jobId, request)),
   };
 }
 
-/** What the database refuses of one must not take the others with it. */
+/** A batch that fails is submitted job by job, so that one bad job does not fail the others. */
 async function submitTogether(
   deps: JobDeps,
   batch: readonly PreparedJob[],

@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { decodeCursor, encodeCursor } from "../../adapters/http/cursor.ts";
 import type { Handlers } from "../../adapters/http/handler.ts";
+import type { Database } from "../../adapters/postgres/database.ts";
+import type { GraphCache } from "../../adapters/postgres/queries/graph-cache.ts";
 import { readAttempts, readCheckpoints } from "../../adapters/postgres/queries/history.ts";
 import { describeNodes, readJobNodes } from "../../adapters/postgres/queries/job-nodes.ts";
 import type { JobWithoutNodes } from "../../adapters/postgres/queries/jobs.ts";
@@ -13,19 +15,26 @@ import type { NodeSummary } from "../../core/api/job-schemas.ts";
 import type { nodeContracts } from "../../core/api/nodes.ts";
 import { Problem } from "../../core/errors.ts";
 import { taskId } from "../../core/model/node.ts";
-import type { RouteDeps } from "../route-deps.ts";
-import { demandJob, demandNode } from "./find-job.ts";
+import { requireJob, requireNode } from "./find-job.ts";
 import { percentOf } from "./progress.ts";
 
-const time = z.string().regex(/^\d{4}-[\d:. +-]+$/);
+const timestamp = z.string().regex(/^\d{4}-[\d:. +-]+$/);
 const index = z.tuple([z.number().int().min(0)]);
-const nodePlace = z.tuple([time, z.string().max(64), z.string().max(80)]);
-const taskPlace = z.tuple([time, z.string().max(64), z.string().max(160), z.string().max(255)]);
+const nodePlace = z.tuple([timestamp, z.string().max(64), z.string().max(80)]);
+const taskPlace = z.tuple([
+  timestamp,
+  z.string().max(64),
+  z.string().max(160),
+  z.string().max(255),
+]);
 
-export function nodeRoutes(deps: Pick<RouteDeps, "db" | "graphs">): Handlers<typeof nodeContracts> {
-  const { db, graphs } = deps;
+interface NodeRouteDeps {
+  readonly db: Database;
+  readonly graphs: GraphCache;
+}
 
-  /** A child is judged by its fan-out, so that is a fact too. */
+export function nodeRoutes({ db, graphs }: NodeRouteDeps): Handlers<typeof nodeContracts> {
+  /** The state of a child depends on its fan-out, so the row of the fan-out is read too. */
   async function describe(job: JobWithoutNodes, row: NodeRow): Promise<NodeSummary> {
     const parent = row.parent_node_id && (await findNode(db, job.job_id, row.parent_node_id));
     if (row.parent_node_id === null) {
@@ -41,7 +50,7 @@ export function nodeRoutes(deps: Pick<RouteDeps, "db" | "graphs">): Handlers<typ
   return {
     listJobNodes: async ({ params: { job_id }, query: { parent, status, limit, cursor } }) => {
       const after = decodeCursor(cursor, index)?.[0];
-      const job = await demandJob(db, job_id);
+      const job = await requireJob(db, job_id);
       const graph = await graphs.graphOf(job.workflow_hash);
       if (parent === undefined) {
         const nodes = await readJobNodes(db, job, graph);
@@ -60,8 +69,8 @@ export function nodeRoutes(deps: Pick<RouteDeps, "db" | "graphs">): Handlers<typ
     },
 
     getNode: async ({ params: { job_id, node_id } }) => {
-      const { job, node } = await demandNode(db, job_id, node_id);
-      // Attempts are numbered, and their ids follow from the numbers.
+      const { job, node } = await requireNode(db, job_id, node_id);
+      // The id of a task is made of job, node and attempt, so that no query has to find the ids.
       const ids = Array.from({ length: node.attempt + 2 }, (_, n) => taskId(job_id, node_id, n));
       const [summary, data, attempts, checkpoints] = await Promise.all([
         describe(job, node),
@@ -74,14 +83,17 @@ export function nodeRoutes(deps: Pick<RouteDeps, "db" | "graphs">): Handlers<typ
     },
 
     getNodeProgress: async ({ params: { job_id, node_id } }) => {
-      const { job, node } = await demandNode(db, job_id, node_id);
+      const { job, node } = await requireNode(db, job_id, node_id);
       const summary = await describe(job, node);
       const { status, children, task_id, worker_id, started_at, progress } = summary;
-      const held = status === "running" && task_id !== null && worker_id !== null;
+      const isLeased = status === "running" && task_id !== null && worker_id !== null;
       const task =
-        held && started_at !== null
+        isLeased && started_at !== null
           ? {
-              ...{ node_id, task_id, worker_id, started_at },
+              node_id,
+              task_id,
+              worker_id,
+              started_at,
               progress_percent: progress?.percent ?? null,
               progress_message: progress?.message ?? null,
             }

@@ -5,7 +5,7 @@ import type { NodeStatus } from "../../core/model/node.ts";
 
 type Tasks = readonly (CurrentTask & { readonly job_id: string })[];
 
-/** How far a job is: each static node counts the same, one that runs by its part. */
+/** Each static node has the same weight; a node that runs counts by its own progress. */
 export function summarise(
   job: { readonly job_id: string; readonly status: JobStatus },
   nodes: readonly NodeSummary[],

@@ -8,18 +8,18 @@ import type { JsonObject } from "../../core/model/json.ts";
 import type { JobDeps } from "./deps.ts";
 import { graphOfJob } from "../engine/deps.ts";
 import type { RerunRequest, SubmitAnswer } from "./verbs.ts";
-import { lockedJob } from "./cancel-pause-resume.ts";
+import { lockExistingJob } from "./request-change.ts";
 import type { Inheritance } from "./submit-jobs.ts";
 import { checkedInputs, newJobId, submitJobs } from "./submit-jobs.ts";
 
 /*
- * Terminal states never change, so running a job again is a new job that inherits what the first
- * one did: same definition, same correlation id, `rerun_of` names its origin.
+ * Terminal states never change, so retry and rerun create a new job that inherits the finished nodes
+ * of the first: same definition, same correlation id, and `rerun_of` holds the id of the first.
  */
 
-/** Keeps everything that succeeded, children of a failed fan-out included. */
+/** The new job inherits every node that succeeded, children of a failed fan-out included. */
 export function retryJob(deps: JobDeps, jobId: string): Promise<SubmitAnswer> {
-  return again(deps, jobId, undefined, (graph, nodes, row) => {
+  return submitAgain(deps, jobId, undefined, (graph, nodes, row) => {
     if (row.status === "completed") {
       throw new Problem("NOTHING_TO_RETRY", `job "${jobId}" completed: rerun it from a node`);
     }
@@ -27,13 +27,13 @@ export function retryJob(deps: JobDeps, jobId: string): Promise<SubmitAnswer> {
   });
 }
 
-/** Runs `from_node` and everything behind it again. */
+/** The new job runs `from_node` and all its descendants again. */
 export function rerunJob(
   deps: JobDeps,
   jobId: string,
   { from_node, inputs }: RerunRequest,
 ): Promise<SubmitAnswer> {
-  return again(deps, jobId, inputs, (graph, nodes) => {
+  return submitAgain(deps, jobId, inputs, (graph, nodes) => {
     const start = graph.byId.get(from_node);
     if (start === undefined) {
       const known = graph.nodes.map((node) => node.id).join(", ");
@@ -49,14 +49,14 @@ type Choose = (
   row: JobRow,
 ) => Omit<Inheritance, "from">;
 
-async function again(
+async function submitAgain(
   deps: JobDeps,
   jobId: string,
   inputs: JsonObject | undefined,
   choose: Choose,
 ): Promise<SubmitAnswer> {
   const { row, nodes } = await deps.db.transaction(async (tx) => {
-    const locked = await lockedJob(tx, jobId);
+    const locked = await lockExistingJob(tx, jobId);
     const facts = await loadStaticNodes(tx, [jobId]);
     return {
       row: locked,
@@ -99,19 +99,19 @@ async function again(
 function inherit(
   graph: Graph,
   nodes: ReadonlyMap<string, NodeFact>,
-  again: ReadonlySet<string>,
+  rerun: ReadonlySet<string>,
 ): { nodes: Map<string, NodeFact>; fanOuts: string[] } {
   const kept = new Map<string, NodeFact>();
   const fanOuts: string[] = [];
   for (const { id, type, definition } of graph.nodes) {
     const fact = nodes.get(id);
-    if (fact === undefined || again.has(id)) continue;
+    if (fact === undefined || rerun.has(id)) continue;
     if (fact.status === "completed" || fact.status === "skipped") {
       kept.set(id, fact);
       if (type === "fan_out") fanOuts.push(id);
     } else if (type === "fan_out" && fact.fan_out !== undefined) {
-      // Slots are given out in index order, which a half-done fan-out no longer has: with a limit
-      // on concurrency it runs again as a whole.
+      // A limit on concurrency starts children in the order of their index. A fan-out that is half
+      // done has gaps in that order, so with a limit it runs again as a whole.
       if (definition.max_concurrency !== undefined) continue;
       const { total, completed } = fact.fan_out;
       const counters = { total, completed, next_index: total, failed: 0, failed_indexes: [] };

@@ -1,40 +1,79 @@
 import { z } from "zod";
 import { decodeCursor, encodeCursor } from "../../adapters/http/cursor.ts";
-import type { Handlers } from "../../adapters/http/handler.ts";
+import type { Caller, Handlers } from "../../adapters/http/handler.ts";
 import { Answer } from "../../adapters/http/handler.ts";
+import { problemBody, toProblem } from "../../adapters/http/problem.ts";
+import type { Database } from "../../adapters/postgres/database.ts";
+import type { GraphCache } from "../../adapters/postgres/queries/graph-cache.ts";
 import { readEvents, readLogs } from "../../adapters/postgres/queries/history.ts";
 import { readJobNodes } from "../../adapters/postgres/queries/job-nodes.ts";
 import { listJobs } from "../../adapters/postgres/queries/jobs.ts";
 import { readCurrentTasks } from "../../adapters/postgres/queries/tasks.ts";
+import type { jobBatchContracts } from "../../core/api/job-batch.ts";
 import type { jobContracts } from "../../core/api/jobs.ts";
+import type { nodeContracts } from "../../core/api/nodes.ts";
+import { Problem } from "../../core/errors.ts";
 import { isFinished } from "../../core/model/job.ts";
-import type { SubmitAnswer } from "./verbs.ts";
-import type { RouteDeps } from "../route-deps.ts";
-import { demandJob } from "./find-job.ts";
+import type { CallbackSettings } from "../partner-callbacks/check-callback-url.ts";
+import { checkCallbackUrl } from "../partner-callbacks/check-callback-url.ts";
+import { requireJob } from "./find-job.ts";
+import type { JobStreams } from "./job-streams.ts";
+import { nodeRoutes } from "./node-routes.ts";
 import { summarise } from "./progress.ts";
-import { submitJob } from "./check-request.ts";
+import type { SubmitAnswer, SubmitRequest, Verbs } from "./verbs.ts";
 
-const place = z.tuple([z.string().regex(/^\d{4}-[\d:. +-]+$/), z.string().max(64)]);
-const number = z.tuple([z.number().int().min(0)]);
+export interface JobRouteDeps {
+  readonly db: Database;
+  readonly verbs: Verbs;
+  readonly graphs: GraphCache;
+  readonly streams: JobStreams;
+  readonly callbacks: CallbackSettings;
+}
 
-/** A wide fan-out may run thousands at once; nobody reads more than a screen of them. */
+const createdAtAndId = z.tuple([z.string().regex(/^\d{4}-[\d:. +-]+$/), z.string().max(64)]);
+const sequence = z.tuple([z.number().int().min(0)]);
+
+/** A wide fan-out may run thousands of tasks at once; a screen shows no more than these. */
 const mostCurrentTasks = 100;
 
 export function jobRoutes(
-  deps: Pick<RouteDeps, "db" | "verbs" | "graphs" | "streams" | "domain">,
-): Handlers<typeof jobContracts> {
+  deps: JobRouteDeps,
+): Handlers<typeof jobContracts> &
+  Handlers<typeof jobBatchContracts> &
+  Handlers<typeof nodeContracts> {
   const { db, verbs, graphs, streams } = deps;
 
   return {
+    ...nodeRoutes(deps),
+
     submitJob: async ({ body, query: { wait = 0 }, caller, signal }) => {
-      const answer = await submitJob(deps, body, caller);
+      const answer = await submit(deps, body, caller);
       if (wait === 0 || isFinished(answer.status)) return accepted(answer);
       const ended = await verbs.waitForEnd(answer.job_id, wait * 1000, signal);
       return accepted({ ...answer, status: ended ?? answer.status });
     },
 
+    // All at once, because submissions that arrive together share a transaction.
+    submitJobs: async ({ body: { jobs }, caller, requestId }) => {
+      const items = await Promise.all(
+        jobs.map(async (request, index) => {
+          try {
+            const job = await submit(deps, request, caller);
+            return { index, outcome: "accepted" as const, job };
+          } catch (error) {
+            const problem = toProblem(error);
+            if (problem === undefined) throw error;
+            const body = problemBody(problem, requestId);
+            return { index, outcome: "refused" as const, problem: body };
+          }
+        }),
+      );
+      const count = items.filter(({ outcome }) => outcome === "accepted").length;
+      return { accepted: count, refused: items.length - count, items };
+    },
+
     listJobs: async ({ query: { limit, cursor, ...filter } }) => {
-      const after = decodeCursor(cursor, place);
+      const after = decodeCursor(cursor, createdAtAndId);
       const page = await listJobs(
         db,
         filter,
@@ -46,21 +85,21 @@ export function jobRoutes(
     },
 
     getJob: async ({ params }) => {
-      const job = await demandJob(db, params.job_id);
+      const job = await requireJob(db, params.job_id);
       const nodes = await readJobNodes(db, job, await graphs.graphOf(job.workflow_hash));
       return { ...job, nodes };
     },
 
     getJobProgress: async ({ params }) => {
-      const job = await demandJob(db, params.job_id);
+      const job = await requireJob(db, params.job_id);
       const nodes = await readJobNodes(db, job, undefined);
       const tasks = await readCurrentTasks(db, [job.job_id], mostCurrentTasks);
       return summarise(job, nodes, tasks);
     },
 
     listJobEvents: async ({ params, query: { limit, cursor, after, ...filter } }) => {
-      await demandJob(db, params.job_id);
-      const [behind = after ?? 0] = decodeCursor(cursor, number) ?? [];
+      await requireJob(db, params.job_id);
+      const [behind = after ?? 0] = decodeCursor(cursor, sequence) ?? [];
       const page = await readEvents(db, params.job_id, { ...filter, after: behind }, limit);
       return {
         items: page.events,
@@ -69,8 +108,8 @@ export function jobRoutes(
     },
 
     listJobLogs: async ({ params, query: { limit, cursor, ...filter } }) => {
-      await demandJob(db, params.job_id);
-      const [after = 0] = decodeCursor(cursor, number) ?? [];
+      await requireJob(db, params.job_id);
+      const [after = 0] = decodeCursor(cursor, sequence) ?? [];
       const page = await readLogs(db, params.job_id, { ...filter, after }, limit);
       return {
         items: page.lines,
@@ -86,8 +125,8 @@ export function jobRoutes(
     rerunJob: async ({ params, body }) => accepted(await verbs.rerun(params.job_id, body)),
 
     streamJob: async ({ params, query: { after }, signal }) => {
-      const job = await demandJob(db, params.job_id);
-      // A browser reconnects for ever unless it is told that there will be no more.
+      const job = await requireJob(db, params.job_id);
+      // A browser reconnects for ever unless a 204 says that no more events will come.
       if (after !== undefined && after >= job.event_seq && isFinished(job.status)) {
         return new Answer(undefined, { status: 204 });
       }
@@ -95,10 +134,24 @@ export function jobRoutes(
     },
 
     socketJob: async ({ params, query: { after }, signal }) => {
-      await demandJob(db, params.job_id);
+      await requireJob(db, params.job_id);
       return streams.open(params.job_id, after, signal);
     },
   };
+}
+
+/** Checks the callback address before the job is created. */
+async function submit(
+  { verbs, callbacks }: Pick<JobRouteDeps, "verbs" | "callbacks">,
+  request: SubmitRequest,
+  caller: Caller | undefined,
+): Promise<SubmitAnswer> {
+  const { submitted_by = caller?.name, callback_url } = request;
+  if (callback_url !== undefined) {
+    const findings = checkCallbackUrl(callbacks, callbacks.jobHosts, callback_url);
+    if (findings.length > 0) throw new Problem("BAD_REQUEST", "Nothing was started.", findings);
+  }
+  return verbs.submit({ ...request, submitted_by });
 }
 
 function accepted(answer: SubmitAnswer): Answer {

@@ -1,10 +1,10 @@
 import type { JsonObject } from "../../core/model/json.ts";
 import type { JobStatus } from "../../core/model/job.ts";
 
-/** What the outside may ask of the orchestrator. Each is one file in `jobs/`; refusals are Problems. */
+/** What routes may ask of the engine about jobs. A refusal is thrown as a Problem. */
 export interface Verbs {
   submit(request: SubmitRequest): Promise<SubmitAnswer>;
-  /** Answers how a job ended; undefined when it has not after so long. */
+  /** Answers the final status; undefined if the job still runs after `milliseconds`. */
   waitForEnd(
     jobId: string,
     milliseconds: number,
@@ -13,9 +13,9 @@ export interface Verbs {
   cancel(jobId: string, reason: string): Promise<JobAnswer>;
   pause(jobId: string): Promise<JobAnswer>;
   resume(jobId: string): Promise<JobAnswer>;
-  /** A new job that keeps what succeeded and runs again what failed and what follows it. */
+  /** Creates a job that inherits what succeeded and runs the failed nodes and their descendants. */
   retry(jobId: string): Promise<SubmitAnswer>;
-  /** A new job that runs again from a node, with everything behind it. */
+  /** Creates a job that runs a node and its descendants again. */
   rerun(jobId: string, request: RerunRequest): Promise<SubmitAnswer>;
 }
 
@@ -34,7 +34,7 @@ export interface SubmitAnswer {
   readonly workflow_id: string;
   readonly workflow_version: string;
   readonly status: JobStatus;
-  /** False: the idempotency key named an earlier submission, and this is its job. */
+  /** False: the idempotency key was used before, and this is the job of that submission. */
   readonly created: boolean;
 }
 
@@ -47,6 +47,6 @@ export interface JobAnswer {
 
 export interface RerunRequest {
   readonly from_node: string;
-  /** Replace these inputs; the others stay. */
+  /** These inputs replace those of the same name; the others stay. */
   readonly inputs?: JsonObject | undefined;
 }

@@ -28,14 +28,14 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Writes an event as a tick does, and answers whether it was notified of. */
+/** Writes an event as a tick does, and answers whether a notification followed. */
 async function notified(): Promise<boolean> {
-  const heard: string[] = [];
+  const received: string[] = [];
   const isListening = new Promise<void>((resolve) => {
-    const part = listener.listen(["dag_events", "after"], (wake) => {
+    const subscription = listener.listen(["dag_events", "after"], (wake) => {
       if (wake.kind === "missed") resolve();
-      else heard.push(wake.channel);
-      if (heard.includes("after")) void part.close();
+      else received.push(wake.channel);
+      if (received.includes("after")) void subscription.close();
     });
   });
   await isListening;
@@ -48,15 +48,15 @@ async function notified(): Promise<boolean> {
   });
   // Notifications come in the order of their commits.
   await database.db.query(`SELECT pg_notify('after', '')`);
-  await waitFor(() => heard.includes("after"), { what: "the later notification" });
-  return heard.includes("dag_events");
+  await waitFor(() => received.includes("after"), { what: "the later notification" });
+  return received.includes("dag_events");
 }
 
-it("has events told while somebody watches, and not before or after", async () => {
+it("has events notified while there is a watcher, and not before or after", async () => {
   expect(await notified()).toBe(false);
   let wakes = 0;
   const [one, two] = [watch.listen(() => (wakes += 1)), watch.listen(() => undefined)];
-  await waitFor(() => wakes > 0, { what: "the first wake, when everybody knows" });
+  await waitFor(() => wakes > 0, { what: "the first wake, when all writers notify" });
   expect(await notified()).toBe(true);
   await one.close();
   expect(await notified()).toBe(true);

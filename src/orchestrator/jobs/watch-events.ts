@@ -6,23 +6,26 @@ import type { Logger } from "../../adapters/runtime/logger.ts";
 import { createService } from "../../adapters/runtime/service.ts";
 
 export interface EventWatch {
-  /** Calls back when events were committed, from when that is known to everybody on. */
+  /** Calls `wake` when events were committed, as soon as all writers notify. */
   listen(wake: () => void): { close(): Promise<void> };
   stop(): Promise<void>;
 }
 
 interface Watcher {
   readonly wake: () => void;
-  listening?: { close(): Promise<void> };
+  listener?: { close(): Promise<void> };
   timer?: NodeJS.Timeout;
 }
 
-/** A transaction that looked before it was known that somebody watches has ended by then. */
-const lookAgainMs = 300;
-/** The row is made anew when its orchestrator was long thought dead. */
-const sayAgainMs = 5000;
+/** By then transactions that began before the row said "watching" have ended: one more read sees them. */
+const readAgainMs = 300;
+/** The row is written again at this interval: another orchestrator may have deleted it as dead. */
+const writeAgainMs = 5000;
 
-/** Events are notified while somebody watches, and this is how that is known. */
+/**
+ * Writers notify of events only while some orchestrator watches, because commits that notify wait for
+ * each other. This service writes into the orchestrator's row whether it has watchers.
+ */
 export function createEventWatch(
   db: Queryable,
   ownerId: string,
@@ -30,38 +33,38 @@ export function createEventWatch(
   log: Logger,
 ): EventWatch {
   const watchers = new Set<Watcher>();
-  let isSaid = false;
-  const saying = createService({
+  let isWritten = false;
+  const service = createService({
     name: "watch events",
     log,
-    intervalMs: sayAgainMs,
+    intervalMs: writeAgainMs,
     async runOnce() {
-      const watches = watchers.size > 0;
-      if (!watches && !isSaid) return;
-      await setWatching(db, ownerId, watches);
-      isSaid = watches;
+      const watching = watchers.size > 0;
+      if (!watching && !isWritten) return;
+      await setWatching(db, ownerId, watching);
+      isWritten = watching;
       for (const watcher of watchers) {
-        if (watcher.listening !== undefined) continue;
-        watcher.listening = listen([eventsChannel], watcher.wake);
-        watcher.timer = setTimeout(watcher.wake, lookAgainMs);
+        if (watcher.listener !== undefined) continue;
+        watcher.listener = listen([eventsChannel], watcher.wake);
+        watcher.timer = setTimeout(watcher.wake, readAgainMs);
       }
     },
   });
-  saying.start();
+  service.start();
   return {
     listen(wake) {
       const watcher: Watcher = { wake };
       watchers.add(watcher);
-      saying.wake();
+      service.wake();
       return {
         close: async () => {
           watchers.delete(watcher);
           clearTimeout(watcher.timer);
-          await watcher.listening?.close();
-          saying.wake();
+          await watcher.listener?.close();
+          service.wake();
         },
       };
     },
-    stop: () => saying.stop(),
+    stop: () => service.stop(),
   };
 }

@@ -1,7 +1,7 @@
 /**
- * What the addresses of a vector layer answer, whatever names the layer: each group of routes finds
- * it, decides who may see it, and then asks here. ETags are of the load that the table came from, so
- * a layer that was loaded again is new everywhere at once.
+ * Answers all requests for a vector layer, after `routes.ts` has found it and checked who may see it.
+ * ETags contain the id of the load that filled the table, so that all of them change when a layer is
+ * loaded again.
  */
 import { createHash } from "node:crypto";
 import { compress } from "../../adapters/http/compress.ts";
@@ -28,7 +28,7 @@ import { readItems } from "../../core/serving/vector-items.ts";
 import { isTile } from "../../core/serving/web-mercator.ts";
 import type { TileParams } from "./layer-answers.ts";
 import { readFeatures } from "./read-features.ts";
-import { baseOf } from "../catalogue/base-url.ts";
+import { baseOf } from "../../adapters/http/base-url.ts";
 
 type Plain = Pick<ApiRequest<Contract>, "header" | "signal">;
 
@@ -39,7 +39,7 @@ const tileMedia = "application/vnd.mapbox-vector-tile";
 export function createFeatureAnswers(db: Database) {
   const tiles = createVectorTiles(db);
 
-  async function demand(layer: Layer): Promise<{ layer: VectorLayer; table: GeoTable }> {
+  async function requireTable(layer: Layer): Promise<{ layer: VectorLayer; table: GeoTable }> {
     if (layer.kind !== "vector") {
       throw new Problem("NOT_FOUND", "This layer is a raster: it has pixels and no features.");
     }
@@ -49,26 +49,26 @@ export function createFeatureAnswers(db: Database) {
   }
 
   return {
-    /** `base`: the address of the collection, as a path. */
+    /** `base` is the path of the collection. */
     async collection(found: Layer, base: string, request: Plain): Promise<JsonObject> {
-      const { layer, table } = await demand(found);
+      const { layer, table } = await requireTable(found);
       return collectionDocument(layer, table, baseOf(request) + base);
     },
 
     async queryables(found: Layer, base: string, request: Plain): Promise<Answer> {
-      const { layer, table } = await demand(found);
+      const { layer, table } = await requireTable(found);
       const document = queryablesDocument(layer, table, baseOf(request) + base);
       return new Answer(JSON.stringify(document));
     },
 
-    /** `own`: parameters that belong to the address and are no columns. */
+    /** `own` are parameters of the address that are no columns. */
     async items(
       found: Layer,
       base: string,
       request: Plain & { readonly query: ItemsQuery },
       own: readonly string[] = [],
     ): Promise<Answer> {
-      const { layer, table } = await demand(found);
+      const { layer, table } = await requireTable(found);
       const { query } = request;
       const asked = readItems(query, table.columns, own);
       return answer(request, makeEtag(layer, table, "items", query), async () => {
@@ -84,14 +84,14 @@ export function createFeatureAnswers(db: Database) {
           numberMatched: page.matched,
           numberReturned: page.features.length,
         }).slice(1, -1);
-        // Features are text already; writing them into an object would only parse them again.
+        // Features are JSON text already; an object of them would have to parse each of them.
         const body = `{"type":"FeatureCollection",${counts},"links":${JSON.stringify(links)},"features":[${page.features.map(featureText).join(",")}]}`;
         return { body, type: "application/geo+json", headers };
       });
     },
 
     async item(found: Layer, fid: number, request: Plain): Promise<Answer> {
-      const { layer, table } = await demand(found);
+      const { layer, table } = await requireTable(found);
       return answer(request, makeEtag(layer, table, "item", fid), async () => {
         const feature = await getFeature(db, table, fid);
         if (feature === undefined) {
@@ -105,16 +105,15 @@ export function createFeatureAnswers(db: Database) {
       const tile = { z, x, y };
       if (!isTile(tile) || !["mvt", "pbf", undefined].includes(extension))
         throw new Problem("NOT_FOUND", "There is no such tile.");
-      const { layer, table } = await demand(found);
+      const { layer, table } = await requireTable(found);
       return answer(request, makeEtag(layer, table, "tile", tile), async () => {
         const body = await tiles.make(table, tile, request.signal);
         return { body, type: tileMedia };
       });
     },
 
-    /** Tiles hang below the same base as everything else. */
     async tileJson(found: Layer, base: string, request: Plain & { readonly query?: object }) {
-      const { layer, table } = await demand(found);
+      const { layer, table } = await requireTable(found);
       const query = toQueryText(whichVersion(request.query));
       const address = `${baseOf(request)}${base}/tiles/WebMercatorQuad/{z}/{x}/{y}${query}`;
       return vectorTileJson(layer, table, address);
@@ -122,7 +121,7 @@ export function createFeatureAnswers(db: Database) {
   };
 }
 
-/** A preview's tiles are of the same version; how pixels are coloured means nothing to features. */
+/** The parameters that choose a version; those that colour pixels have no meaning for features. */
 function whichVersion(query: object | undefined): Readonly<Record<string, unknown>> {
   const { version, preview } = (query ?? {}) as { version?: unknown; preview?: unknown };
   return { version, preview };
@@ -148,7 +147,7 @@ async function answer(
   });
 }
 
-/** Raised when the same request would be answered otherwise. */
+/** Must be raised when the answer to an unchanged request changes, so that ETags change. */
 const answerVersion = 2;
 
 function makeEtag(layer: VectorLayer, table: GeoTable, ...asked: readonly unknown[]): string {
@@ -180,7 +179,7 @@ function pageLinks(address: string, query: ItemsQuery, next: string | undefined)
   ];
 }
 
-/** For formats that have no place for links. */
+/** CSV has no place for links, so the next page is in a header. */
 function linkHeader(links: readonly Link[]): Record<string, string> {
   const next = links.find(({ rel }) => rel === "next");
   return next === undefined ? {} : { link: `<${next.href}>; rel="next"` };

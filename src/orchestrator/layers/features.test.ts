@@ -286,7 +286,7 @@ describe.each(forms)("features in the form $form", ({ form, create }) => {
     });
   });
 
-  it("are vector tiles, the same whoever encodes them", async () => {
+  it("are vector tiles, the same with either encoder", async () => {
     const answer = await ask("/tiles/WebMercatorQuad/3/4/3", { "accept-encoding": "gzip" });
     expect(answer.headers["content-type"]).toBe("application/vnd.mapbox-vector-tile");
     const bytes =

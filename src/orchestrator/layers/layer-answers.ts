@@ -1,9 +1,9 @@
 /**
- * What the addresses of a layer answer, whatever names the layer: each group of routes finds it, and
- * decides who may see it, and then asks here.
+ * Answers all requests for a raster layer, after `routes.ts` has found it and checked who may see it,
+ * and passes those for tiles of a vector layer on to `feature-answers.ts`.
  *
- * Pictures carry an ETag of the layer's version and of all that was asked for, and clients ask again
- * each time: a 304 costs a query, and a layer that was withdrawn is gone at once.
+ * The ETag of a picture is made of the version of the layer and all parameters. Clients revalidate
+ * with every request: a 304 costs a query, and a layer that was withdrawn is gone at once.
  */
 import { createHash } from "node:crypto";
 import type { ApiRequest } from "../../adapters/http/handler.ts";
@@ -18,7 +18,7 @@ import type { Layer, RasterLayer, VectorLayer } from "../../core/serving/layer.t
 import type { RenderQuery } from "../../core/serving/render-options.ts";
 import { chooseOptions, optionsKey, toQueryText } from "../../core/serving/render-options.ts";
 import { makeTileJson } from "../../core/serving/tilejson.ts";
-import { baseOf } from "../catalogue/base-url.ts";
+import { baseOf } from "../../adapters/http/base-url.ts";
 
 type Plain = Pick<ApiRequest<Contract>, "header" | "signal">;
 type Asked<Params, Query> = Plain & { readonly params: Params; readonly query: Query };
@@ -33,7 +33,7 @@ interface ValueQuery {
   readonly nodata?: number | undefined;
 }
 
-/** What a layer of features answers at the addresses that it shares with rasters. */
+/** A vector layer answers these requests at the same addresses as a raster. */
 export interface VectorAnswers {
   tile(layer: VectorLayer, params: TileParams, request: Plain): Promise<Answer>;
   tileJson(
@@ -46,13 +46,13 @@ export interface VectorAnswers {
 export type LayerAnswers = ReturnType<typeof createLayerAnswers>;
 
 export function createLayerAnswers(raster: RasterServer, vector?: VectorAnswers) {
-  function demandRaster(layer: Layer): RasterLayer {
+  function requireRaster(layer: Layer): RasterLayer {
     if (layer.kind === "raster") return layer;
     const reason =
       layer.kind === "vector" ? "features has no pixels" : "many rasters has no one file";
     throw new Problem("NOT_FOUND", `A layer of ${reason}.`);
   }
-  function demandVector(): VectorAnswers {
+  function requireVector(): VectorAnswers {
     if (vector !== undefined) return vector;
     throw new Problem("NOT_FOUND", "Layers of features have no tiles here.");
   }
@@ -65,7 +65,7 @@ export function createLayerAnswers(raster: RasterServer, vector?: VectorAnswers)
       const { params, query, signal, header } = request;
       const { y, extension } = params.y;
       const tile = { z: params.z, x: params.x, y };
-      if (layer.kind === "vector") return demandVector().tile(layer, params, request);
+      if (layer.kind === "vector") return requireVector().tile(layer, params, request);
       if (extension !== undefined && !pictures.has(extension)) {
         throw new Problem("NOT_FOUND", `A raster has no tiles as .${extension}: ask for .png.`);
       }
@@ -85,7 +85,7 @@ export function createLayerAnswers(raster: RasterServer, vector?: VectorAnswers)
         RenderQuery & { readonly max_size: number; readonly format?: string | undefined }
       >,
     ): Promise<Answer> {
-      const shown = demandRaster(layer);
+      const shown = requireRaster(layer);
       const { query, signal, header } = request;
       const options = chooseOptions(query, layer.style);
       const format = chooseFormat(query.format, header("accept"));
@@ -96,9 +96,9 @@ export function createLayerAnswers(raster: RasterServer, vector?: VectorAnswers)
       );
     },
 
-    /** `base`: where the layer's addresses hang, as a path. */
+    /** `base` is the path that the addresses of the layer begin with. */
     async tileJson(layer: Layer, base: string, request: Asked<unknown, object>) {
-      if (layer.kind === "vector") return demandVector().tileJson(layer, base, request);
+      if (layer.kind === "vector") return requireVector().tileJson(layer, base, request);
       const { bounds, minZoom, maxZoom } = await raster.zooms(layer);
       const query = toQueryText(request.query as Record<string, unknown>);
       const address = `${baseOf(request)}${base}/tiles/WebMercatorQuad/{z}/{x}/{y}${query}`;
@@ -110,7 +110,7 @@ export function createLayerAnswers(raster: RasterServer, vector?: VectorAnswers)
       { params, query, signal }: Asked<{ place: { lon: number; lat: number } }, ValueQuery>,
     ) {
       const { bidx: bands, nodata } = query;
-      const shown = layer.kind === "mosaic" ? layer : demandRaster(layer);
+      const shown = layer.kind === "mosaic" ? layer : requireRaster(layer);
       return raster.point(shown, params.place, { bands, nodata, signal });
     },
 
@@ -119,10 +119,10 @@ export function createLayerAnswers(raster: RasterServer, vector?: VectorAnswers)
       { query, signal }: Asked<unknown, ValueQuery & { readonly max_size: number }>,
     ) {
       const { bidx: bands, nodata, max_size: mostSide } = query;
-      return raster.statistics(demandRaster(layer), { bands, nodata, mostSide, signal });
+      return raster.statistics(requireRaster(layer), { bands, nodata, mostSide, signal });
     },
 
-    info: async (layer: Layer) => raster.info(demandRaster(layer)),
+    info: async (layer: Layer) => raster.info(requireRaster(layer)),
 
     map: (layer: Layer, base: string, request: Asked<unknown, object>): Answer =>
       mapPage(layer, {
@@ -135,7 +135,7 @@ export function createLayerAnswers(raster: RasterServer, vector?: VectorAnswers)
 
 const pictures = new Set(["png", "webp", "jpg", "jpeg"]);
 
-/** Raised when the same request would give another picture. */
+/** Must be raised when the picture of an unchanged request changes, so that ETags change. */
 const rendererVersion = 1;
 
 function makeEtag(layer: Layer, ...parts: readonly string[]): string {
@@ -151,7 +151,7 @@ async function answerPicture(
   const headers = { etag, "cache-control": "private, no-cache", vary: "accept" };
   if (header("if-none-match") === etag) return new Answer(undefined, { status: 304, headers });
   const bytes = await make().catch((error: unknown) => {
-    // Who left while it was made reads no answer, and is no error.
+    // The client has closed the connection: no answer is read, and this is no error.
     if (signal.aborted) return undefined;
     throw error;
   });

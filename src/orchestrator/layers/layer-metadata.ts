@@ -1,23 +1,25 @@
 import { findLayerMetadata } from "../../adapters/postgres/queries/layer-metadata.ts";
 import {
-  deleteLayerMetadata as remove,
+  deleteLayerMetadata as deleteRow,
   writeLayerMetadata,
 } from "../../adapters/postgres/repositories/layer-metadata.ts";
 import type { LayerMetadata } from "../../core/api/metadata.ts";
 import { Problem } from "../../core/errors.ts";
 import type { LayerMetadataEdit } from "../../core/model/layer-metadata.ts";
-import { changeAsset, refuseStale } from "../assets/change-asset.ts";
-import type { Act, DomainDeps } from "../assets/deps.ts";
+import { changeAsset } from "../assets/change-asset.ts";
+import type { AuditContext } from "../audit-context.ts";
+import { refuseStale } from "../audit-context.ts";
+import type { AssetDeps } from "../assets/deps.ts";
 
-/** If-Match is about the metadata here and not about its asset. */
+/** `ifMatch` is the row version of the metadata here, not that of its asset. */
 export async function putLayerMetadata(
-  deps: DomainDeps,
+  deps: AssetDeps,
   assetId: string,
   edit: LayerMetadataEdit,
-  { ifMatch, ...act }: Act,
+  { ifMatch, ...audit }: AuditContext,
 ): Promise<{ readonly metadata: LayerMetadata; readonly created: boolean }> {
   let created = false;
-  await changeAsset(deps, assetId, act, async ({ tx, record }) => {
+  await changeAsset(deps, assetId, audit, async ({ tx, record }) => {
     const before = await findLayerMetadata(tx, assetId);
     created = before === undefined;
     if (before !== undefined && ifMatch === undefined) {
@@ -27,28 +29,28 @@ export async function putLayerMetadata(
       );
     }
     refuseStale(before?.row_version ?? 0, ifMatch);
-    writeLayerMetadata(tx, assetId, edit, act.actor);
+    writeLayerMetadata(tx, assetId, edit, audit.actor);
     record("metadata_changed", undefined, { display_name: edit.display_name });
   });
-  return { metadata: await demandMetadata(deps, assetId), created };
+  return { metadata: await requireMetadata(deps, assetId), created };
 }
 
 export async function deleteLayerMetadata(
-  deps: DomainDeps,
+  deps: AssetDeps,
   assetId: string,
-  { ifMatch, ...act }: Act,
+  { ifMatch, ...audit }: AuditContext,
 ): Promise<void> {
-  await changeAsset(deps, assetId, act, async ({ tx, record }) => {
+  await changeAsset(deps, assetId, audit, async ({ tx, record }) => {
     const before = await findLayerMetadata(tx, assetId);
     if (before === undefined) throw metadataMissing(assetId);
     refuseStale(before.row_version, ifMatch);
-    remove(tx, assetId);
+    deleteRow(tx, assetId);
     record("metadata_deleted", undefined);
   });
 }
 
-export async function demandMetadata(
-  { db }: Pick<DomainDeps, "db">,
+export async function requireMetadata(
+  { db }: Pick<AssetDeps, "db">,
   assetId: string,
 ): Promise<LayerMetadata> {
   const found = await findLayerMetadata(db, assetId);

@@ -7,7 +7,7 @@ import { findItem } from "../../adapters/postgres/queries/catalogue-items.ts";
 import { upsertCollection, upsertItems } from "../../adapters/postgres/repositories/catalogue.ts";
 import { buildCollection } from "../../core/catalogue/collection.ts";
 import type { StacItem } from "../../core/catalogue/stac.ts";
-import { resolveLayer } from "./resolve-layer.ts";
+import { findAssetLayer } from "./find-layer.ts";
 
 let test: ApiTest;
 let folder: Awaited<ReturnType<typeof makeWorkflowFolder>>;
@@ -19,7 +19,10 @@ beforeAll(async () => {
   await upsertCollection(
     test.domain.db,
     buildCollection({
-      ...{ collection_id: "birds", title: "Birds", description: "Birds", license: "other" },
+      collection_id: "birds",
+      title: "Birds",
+      description: "Birds",
+      license: "other",
     }),
   );
 });
@@ -28,7 +31,7 @@ afterAll(async () => {
   await folder.remove();
 });
 
-const anybody = { reads: false, curates: false };
+const anonymous = { reads: false, curates: false };
 const reader = { reads: true, curates: false };
 const curator = { reads: true, curates: true };
 
@@ -94,7 +97,7 @@ const pathOf = async (
   viewer = reader,
   preview = false,
 ) => {
-  const layer = await resolveLayer(test.domain.db, { asset_id, version, preview }, viewer);
+  const layer = await findAssetLayer(test.domain.db, { asset_id, version, preview }, viewer);
   return layer.kind === "raster" ? layer.data_path : layer.kind === "vector" ? layer.table : "";
 };
 
@@ -110,16 +113,16 @@ describe("an asset's address", () => {
     const { asset_id, blob_path } = await makeVersion();
     await approve(asset_id, 0, "ouo");
     expect(await pathOf(asset_id, "latest")).toBe(blob_path);
-    await expect(pathOf(asset_id, "latest", anybody)).rejects.toMatchObject({
+    await expect(pathOf(asset_id, "latest", anonymous)).rejects.toMatchObject({
       code: "UNAUTHENTICATED",
     });
     await test.curator.setClearance({ params: { asset_id }, body: { clearance: "public" } });
-    expect(await pathOf(asset_id, "latest", anybody)).toBe(blob_path);
+    expect(await pathOf(asset_id, "latest", anonymous)).toBe(blob_path);
   });
 
-  it("tells nobody whether something hidden or nothing is there", async () => {
+  it("answers alike for a hidden and for a missing layer", async () => {
     const { asset_id } = await makeVersion();
-    for (const viewer of [anybody, reader]) {
+    for (const viewer of [anonymous, reader]) {
       const answer = (id: string) => pathOf(id, "latest", viewer).catch((error: unknown) => error);
       expect(await answer(asset_id)).toEqual(await answer("0".repeat(32)));
     }
@@ -229,10 +232,10 @@ describe("layer metadata", () => {
     const { asset_id } = await makeVersion();
     await approve(asset_id, 0, "ouo");
     const wanted = { asset_id, version: "latest", preview: false } as const;
-    const plain = await resolveLayer(test.domain.db, wanted, reader);
+    const plain = await findAssetLayer(test.domain.db, wanted, reader);
     expect(plain).toMatchObject({ title: "As the workflow called it", bounds: [10, 50, 11, 51] });
     await test.curator.putLayerMetadata({ params: { asset_id }, body: edit });
-    const dressed = await resolveLayer(test.domain.db, wanted, reader);
+    const dressed = await findAssetLayer(test.domain.db, wanted, reader);
     expect(dressed).toMatchObject({ title: edit.display_name, style: edit.style });
     expect(dressed.version_tag).not.toBe(plain.version_tag);
   });

@@ -2,37 +2,47 @@ import { z } from "zod";
 import { decodeCursor, encodeCursor } from "../../adapters/http/cursor.ts";
 import type { Handlers } from "../../adapters/http/handler.ts";
 import { Answer } from "../../adapters/http/handler.ts";
+import type { Database } from "../../adapters/postgres/database.ts";
 import { findAsset } from "../../adapters/postgres/queries/asset-rows.ts";
 import { listLayers } from "../../adapters/postgres/queries/layer-metadata.ts";
 import type { metadataContracts } from "../../core/api/metadata.ts";
 import { assetMissing } from "../assets/change-asset.ts";
-import { deleteLayerMetadata, demandMetadata, putLayerMetadata } from "./layer-metadata.ts";
-import { actOf, etag } from "../assets/audit-context.ts";
-import type { RouteDeps } from "../route-deps.ts";
+import type { AssetDeps } from "../assets/deps.ts";
+import { auditContextOf, etag } from "../audit-context.ts";
+import { deleteLayerMetadata, putLayerMetadata, requireMetadata } from "./layer-metadata.ts";
 
 const id = z.tuple([z.string().max(32)]);
 
-export function metadataRoutes(
-  deps: Pick<RouteDeps, "db" | "domain">,
-): Handlers<typeof metadataContracts> {
-  const { db, domain } = deps;
+interface MetadataRouteDeps {
+  readonly db: Database;
+  readonly assets: AssetDeps;
+}
+
+export function metadataRoutes({
+  db,
+  assets,
+}: MetadataRouteDeps): Handlers<typeof metadataContracts> {
   return {
     getLayerMetadata: async ({ params: { asset_id } }) => {
       if ((await findAsset(db, asset_id)) === undefined) throw assetMissing(asset_id);
-      const metadata = await demandMetadata(domain, asset_id);
+      const metadata = await requireMetadata(assets, asset_id);
       return new Answer(metadata, { headers: etag(metadata.row_version) });
     },
 
     putLayerMetadata: async (request) => {
       const { params, body } = request;
-      const act = actOf(request, undefined);
-      const { metadata, created } = await putLayerMetadata(domain, params.asset_id, body, act);
+      const audit = auditContextOf(request, undefined);
+      const { metadata, created } = await putLayerMetadata(assets, params.asset_id, body, audit);
       const headers = etag(metadata.row_version);
       return new Answer(metadata, { status: created ? 201 : 200, headers });
     },
 
     deleteLayerMetadata: async (request) => {
-      await deleteLayerMetadata(domain, request.params.asset_id, actOf(request, undefined));
+      await deleteLayerMetadata(
+        assets,
+        request.params.asset_id,
+        auditContextOf(request, undefined),
+      );
       return { deleted: true };
     },
 

@@ -19,18 +19,19 @@ import { layerType, servedUrls } from "../../core/domain/service-urls.ts";
 import { Problem } from "../../core/errors.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import { assetMissing, changeAsset } from "../assets/change-asset.ts";
-import type { Act, DomainDeps } from "../assets/deps.ts";
+import type { AssetDeps } from "../assets/deps.ts";
+import type { AuditContext } from "../audit-context.ts";
 import { metadataMissing } from "./layer-metadata.ts";
 
-/** Shows an asset's latest approved version in the layer catalogue and in STAC, as its metadata says. */
+/** Writes the latest approved version with its metadata into the layer catalogue and its STAC item. */
 export async function publishMetadata(
-  deps: DomainDeps,
+  deps: AssetDeps,
   assetId: string,
-  act: Act,
+  audit: AuditContext,
 ): Promise<JsonObject> {
   const metadata = await findLayerMetadata(deps.db, assetId);
   let published: AssetVersion | undefined;
-  await changeAsset(deps, assetId, act, ({ tx, asset, versions, record }) => {
+  await changeAsset(deps, assetId, audit, ({ tx, asset, versions, record }) => {
     if (metadata === undefined) throw metadataMissing(assetId);
     const latest = versions.find(
       ({ version_ordinal }) => version_ordinal === asset.latest_approved_version_ordinal,
@@ -41,8 +42,12 @@ export async function publishMetadata(
     published = latest;
     const { version_ordinal, stac_collection_id, stac_item_id } = latest;
     writeToCatalog(tx, {
-      ...{ asset_id: assetId, version_ordinal, layer_type: layerType(latest) },
-      ...{ stac_collection_id, stac_item_id, published_by: act.actor },
+      asset_id: assetId,
+      version_ordinal,
+      layer_type: layerType(latest),
+      stac_collection_id,
+      stac_item_id,
+      published_by: audit.actor,
       layer: catalogLayer(latest, metadata, servedUrls(asset, versions)),
     });
     record("metadata_published", version_ordinal);
@@ -53,12 +58,12 @@ export async function publishMetadata(
 }
 
 export async function unpublishMetadata(
-  deps: DomainDeps,
+  deps: AssetDeps,
   assetId: string,
-  act: Act,
+  audit: AuditContext,
 ): Promise<JsonObject> {
   let shown: readonly AssetVersion[] = [];
-  await changeAsset(deps, assetId, act, ({ tx, versions, record }) => {
+  await changeAsset(deps, assetId, audit, ({ tx, versions, record }) => {
     removeFromCatalog(tx, assetId);
     record("metadata_unpublished", undefined);
     shown = versions;
@@ -70,19 +75,19 @@ export async function unpublishMetadata(
   return { asset_id: assetId, items };
 }
 
-/** Makes the catalogues say again what the tables say: for one asset. */
+/** Writes the entries of one asset in both catalogues again from its tables. */
 export async function reindexAsset(
-  deps: DomainDeps,
+  deps: AssetDeps,
   assetId: string,
-  act: Act,
+  audit: AuditContext,
 ): Promise<JsonObject> {
   if ((await findAsset(deps.db, assetId)) === undefined) throw assetMissing(assetId);
   return (await isPublished(deps.db, assetId))
-    ? publishMetadata(deps, assetId, act)
-    : unpublishMetadata(deps, assetId, act);
+    ? publishMetadata(deps, assetId, audit)
+    : unpublishMetadata(deps, assetId, audit);
 }
 
-/** False: the version has no item, or it is gone. */
+/** False: the version has no item in the catalogue. */
 async function changeItem(
   db: Database,
   { stac_collection_id, stac_item_id }: AssetVersion,

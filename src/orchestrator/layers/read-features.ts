@@ -1,6 +1,5 @@
-/** A page of features: as many as asked for, unless they weigh too much. */
 import { z } from "zod";
-import { decodeCursor, encodeCursor } from "../../adapters/http/cursor.ts";
+import { decodeCursor, encodeCursor, refuseBadToken } from "../../adapters/http/cursor.ts";
 import type { Database } from "../../adapters/postgres/database.ts";
 import type {
   FeaturePlace,
@@ -18,29 +17,29 @@ import { separateSpatial } from "../../core/cql2/separate-spatial.ts";
 import type { AskedItems } from "../../core/serving/vector-items.ts";
 import { toGeoJson } from "../../core/vector/geojson.ts";
 import { readWkb } from "../../core/vector/read-wkb.ts";
-import { badToken } from "../catalogue/bad-token.ts";
 
 export interface FeaturePage {
   readonly features: readonly FeatureRow[];
-  /** Where the next page begins. */
+  /** The token of the next page. */
   readonly next: string | undefined;
-  /** Of all pages; undefined where counting takes too long, or where geometries decide. */
+  /** Features on all pages; undefined if counting takes too long, or if geometries decide. */
   readonly matched: number | undefined;
 }
 
-/** Read at once. Large layers have features of a megabyte, so a page ends when it is heavy. */
+/** Features that are read at once. Some weigh a megabyte, so a page also ends at `mostBytes`. */
 const batch = 1000;
 const mostBytes = 32 * 1024 * 1024;
-/** Batches in which geometries may decide against everything; then the page's link leads on. */
+/** Batches for one page: if the geometries refuse all features of them, the `next` link continues. */
 const mostBatches = 20;
 
+/** Reads a page: as many features as asked for, or fewer if they are large. */
 export async function readFeatures(
   db: Database,
   table: GeoTable,
   asked: AskedItems,
   token: string | undefined,
 ): Promise<FeaturePage> {
-  // PostGIS compares the geometries themselves; without it boxes are compared, and then we do.
+  // PostGIS compares geometries. Without it the query compares boxes, and `decide` the geometries.
   const spatial =
     asked.filter === undefined || table.form === "postgis"
       ? undefined
@@ -54,7 +53,9 @@ export async function readFeatures(
   let bytes = 0;
   for (let read = 0; more && read < mostBatches; read++) {
     const limit = spatial === undefined ? Math.min(batch, asked.limit - features.length) : batch;
-    const page = await listFeatures(db, table, { ...query, limit, after }).catch(badToken(token));
+    const page = await listFeatures(db, table, { ...query, limit, after }).catch(
+      refuseBadToken(token),
+    );
     more = page.more;
     for (const [index, each] of page.features.entries()) {
       after = each.place;

@@ -23,7 +23,7 @@ describe("the registry of platforms", () => {
     expect(items.map(({ platform_id }) => platform_id)).toEqual(["arcgis", "ddh", "geonode"]);
   });
 
-  it("takes a new one without new code, and no change that somebody else made obsolete", async () => {
+  it("takes a new one without new code, and refuses a change of an older state", async () => {
     const params = { platform_id: "atlas" };
     const body = { display_name: "Atlas", required_refs: ["sheet"] };
     const made = await test.operator.putPlatform({ params, body });

@@ -1,3 +1,4 @@
+import type { Database } from "../../adapters/postgres/database.ts";
 import { findPlatform } from "../../adapters/postgres/queries/platforms.ts";
 import {
   hasAssets,
@@ -6,27 +7,27 @@ import {
 } from "../../adapters/postgres/repositories/platforms.ts";
 import { Problem } from "../../core/errors.ts";
 import type { Platform, PlatformEdit } from "../../core/model/platform.ts";
-import { refuseStale } from "../assets/change-asset.ts";
-import type { Act, DomainDeps } from "../assets/deps.ts";
+import type { AuditContext } from "../audit-context.ts";
+import { refuseStale } from "../audit-context.ts";
 
 export async function putPlatform(
-  deps: Pick<DomainDeps, "db">,
+  db: Database,
   platformId: string,
   edit: PlatformEdit,
-  act: Act,
+  { ifMatch }: AuditContext,
 ): Promise<{ readonly platform: Platform; readonly created: boolean }> {
-  return deps.db.transaction(async (tx) => {
+  return db.transaction(async (tx) => {
     const created = await insertPlatform(tx, platformId, edit);
     const before = await findPlatform(tx, platformId);
     if (before === undefined) throw new Error("a platform that was written is not there");
     if (created) return { platform: before, created };
-    if (act.ifMatch === undefined) {
+    if (ifMatch === undefined) {
       throw new Problem(
         "EDIT_NEEDS_MATCH",
         `"${platformId}" is registered: send its row_version in If-Match to replace it.`,
       );
     }
-    refuseStale(before.row_version, act.ifMatch);
+    refuseStale(before.row_version, ifMatch);
     if (changesIdentity(before, edit) && (await hasAssets(tx, platformId))) {
       throw new Problem(
         "PLATFORM_IN_USE",
@@ -41,7 +42,7 @@ export async function putPlatform(
   });
 }
 
-/** A new optional reference is harmless: assets without it keep their ids. */
+/** A new optional reference changes no identity: assets without it keep their ids. */
 function changesIdentity(before: Platform, after: PlatformEdit): boolean {
   const same = [...before.required_refs].sort().join() === [...after.required_refs].sort().join();
   return !same || before.optional_refs.some((name) => !after.optional_refs.includes(name));

@@ -1,19 +1,26 @@
-import type { Handlers } from "../../adapters/http/handler.ts";
 import type { Broker } from "../../adapters/broker/broker.ts";
+import type { Handlers } from "../../adapters/http/handler.ts";
 import type { Database } from "../../adapters/postgres/database.ts";
+import { readCheckpoints } from "../../adapters/postgres/queries/history.ts";
 import { saveCheckpoint } from "../../adapters/postgres/repositories/checkpoints.ts";
 import { recordReports } from "../../adapters/postgres/repositories/reports.ts";
 import { reach } from "../../adapters/runtime/fail-points.ts";
-import type { callbackContracts } from "../../core/api/callbacks.ts";
+import type { workerReportContracts } from "../../core/api/worker-reports.ts";
 import { Problem } from "../../core/errors.ts";
 
-/** What workers say that do not reach the database. A result that is known already is taken as well:
- * the worker only wants to hear that it need not say it again. */
-export function takeCallbacks(deps: {
+export interface WorkerReportRouteDeps {
   readonly db: Database;
   readonly broker: Pick<Broker, "recordProgress">;
-}): Handlers<typeof callbackContracts> {
-  const { db, broker } = deps;
+}
+
+/**
+ * Reports of workers that have no connection to the database. A result that is recorded already is
+ * accepted again, so that the worker stops sending it.
+ */
+export function workerReportRoutes({
+  db,
+  broker,
+}: WorkerReportRouteDeps): Handlers<typeof workerReportContracts> {
   return {
     async reportResults({ body }) {
       reach("callback.before_record");
@@ -46,6 +53,13 @@ export function takeCallbacks(deps: {
         throw new Problem("STALE_ATTEMPT", detail);
       }
       return { seq };
+    },
+
+    loadCheckpoint: async ({ query: { job_id, node_id } }) => {
+      const newest = (await readCheckpoints(db, job_id, node_id)).at(-1);
+      if (newest === undefined) return { checkpoint: null };
+      const { seq, phase, data } = newest;
+      return { checkpoint: { seq, phase, data } };
     },
   };
 }

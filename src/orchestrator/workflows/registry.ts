@@ -20,9 +20,9 @@ export interface CurrentWorkflow {
 }
 
 export interface WorkflowRegistry {
-  /** What a new submission uses: the file as it is now. */
+  /** The workflow of the file as it is now, for a new submission. */
   current(workflowId: string): Promise<CurrentWorkflow>;
-  /** Reads all files again; answers what is wrong in them. */
+  /** Reads all files again and answers the findings in them. */
   reload(): Promise<readonly LocatedFinding[]>;
 }
 
@@ -33,9 +33,10 @@ interface Entry {
 }
 
 /**
- * Workflow files; every version that is loaded is stored for good. A submission asks the file system
- * whether its file changed, which costs microseconds and needs no watcher; a job never does. It asks
- * in place: a promise of it wakes a thread and waits for it, 0.5 ms of a submission on an idle machine.
+ * Loads workflow files, and stores every version of them in the database for ever. Each submission
+ * checks by `stat` whether its file has changed, so no watcher is needed; a running job uses the
+ * stored version. The check is synchronous: it costs microseconds, and a promise of it would add the
+ * wake of a thread, 0.5 ms on an idle machine.
  */
 export function createWorkflowRegistry(deps: {
   readonly db: Queryable;

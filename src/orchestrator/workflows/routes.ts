@@ -1,4 +1,5 @@
 import type { Handlers } from "../../adapters/http/handler.ts";
+import type { Database } from "../../adapters/postgres/database.ts";
 import { readRuns } from "../../adapters/postgres/queries/runs.ts";
 import type { StoredWorkflow } from "../../adapters/postgres/queries/workflows.ts";
 import {
@@ -10,15 +11,19 @@ import {
 import { hashDefinition } from "../../adapters/workflow-files/hash-definition.ts";
 import { readWorkflow } from "../../adapters/workflow-files/read-workflow.ts";
 import type { WorkflowGraph, workflowContracts } from "../../core/api/workflows.ts";
+import type { CompileOptions } from "../../core/dag/compile/compile.ts";
 import { compile, compileDefinition } from "../../core/dag/compile/compile.ts";
 import type { Edge, Graph } from "../../core/dag/compile/graph.ts";
 import { Problem } from "../../core/errors.ts";
 import type { JsonObject } from "../../core/model/json.ts";
-import type { RouteDeps } from "../route-deps.ts";
 
-export function workflowRoutes(
-  deps: Pick<RouteDeps, "db" | "compile">,
-): Handlers<typeof workflowContracts> {
+export interface WorkflowRouteDeps {
+  readonly db: Database;
+  /** The handlers, queues and variables that a workflow may name. */
+  readonly compile: Omit<CompileOptions, "workflowId">;
+}
+
+export function workflowRoutes(deps: WorkflowRouteDeps): Handlers<typeof workflowContracts> {
   const { db } = deps;
   return {
     listWorkflows: async () => ({
@@ -83,7 +88,11 @@ function missing(name: string): Problem {
 function toSummary(workflow: StoredWorkflow) {
   const { definition, workflow_id, version, workflow_hash, is_active, updated_at } = workflow;
   return {
-    ...{ workflow_id, version, workflow_hash, is_active, updated_at },
+    workflow_id,
+    version,
+    workflow_hash,
+    is_active,
+    updated_at,
     name: definition.name,
     description: definition.description ?? null,
     node_count: Object.keys(definition.nodes).length,
@@ -120,7 +129,7 @@ function draw(graph: Graph): WorkflowGraph {
   };
 }
 
-/** The branches that lead along an edge. */
+/** The names of the branches that lead along an edge. */
 function label({ from, branches }: Edge): string | null {
   if (from.type !== "conditional" || branches === undefined) return null;
   const names = branches.map((branch) => {

@@ -5,6 +5,7 @@
  * version names only one of them.
  */
 import type { Viewer } from "../../../core/domain/served-version.ts";
+import { clearancesVisibleTo } from "../../../core/domain/served-version.ts";
 
 const ofVersion = `FROM dagapp.asset_versions AS version
   JOIN dagapp.geospatial_assets AS asset USING (asset_id)
@@ -40,10 +41,10 @@ function served(clearances: readonly string[], reach: Reach): string {
 }
 
 /** A condition on `items`; undefined for who sees all of them. */
-export function visibleTo({ reads, curates }: Viewer, reach: Reach): string | undefined {
-  if (curates) return undefined;
-  if (reads) return `(NOT ${governed(reach)} OR ${served(["ouo", "public"], reach)})`;
-  return served(["public"], reach);
+export function visibleTo(viewer: Viewer, reach: Reach): string | undefined {
+  if (viewer.curates) return undefined;
+  const isServed = served(clearancesVisibleTo(viewer), reach);
+  return viewer.reads ? `(NOT ${governed(reach)} OR ${isServed})` : isServed;
 }
 
 /** Whether a collection has items that this condition hides. Only what is governed can be hidden. */

@@ -1,0 +1,112 @@
+/**
+ * `npm run check:folders`: folders must not import each other in a cycle. Knip checks the same for
+ * files.
+ *
+ * Within every folder its subfolders and files are the nodes of a graph. An import counts for the two
+ * nodes, in the nearest folder that contains both files, to which the importing and the imported file
+ * belong. So `adapters/broker/x.ts` importing `adapters/postgres/queries/y.ts` is an edge from `broker`
+ * to `postgres` within `adapters`. A file may import from a subfolder beside it if nothing in that
+ * subfolder leads back to the file. Imports of types count, tests do not.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import ts from "typescript";
+
+const root = "src";
+
+/**
+ * Imports between folders that are known to close a cycle and will be removed. An entry that closes
+ * no cycle any more fails the check too, so that the list only shrinks.
+ */
+const allowed = [
+  ["src/adapters/postgres", "src/adapters/broker"],
+  ["src/adapters/runtime", "src/adapters/postgres"],
+  ["src/core/cql2", "src/core/catalogue"],
+  ["src/core/model", "src/core/serving"],
+  ["src/core/dag/language", "src/core/dag/compile"],
+  ["src/core/dag/compile", "src/core/dag/lint"],
+  ["src/orchestrator/engine", "src/orchestrator/assets"],
+  ["src/orchestrator/engine", "src/orchestrator/jobs"],
+];
+
+/** Most imports that are printed for one edge of a cycle. */
+const mostPrinted = 5;
+
+const imports = readImports();
+const cycle = findCycle(allowed);
+if (cycle !== undefined) {
+  process.stdout.write(`folders import each other in a cycle: ${cycle.join(" → ")}\n`);
+  cycle.slice(1).forEach((to, index) => {
+    const found = [...imports.get(cycle[index]).get(to)];
+    for (const text of found.slice(0, mostPrinted)) process.stdout.write(`  ${text}\n`);
+    const more = found.length - mostPrinted;
+    if (more > 0) process.stdout.write(`  … and ${more} more from ${cycle[index]} to ${to}\n`);
+  });
+  process.exitCode = 1;
+}
+for (const entry of allowed) {
+  if (findCycle(allowed.filter((other) => other !== entry)) !== undefined) continue;
+  process.stdout.write(
+    `${entry.join(" → ")} closes no cycle any more: remove it from scripts/check-folders.js\n`,
+  );
+  process.exitCode = 1;
+}
+
+/** By importing node, by imported node: each import as a text. Nodes are named by their path. */
+function readImports() {
+  const graph = new Map();
+  for (const from of sourceFiles(root)) {
+    for (const { fileName } of ts.preProcessFile(readFileSync(from, "utf8")).importedFiles) {
+      if (!fileName.startsWith(".")) continue;
+      const file = path.posix.join(path.posix.dirname(from), fileName);
+      const [a, b] = nodesOf(from, file);
+      const targets = graph.get(a) ?? new Map();
+      graph.set(a, targets);
+      const text = `${from} imports ${file}`;
+      targets.set(b, (targets.get(b) ?? new Set()).add(text));
+    }
+  }
+  return graph;
+}
+
+function sourceFiles(folder) {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const name = `${folder}/${entry.name}`;
+    if (entry.isDirectory()) return sourceFiles(name);
+    return name.endsWith(".ts") && !name.endsWith(".test.ts") ? [name] : [];
+  });
+}
+
+/** The two paths cut after the first part in which they differ. */
+function nodesOf(from, to) {
+  const [a, b] = [from.split("/"), to.split("/")];
+  const length = a.findIndex((part, index) => part !== b[index]) + 1;
+  return [a.slice(0, length).join("/"), b.slice(0, length).join("/")];
+}
+
+/** The shortest cycle with a folder in it, as nodes from the first to the first again. */
+function findCycle(ignored) {
+  const isIgnored = (a, b) => ignored.some(([from, to]) => from === a && to === b);
+  const cycles = [...imports.keys()]
+    .filter((node) => !node.endsWith(".ts"))
+    .flatMap((start) => {
+      const cameFrom = new Map();
+      const open = [start];
+      for (let node = open.shift(); node !== undefined; node = open.shift()) {
+        for (const next of imports.get(node)?.keys() ?? []) {
+          if (cameFrom.has(next) || isIgnored(node, next)) continue;
+          cameFrom.set(next, node);
+          open.push(next);
+        }
+      }
+      return cameFrom.has(start) ? [pathTo(start, cameFrom)] : [];
+    });
+  return cycles.sort((a, b) => a.length - b.length)[0];
+}
+
+function pathTo(start, cameFrom) {
+  const nodes = [start];
+  do nodes.unshift(cameFrom.get(nodes[0]));
+  while (nodes[0] !== start);
+  return nodes;
+}

@@ -1,0 +1,126 @@
+/**
+ * Sends one callback to the server of a partner. That server is not trusted: no redirect is followed,
+ * the address is checked and the connection pinned to it, and time and size of the answer are limited.
+ */
+import type { LookupAddress } from "node:dns";
+import http from "node:http";
+import https from "node:https";
+import type { Network } from "./check-address.ts";
+import { isPrivateAllowed } from "./check-address.ts";
+import type { Lookup } from "./find-address.ts";
+import { findAddresses, pinnedTo, resolveAll } from "./find-address.ts";
+
+export interface SendOptions {
+  readonly privateNetworks: readonly Network[];
+  readonly timeoutMs?: number;
+  readonly lookup?: Lookup;
+}
+
+export interface Sent {
+  readonly status_code: number | null;
+  /** Null: the partner accepted the callback. */
+  readonly error: string | null;
+}
+
+const defaultTimeoutMs = 10_000;
+/** The body of the answer is ignored; a longer one ends the connection. */
+const longestAnswer = 64 * 1024;
+
+export async function sendPartnerCallback(
+  url: URL,
+  body: string,
+  headers: Readonly<Record<string, string>>,
+  options: SendOptions,
+): Promise<Sent> {
+  const { privateNetworks, timeoutMs = defaultTimeoutMs, lookup = resolveAll } = options;
+  const signal = AbortSignal.timeout(timeoutMs);
+  try {
+    const address = await findAddress(url, privateNetworks, within(lookup, signal));
+    if (typeof address === "string") return { status_code: null, error: address };
+    return await post(url, address, body, headers, signal);
+  } catch (error) {
+    const late = signal.aborted ? `no answer within ${timeoutMs} ms` : undefined;
+    return { status_code: null, error: late ?? describe(error) };
+  }
+}
+
+async function findAddress(
+  url: URL,
+  privateNetworks: readonly Network[],
+  lookup: Lookup,
+): Promise<LookupAddress | string> {
+  const found = await findAddresses(url, privateNetworks, lookup);
+  if (typeof found === "string") return found;
+  const isPlain = url.protocol === "http:";
+  if (isPlain && !found.every(({ address }) => isPrivateAllowed(address, privateNetworks))) {
+    return "must be https: only an allowed private network is reached without";
+  }
+  return found[0];
+}
+
+function post(
+  url: URL,
+  pinned: LookupAddress,
+  body: string,
+  headers: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<Sent> {
+  const { request } = url.protocol === "https:" ? https : http;
+  const bytes = Buffer.from(body);
+  return new Promise((resolve, reject) => {
+    const sending = request(
+      url,
+      {
+        method: "POST",
+        headers: { ...headers, "content-length": bytes.length },
+        signal,
+        // A connection that is kept alive could outlive the check of its address.
+        agent: false,
+        lookup: pinnedTo(pinned),
+      },
+      (response) => {
+        const { statusCode = 0 } = response;
+        let length = 0;
+        const settle = () => {
+          resolve({ status_code: statusCode, error: refusal(statusCode) });
+        };
+        response.on("data", (chunk: Buffer) => {
+          length += chunk.length;
+          if (length > longestAnswer) {
+            settle();
+            response.destroy();
+          }
+        });
+        response.on("end", settle);
+        response.on("error", reject);
+      },
+    );
+    sending.on("error", reject);
+    sending.end(bytes);
+  });
+}
+
+function refusal(status: number): string | null {
+  if (status >= 200 && status < 300) return null;
+  if (status >= 300 && status < 400) return `answered ${status}: redirects are not followed`;
+  return `answered ${status}`;
+}
+
+function within(lookup: Lookup, signal: AbortSignal): Lookup {
+  return (hostname) =>
+    Promise.race([
+      lookup(hostname),
+      new Promise<never>((_, reject) => {
+        signal.addEventListener("abort", () => {
+          reject(new Error("DNS did not answer in time"));
+        });
+      }),
+    ]);
+}
+
+/** The text is shown to other people, so it contains nothing that the partner's server sent. */
+function describe(error: unknown): string {
+  const { code } = error as { code?: unknown };
+  if (typeof code === "string") return `could not be reached: ${code}`;
+  return error instanceof Error ? error.message.slice(0, 200) : "could not be reached";
+}

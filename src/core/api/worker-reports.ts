@@ -1,0 +1,90 @@
+import { z } from "zod";
+import { taskError } from "../model/task.ts";
+import { defineContract } from "./contract.ts";
+import { count, jobId, nodeId, object, timestamp } from "./schemas.ts";
+
+/*
+ * How workers that do not reach the database report. What a stale attempt says is not an error of
+ * the worker: it is answered as not accepted, and the worker drops it.
+ */
+
+const task = { task_id: z.string().min(1).max(160), job_id: jobId, node_id: nodeId };
+const worker = { worker_id: z.string().min(1).max(128) };
+
+const result = z.discriminatedUnion("status", [
+  z.object({
+    ...task,
+    ...worker,
+    started_at: timestamp.optional(),
+    status: z.literal("completed"),
+    output: object,
+  }),
+  z.object({
+    ...task,
+    ...worker,
+    started_at: timestamp.optional(),
+    status: z.literal("failed"),
+    error: taskError.extend({ details: object.optional() }),
+  }),
+]);
+
+const reportResults = defineContract({
+  id: "reportResults",
+  method: "POST",
+  path: "/api/v1/callbacks/task-result",
+  access: "service",
+  summary: "How attempts ended, up to a hundred at once.",
+  body: z.strictObject({ results: z.array(result).min(1).max(100) }),
+  response: z
+    .object({ accepted: z.array(z.string()), lost: z.array(z.string()) })
+    .meta({ id: "ReportsTaken" }),
+  errors: ["BAD_REQUEST"],
+});
+
+const reportProgress = defineContract({
+  id: "reportProgress",
+  method: "POST",
+  path: "/api/v1/callbacks/task-progress",
+  access: "service",
+  summary: "How far running attempts are.",
+  body: z.strictObject({
+    ...task,
+    percent: z.number().min(0).max(100),
+    message: z.string().max(1024).optional(),
+  }),
+  response: z.object({ accepted: z.boolean() }).meta({ id: "ProgressTaken" }),
+  errors: ["BAD_REQUEST"],
+});
+
+const saveCheckpoint = defineContract({
+  id: "saveCheckpoint",
+  method: "POST",
+  path: "/api/v1/callbacks/checkpoint",
+  access: "service",
+  summary: "Keep what an attempt has reached, so that the next one goes on from there.",
+  body: z.strictObject({ ...task, phase: z.string().min(1).max(128), data: object }),
+  response: z.object({ seq: count }).meta({ id: "CheckpointSaved" }),
+  errors: ["BAD_REQUEST", "STALE_ATTEMPT"],
+});
+
+const loadCheckpoint = defineContract({
+  id: "loadCheckpoint",
+  method: "GET",
+  path: "/api/v1/callbacks/checkpoint",
+  access: "service",
+  summary: "What the attempts before have reached: the newest checkpoint of a node, or null.",
+  query: z.strictObject({ job_id: jobId, node_id: nodeId }),
+  response: z
+    .object({
+      checkpoint: z.object({ seq: count, phase: z.string(), data: object }).nullable(),
+    })
+    .meta({ id: "CheckpointLoaded" }),
+  errors: ["BAD_REQUEST"],
+});
+
+export const workerReportContracts = [
+  reportResults,
+  reportProgress,
+  saveCheckpoint,
+  loadCheckpoint,
+] as const;
