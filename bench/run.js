@@ -2,7 +2,7 @@
 import { openAdmin } from "./harness/database.js";
 import { describeMachine } from "./harness/machine.js";
 import { help, readOptions } from "./harness/options.js";
-import { peers as allPeers, preparePeers } from "./harness/peers.js";
+import { checkoutPeer, peers as allPeers, preparePeers } from "./harness/peers.js";
 import { startPostgres } from "./harness/postgres.js";
 import { startRedis } from "./harness/redis.js";
 import { runRounds } from "./harness/rounds.js";
@@ -26,7 +26,10 @@ try {
 async function bench(options) {
   const say = (text) => (options.json ? process.stderr : process.stdout).write(`${text}\n`);
   const peers = preparePeers(
-    allPeers.filter(({ id }) => options.peers.includes(id)),
+    [
+      ...allPeers.filter(({ id }) => options.peers.includes(id)),
+      ...(options.before === undefined ? [] : [checkoutPeer(options.before)]),
+    ],
     say,
   );
   const began = performance.now();

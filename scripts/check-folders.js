@@ -19,14 +19,11 @@ const root = "src";
  * no cycle any more fails the check too, so that the list only shrinks.
  */
 const allowed = [
-  ["src/adapters/postgres", "src/adapters/broker"],
   ["src/adapters/runtime", "src/adapters/postgres"],
   ["src/core/cql2", "src/core/catalogue"],
   ["src/core/model", "src/core/serving"],
   ["src/core/dag/language", "src/core/dag/compile"],
   ["src/core/dag/compile", "src/core/dag/lint"],
-  ["src/orchestrator/engine", "src/orchestrator/assets"],
-  ["src/orchestrator/engine", "src/orchestrator/jobs"],
 ];
 
 /** Most imports that are printed for one edge of a cycle. */

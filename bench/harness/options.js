@@ -7,6 +7,7 @@ export const help = `node bench/run.js [options]
   --rounds N         rounds, each of which runs every peer once (default 3)
   --only W1,W3       only these workloads: ${workloadIds.join(", ")}
   --peers ours,…     only these: ${peerIds.join(", ")}
+  --before DIR       beside them, the programs of another checkout that is built
   --quick            one round with small sizes, for development
   --json             the results as JSON on standard output, and nothing else there
   --workers N        worker processes of our engine (default 1)
@@ -14,7 +15,7 @@ export const help = `node bench/run.js [options]
   --cpu-prof DIR     CPU profiles of our orchestrator and workers
   --statements       after each workload, what took the most time in PostgreSQL
 
-A whole run (none of --only, --peers, --quick) writes bench/results/latest.{json,md,svg}.
+A whole run (none of --only, --peers, --before, --quick) writes bench/results/latest.{json,md,svg}.
 BENCH_DATABASE_URL names another server than the private one; it needs pg_stat_statements.
 `;
 
@@ -25,6 +26,7 @@ export function readOptions(args) {
       rounds: { type: "string" },
       only: { type: "string" },
       peers: { type: "string" },
+      before: { type: "string" },
       quick: { type: "boolean", default: false },
       json: { type: "boolean", default: false },
       workers: { type: "string", default: "1" },
@@ -37,7 +39,11 @@ export function readOptions(args) {
   return {
     ...values,
     /** Only such a run may stand for the project. */
-    isWhole: !values.quick && values.only === undefined && values.peers === undefined,
+    isWhole:
+      !values.quick &&
+      values.only === undefined &&
+      values.peers === undefined &&
+      values.before === undefined,
     rounds: whole("--rounds", values.rounds ?? (values.quick ? "1" : "3")),
     only: chosen("--only", values.only, workloadIds),
     peers: chosen("--peers", values.peers, peerIds),

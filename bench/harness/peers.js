@@ -2,7 +2,8 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
-import { fileURLToPath } from "node:url";
+import path from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 const here = (file) => new URL(`../${file}`, import.meta.url).href;
 const folder = fileURLToPath(new URL("../peers/", import.meta.url));
@@ -19,6 +20,7 @@ export const peers = [
       W3: plain,
       W4: plain,
       W5: [{ note: "100 jobs" }],
+      W6: plain,
     },
   },
   {
@@ -78,6 +80,13 @@ export const peers = [
     workloads: { W1: plain, W2: plain, W3: plain, W4: plain, W5: plain },
   },
 ];
+
+/** Another checkout of this project, built: what a change gains or costs, in one run. */
+export function checkoutPeer(folder) {
+  const [ours] = peers;
+  const root = pathToFileURL(`${path.resolve(folder)}/`).href;
+  return { ...ours, id: "before", label: "before", kind: "another checkout", settings: { root } };
+}
 
 export const peerIds = peers.map(({ id }) => id);
 

@@ -33,6 +33,12 @@ export const workloads = {
     quick: [10_000],
     fill: true,
   },
+  W6: {
+    title: "governed jobs of one task",
+    unit: "jobs/s",
+    sizes: [500],
+    quick: [100],
+  },
 };
 
 /**

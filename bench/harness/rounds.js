@@ -10,7 +10,15 @@ export async function runRounds({ options, peers, admin, server, redis, folder, 
   const { onResult, say } = told;
   const { settings } = options;
   const measureCell = (cell) =>
-    measure({ admin, server, redis, folder, peer: cell.peer, cell, settings });
+    measure({
+      admin,
+      server,
+      redis,
+      folder,
+      peer: cell.peer,
+      cell,
+      settings: { ...settings, ...cell.peer.settings },
+    });
   const ours = peers.find(({ id }) => id === "ours");
   const histories = new Set();
   const results = [];

@@ -5,7 +5,6 @@
 import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { migrate } from "../../dist/adapters/postgres/migrate.js";
 import { chunks, inFlight } from "../harness/in-flight.js";
 import { timed, timeJobs } from "../harness/time-jobs.js";
 import { chainWorkflow } from "./chain-workflow.js";
@@ -24,13 +23,15 @@ export async function open({ databaseUrl, watchUrl, workload, size, settings, ..
   await cp(workflows, path.join(folder, "workflows"), { recursive: true });
   const length = workload === "W2" ? size : 2;
   await writeFile(path.join(folder, "workflows/bench_chain.yaml"), chainWorkflow(length));
+  const root = settings.root ?? new URL("../../", import.meta.url).href;
+  const { migrate } = await import(new URL("dist/adapters/postgres/migrate.js", root).href);
   await migrate(databaseUrl);
 
   const env = { DATABASE_URL: databaseUrl, RMHDAG_DATA_DIR: folder };
   const roles = {};
   const programs = [];
   const start = async (name, more) => {
-    const program = await startProgram(name, { ...env, ...more }, settings);
+    const program = await startProgram(name, { ...env, ...more }, { ...settings, root });
     programs.push(program);
     roles[program.pid] = name;
     return program;
@@ -84,6 +85,27 @@ export async function open({ databaseUrl, watchUrl, workload, size, settings, ..
     });
   }
 
+  /** As a partner's request: its own asset and version, with their rows and events. */
+  async function submitGoverned(count) {
+    if (!hasPlatform) {
+      const edit = { display_name: "Bench", required_refs: ["dataset_id"] };
+      await api.send("PUT", "/api/v1/platforms/bench", edit);
+      hasPlatform = true;
+    }
+    expected += count;
+    await inFlight(count, submissionsInFlight, () =>
+      api.post("/api/v1/submit", {
+        platform_id: "bench",
+        platform_refs: { dataset_id: `d${datasets++}` },
+        version_label: "v1",
+        workflow_id: "bench_one",
+        inputs: {},
+      }),
+    );
+  }
+  let hasPlatform = false;
+  let datasets = 0;
+
   const runs = {
     W1: (count) => timeJobs(count, (n) => runJob("bench_one", { n })),
     W2: (count) => timed(count, () => runJob("bench_chain", {})),
@@ -102,6 +124,11 @@ export async function open({ databaseUrl, watchUrl, workload, size, settings, ..
         for (const { pid } of workers) process.kill(pid, "SIGCONT");
         await watch.allCompleted(expected);
       }),
+    W6: (count) =>
+      timed(count, async () => {
+        await submitGoverned(count);
+        await watch.allCompleted(expected);
+      }),
     async W5(count) {
       await startWorkers();
       return timed(count, () => watch.allCompleted(expected));
@@ -117,6 +144,7 @@ export async function open({ databaseUrl, watchUrl, workload, size, settings, ..
       if (workload === "W2") await runs.W2(size);
       if (workload === "W3") await fanOut(200);
       if (workload.startsWith("W4")) await runs.W4(20);
+      if (workload === "W6") await runs.W6(20);
     },
     async fill(count) {
       expected = 100;

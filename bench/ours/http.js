@@ -6,32 +6,32 @@ export function createPoster(baseUrl, { connections }) {
   const agent = new http.Agent({ keepAlive: true, maxSockets: connections, scheduling: "lifo" });
   const { hostname, port } = new URL(baseUrl);
   return {
-    post(path, body) {
-      const text = JSON.stringify(body);
-      const headers = {
-        "content-type": "application/json",
-        "content-length": Buffer.byteLength(text),
-      };
-      return new Promise((resolve, reject) => {
-        const request = http.request(
-          { agent, hostname, port, path, method: "POST", headers },
-          (response) => {
-            const parts = [];
-            response.on("data", (part) => parts.push(part));
-            response.on("error", reject);
-            response.on("end", () => {
-              const answer = Buffer.concat(parts).toString("utf8");
-              if (response.statusCode < 300) resolve(JSON.parse(answer));
-              else reject(new Error(`${path} answered ${response.statusCode}: ${answer}`));
-            });
-          },
-        );
-        request.on("error", reject);
-        request.end(text);
-      });
-    },
+    post: (path, body) => send("POST", path, body),
+    send,
     close() {
       agent.destroy();
     },
   };
+
+  function send(method, path, body) {
+    const text = JSON.stringify(body);
+    const headers = {
+      "content-type": "application/json",
+      "content-length": Buffer.byteLength(text),
+    };
+    return new Promise((resolve, reject) => {
+      const request = http.request({ agent, hostname, port, path, method, headers }, (response) => {
+        const parts = [];
+        response.on("data", (part) => parts.push(part));
+        response.on("error", reject);
+        response.on("end", () => {
+          const answer = Buffer.concat(parts).toString("utf8");
+          if (response.statusCode < 300) resolve(JSON.parse(answer));
+          else reject(new Error(`${path} answered ${response.statusCode}: ${answer}`));
+        });
+      });
+      request.on("error", reject);
+      request.end(text);
+    });
+  }
 }

@@ -3,11 +3,9 @@ import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
-const root = new URL("../../", import.meta.url);
-const endWithParent = new URL("dist/cli/up/end-with-parent.js", root).href;
-
 /** Resolves when the program says that it has started, with the fields of that line. */
-export async function startProgram(name, env, { cpuProf } = {}) {
+export async function startProgram(name, env, { cpuProf, root }) {
+  const endWithParent = new URL("dist/cli/up/end-with-parent.js", root).href;
   const profile =
     cpuProf === undefined
       ? []

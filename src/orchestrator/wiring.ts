@@ -163,9 +163,6 @@ export async function startOrchestrator(
     }),
     callbacks: { signingKey: config.callbackSigningKey, jobHosts: config.callbackHosts },
     mutex: createAssetMutex(),
-    wake: () => {
-      engine.wake();
-    },
   };
   const services = startServices(
     {

@@ -31,7 +31,6 @@ export function makeDomain(
     }),
     callbacks: { signingKey, jobHosts: ["hooks.example.org"] },
     mutex: createAssetMutex(),
-    wake: () => undefined,
   };
 }
 

@@ -12,8 +12,6 @@ export interface AssetDeps {
   readonly sources: SourceResolver;
   readonly callbacks: CallbackSettings;
   readonly mutex: AssetMutex;
-  /** Starts a tick of the engine. */
-  readonly wake: () => void;
 }
 
 /** Runs the work for one asset one after the other in this process. */
