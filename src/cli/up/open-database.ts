@@ -2,7 +2,7 @@ import path from "node:path";
 import { z } from "zod";
 import { migrate } from "../../adapters/postgres/migrate.ts";
 import type { MigrateResult } from "../../adapters/postgres/migrate.ts";
-import { startEmbeddedPostgres } from "../../adapters/runtime/embedded-postgres/start-embedded-postgres.ts";
+import { startEmbeddedPostgres } from "../../adapters/embedded-postgres/start-embedded-postgres.ts";
 import type { CliConfig } from "../config.ts";
 import { UsageError } from "../failure.ts";
 

@@ -2,7 +2,7 @@
 import { chmod, chown, cp, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { rows, startOwner, temporaryFolders } from "../../../../test/support/embedded.ts";
+import { rows, startOwner, temporaryFolders } from "../../../test/support/embedded.ts";
 import { serverAccount } from "./account.ts";
 import { describeNative, findBinaries, npmNativeDirectory } from "./find-binaries.ts";
 import { makeRunnable } from "./make-runnable.ts";

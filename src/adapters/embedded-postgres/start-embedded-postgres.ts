@@ -9,8 +9,8 @@
  */
 import { readFile } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
-import { prepareServer } from "../../postgres/server-facts.ts";
-import { takeOwnership } from "../../postgres/server-ownership.ts";
+import { prepareServer } from "../postgres/server-facts.ts";
+import { takeOwnership } from "../postgres/server-ownership.ts";
 import type { Account } from "./account.ts";
 import { serverAccount } from "./account.ts";
 import { chooseBinaries } from "./choose-binaries.ts";

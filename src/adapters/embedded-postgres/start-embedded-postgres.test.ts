@@ -1,7 +1,7 @@
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, expect, it } from "vitest";
-import { rows, temporaryFolders } from "../../../../test/support/embedded.ts";
+import { rows, temporaryFolders } from "../../../test/support/embedded.ts";
 import { describeNative, npmNativeDirectory } from "./find-binaries.ts";
 import { findRunningServer } from "./running-server.ts";
 import { layoutOf } from "./layout.ts";

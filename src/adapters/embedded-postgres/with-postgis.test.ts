@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from "node:fs";
 import { expect, it, onTestFinished } from "vitest";
-import { rows, temporaryFolders } from "../../../../test/support/embedded.ts";
+import { rows, temporaryFolders } from "../../../test/support/embedded.ts";
 import { startEmbeddedPostgres } from "./start-embedded-postgres.ts";
 
 /** Debian's place for it; the launcher also asks pg_config. */

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, expect, it } from "vitest";
-import { temporaryFolders } from "../../../../test/support/embedded.ts";
+import { temporaryFolders } from "../../../test/support/embedded.ts";
 import { chooseBinaries } from "./choose-binaries.ts";
 import { findBinaries } from "./find-binaries.ts";
 

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { afterEach, expect, it } from "vitest";
-import { rows, startOwner, temporaryFolders } from "../../../../test/support/embedded.ts";
-import type { OwnerProcess } from "../../../../test/support/embedded.ts";
-import { waitFor } from "../../../../test/support/wait.ts";
+import { rows, startOwner, temporaryFolders } from "../../../test/support/embedded.ts";
+import type { OwnerProcess } from "../../../test/support/embedded.ts";
+import { waitFor } from "../../../test/support/wait.ts";
 import { layoutOf } from "./layout.ts";
 import { findRunningServer } from "./running-server.ts";
 import { startEmbeddedPostgres } from "./start-embedded-postgres.ts";
