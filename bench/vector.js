@@ -17,8 +17,7 @@ import { createLocalStorage } from "../dist/adapters/storage/local-storage.js";
 import { createSourceResolver } from "../dist/adapters/storage/resolve-source.js";
 import { createVectorTiles } from "../dist/adapters/tiles/vector-tiles.js";
 import { prepareVector } from "../dist/worker/handlers/vector/prepare.js";
-import { publishVector } from "../dist/worker/handlers/vector/publish.js";
-import { uploadChunk } from "../dist/worker/handlers/vector/upload-chunk.js";
+import { publishVector, uploadChunk } from "../dist/worker/handlers/vector/upload-publish.js";
 import { makeWorkFolder } from "./harness/work-folder.js";
 import { reportFigures } from "./report/platform.js";
 

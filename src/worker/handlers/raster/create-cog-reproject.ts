@@ -1,14 +1,16 @@
-import type { HandlerContext } from "../../define-handler.ts";
+/**
+ * Handlers raster.create_cog and raster_reproject: one raster in, one checked COG in storage out.
+ */
 import { defineHandler } from "../../define-handler.ts";
+import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
 import { destinationOf, stemOf } from "./destination.ts";
 import { encode, prepare, sizeOf } from "./encode.ts";
 import { finishCog } from "./finish-cog.ts";
 import { openLocalSource } from "./open-source.ts";
 import { planSource } from "./plan-source.ts";
-import type { CogWish, PlannedSource } from "./plan-source.ts";
-import { temporaryFile } from "./temporary.ts";
-import { threadsOf } from "./threads.ts";
+import type { CogParams, PlannedSource } from "./plan-source.ts";
+import { temporaryFile, threadsOf } from "./run-gdal.ts";
 
 export const createCog = defineHandler("raster.create_cog", async (params, context) => {
   const made = await makeCog(context, params, stemOf(params.blob_path));
@@ -21,15 +23,14 @@ export const createCog = defineHandler("raster.create_cog", async (params, conte
   };
 });
 
-interface MakeParams extends CogWish {
+interface MakeParams extends CogParams {
   readonly blob_path: string;
   readonly container?: string | null | undefined;
   readonly output_path?: string | null | undefined;
   readonly output_container?: string | null | undefined;
 }
 
-/** One raster in, one checked COG in storage out. */
-export async function makeCog(context: HandlerContext, params: MakeParams, name: string) {
+async function makeCog(context: HandlerContext, params: MakeParams, name: string) {
   const { file, display } = await openLocalSource(context, params);
   const planned = await planSource(context, file, display, params);
   if (planned.profile.isWebAligned && isCrossing(planned)) {
@@ -59,9 +60,17 @@ async function convert(
   const prepared = await prepare(context, file, planned, { forOnePiece: true });
   const output = temporaryFile(context, "output.tif");
   await encode(context, prepared, output, {
-    ...{ plan, profile, threads: threadsOf(context), progress: [5, 90] },
+    plan,
+    profile,
+    threads: threadsOf(context),
+    progress: [5, 90],
     size: await sizeOf(context, prepared, raster, plan),
     bands: raster.bands,
   });
   return output;
 }
+
+export const reproject = defineHandler("raster_reproject", async (params, context) => {
+  const { written } = await makeCog(context, params, `${stemOf(params.blob_path)}_reprojected`);
+  return written;
+});

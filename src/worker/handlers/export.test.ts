@@ -2,11 +2,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createLocalStorage } from "../../../adapters/storage/local-storage.ts";
-import type { Storage } from "../../../adapters/storage/storage.ts";
-import type { HandlerContext } from "../../define-handler.ts";
-import { copyExternal } from "./copy-external.ts";
-import { removeExternal } from "./remove-external.ts";
+import { createLocalStorage } from "../../adapters/storage/local-storage.ts";
+import type { Storage } from "../../adapters/storage/storage.ts";
+import type { HandlerContext } from "../define-handler.ts";
+import { copyExternal, removeExternal } from "./export.ts";
 
 let folder: string;
 let storage: Storage;

@@ -1,10 +1,29 @@
-/** What GDAL is told about the source whenever it opens it: always the same. */
-import { readFile } from "node:fs/promises";
-import type { VectorFinding } from "../../../core/vector/findings.ts";
+/** Options of GDAL for vector sources: the environment of every run, and how a source is opened. */
+import { open, readFile } from "node:fs/promises";
+import type { GdalRunOptions } from "../../../adapters/gdal/gdal.ts";
 import { encodingFinding } from "../../../core/vector/findings.ts";
+import type { VectorFinding } from "../../../core/vector/findings.ts";
 import { guessEncoding } from "../../../core/vector/guess-encoding.ts";
 import { isCsv, isShapefile } from "../../../core/vector/source-format.ts";
+import type { HandlerContext } from "../../define-handler.ts";
 import type { SourceFile } from "./fetch-source.ts";
+
+/**
+ * The options of every run: it ends with the task, and formats that name other files are switched
+ * off.
+ */
+export function runOptions(context: HandlerContext): GdalRunOptions {
+  return {
+    workDir: context.workDir,
+    signal: context.signal,
+    env: {
+      OGR_SKIP: "OGR_VRT",
+      OGR_GEOJSON_MAX_OBJ_SIZE: "0",
+      // GDAL makes a missing .shx index from the .shp, in the task's own copy.
+      SHAPE_RESTORE_SHX: "YES",
+    },
+  };
+}
 
 export interface OpenOptions {
   readonly args: readonly string[];
@@ -17,12 +36,13 @@ export interface CsvColumns {
   readonly geometry_column?: string | null | undefined;
 }
 
-/** Those that name degrees; x and y may be metres. */
+/** Column names that mean degrees; `x` and `y` may be metres. */
 const degreeNames = {
   x: ["longitude", "lon", "long", "lng"],
   y: ["latitude", "lat"],
 } as const;
 
+/** The arguments with which every run of GDAL on this source opens it. */
 export async function openOptions(
   source: SourceFile,
   given: CsvColumns & { readonly encoding?: string | null | undefined },
@@ -52,19 +72,19 @@ function csvOptions({ longitude_column, latitude_column, geometry_column }: CsvC
   return options.flatMap((option) => ["-oo", option]);
 }
 
-/** A shapefile without .cpg leaves its reader to guess, and GDAL guesses Latin. */
+/** Guesses the encoding of a shapefile without a .cpg file; GDAL would assume Latin-1. */
 async function guessFromTable(file: string): Promise<OpenOptions> {
   const base = file.slice(0, -".shp".length);
   const none = { args: [], findings: [] };
-  const said = await readFile(`${base}.cpg`, "latin1").catch(() => "");
-  if (said.trim() !== "") return none;
+  const named = await readFile(`${base}.cpg`, "latin1").catch(() => "");
+  if (named.trim() !== "") return none;
   const table = await readFile(`${base}.dbf`).catch(() => undefined);
   const guess = table === undefined ? undefined : guessEncoding(table);
   if (guess === undefined) return none;
   return { args: ["-oo", `ENCODING=${guess}`], findings: [encodingFinding(guess, true)] };
 }
 
-/** Whether the coordinates of a CSV are called degrees. */
+/** True if the coordinate columns of a CSV have names that mean degrees. */
 export function hasDegreeColumns(header: readonly string[], given: CsvColumns): boolean {
   const names = new Set(header.map((name) => name.trim().toLowerCase()));
   const isDegrees = (chosen: string | null | undefined, usual: readonly string[]) =>
@@ -73,4 +93,27 @@ export function hasDegreeColumns(header: readonly string[], given: CsvColumns): 
     isDegrees(given.longitude_column, degreeNames.x) &&
     isDegrees(given.latitude_column, degreeNames.y)
   );
+}
+
+const longestHeader = 4 * 1024 * 1024;
+
+/** The column names of a CSV. Read without GDAL, which would create any number of columns first. */
+export async function readHeader(file: string): Promise<string[]> {
+  const handle = await open(file);
+  try {
+    const { buffer, bytesRead } = await handle.read(
+      Buffer.alloc(longestHeader),
+      0,
+      longestHeader,
+      0,
+    );
+    const text = buffer.toString("latin1", 0, bytesRead);
+    const line = text.slice(0, text.search(/[\r\n]|$/));
+    const separator = [",", ";", "\t", "|"].reduce((best, each) =>
+      line.split(each).length > line.split(best).length ? each : best,
+    );
+    return line.split(separator).map((name) => name.replaceAll('"', "").trim());
+  } finally {
+    await handle.close();
+  }
 }
