@@ -15,7 +15,7 @@ import { describeGrid, runGdal, temporaryFile, threadsOf } from "./run-gdal.ts";
 /**
  * Prepares the pixels of the whole output, in most cases as a virtual raster: a single file and
  * tiles are both cut from it. Encoding a single file reads all pixels twice, so its warp is written
- * to disk first (see `settle`).
+ * to disk first (see `materialise`).
  */
 export async function prepare(
   context: HandlerContext,
@@ -26,7 +26,7 @@ export async function prepare(
   let file = source;
   if (plan.warp !== undefined) {
     const warped = await warp(context, file, plan.warp, options.forOnePiece);
-    file = options.forOnePiece ? await settle(context, warped, raster.bands) : warped;
+    file = options.forOnePiece ? await materialise(context, warped, raster.bands) : warped;
   }
   if (plan.image !== undefined) {
     const image = temporaryFile(context, "image.vrt");
@@ -122,7 +122,7 @@ export async function sizeOf(
  * The file is cut from the same virtual raster as tiles are, not warped anew: GDAL's approximate
  * transformation is exact only within a block, and other blocks would give other pixels.
  */
-async function settle(
+async function materialise(
   context: HandlerContext,
   warped: string,
   bands: InspectedRaster["bands"],
@@ -130,9 +130,16 @@ async function settle(
   const { width, height } = await describeGrid(context, warped);
   // One byte more for the mask that the warp may have added.
   await ensureSpace(context.workDir, (pixelBytes(bands) + 1) * width * height);
-  const settled = temporaryFile(context, "settled.tif");
+  const materialised = temporaryFile(context, "materialised.tif");
   const layout = ["TILED=YES", "BLOCKXSIZE=512", "BLOCKYSIZE=512", "BIGTIFF=IF_SAFER"];
   const options = layout.flatMap((option) => ["-co", option]);
-  await runGdal(context, "gdal_translate", ["-q", "-of", "GTiff", ...options, warped, settled]);
-  return settled;
+  await runGdal(context, "gdal_translate", [
+    "-q",
+    "-of",
+    "GTiff",
+    ...options,
+    warped,
+    materialised,
+  ]);
+  return materialised;
 }

@@ -1,6 +1,9 @@
-import type { GdalCapabilities } from "../gdal.ts";
+import type { GdalCapabilities } from "./gdal.ts";
 
-/** Of the pinned package. Recorded, because asking takes a second; a test compares it with the answer. */
+/**
+ * Version and capabilities of the pinned package. They are written down because asking the library
+ * takes a second; a test compares them with the library's answer.
+ */
 export const wasmVersion = "3.8.4";
 
 const names = (text: string) => text.trim().split(/\s*,\s*/);

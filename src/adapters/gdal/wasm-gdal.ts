@@ -1,21 +1,42 @@
 import { fork } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { realpath } from "node:fs/promises";
-import { gdalEnvironment } from "../environment.ts";
-import type { Gdal, GdalOutput, GdalRunOptions } from "../gdal.ts";
-import { GdalError, GdalTimeout } from "../gdal-error.ts";
-import { reasonOf } from "../run-process.ts";
-import { wasmCapabilities, wasmVersion } from "./capabilities.ts";
-import type { AnswerMessage, RunMessage } from "./protocol.ts";
+import { gdalEnvironment } from "./environment.ts";
+import { GdalError, GdalTimeout } from "./gdal-error.ts";
+import type { Gdal, GdalOutput, GdalProgram, GdalRunOptions } from "./gdal.ts";
+import { reasonOf } from "./run-process.ts";
+import { wasmCapabilities, wasmVersion } from "./wasm-capabilities.ts";
 
-/** As with threads: a process runs a file of JavaScript, also when this one runs as TypeScript. */
+/** Sent to the process: one run. The next one is sent after the answer. */
+export interface RunMessage {
+  readonly program: GdalProgram;
+  readonly args: readonly string[];
+  readonly workDir: string;
+  readonly stdin: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export type AnswerMessage =
+  | { readonly kind: "progress"; readonly percent: number }
+  | {
+      readonly kind: "done";
+      readonly ok: boolean;
+      readonly stdout: string;
+      readonly stderr: string;
+      /** The library never returns memory: the parent replaces a process that has too much. */
+      readonly residentBytes: number;
+    };
+
+/**
+ * The compiled file in dist/, also when this module runs from src/: a process runs JavaScript only.
+ */
 const processFile = new URL(
   import.meta.url
     .replace(/\/src\/(.*)wasm-gdal\.ts$/, "/dist/$1wasm-gdal.js")
     .replace(/wasm-gdal\.js$/, "wasm-process.js"),
 );
 
-/** Starting one takes a second; keeping one costs 200 MB. */
+/** An idle process is kept for a while: starting one takes a second, keeping one costs 200 MB. */
 const idleMs = 10_000;
 const mostIdle = 2;
 const mostResident = 700 * 1024 * 1024;
@@ -29,7 +50,7 @@ export function createWasmGdal(): Gdal {
       idle.delete(child);
       if (child.connected) return child;
     }
-    // stderr is inherited for what the runtime itself says when it dies.
+    // Inherits stderr, where Node.js writes the reason when the process crashes.
     return fork(processFile, { execArgv: [], stdio: ["ignore", "ignore", "inherit", "ipc"] });
   }
 
@@ -42,14 +63,14 @@ export function createWasmGdal(): Gdal {
       idle.delete(child);
       child.kill("SIGKILL");
     }, idleMs);
-    // An idle process must not keep ours from ending; it ends when the channel closes.
+    // An idle process must not keep the worker alive; it ends when the IPC channel closes.
     timer.unref();
     child.unref();
     child.channel?.unref();
     idle.set(child, timer);
   }
 
-  function talk(message: RunMessage, options: GdalRunOptions): Promise<GdalOutput> {
+  function runInProcess(message: RunMessage, options: GdalRunOptions): Promise<GdalOutput> {
     const { signal, timeoutMs, onProgress } = options;
     if (signal?.aborted === true) return Promise.reject(reasonOf(signal));
     return new Promise((resolve, reject) => {
@@ -106,11 +127,11 @@ export function createWasmGdal(): Gdal {
     version: wasmVersion,
     capabilities: wasmCapabilities,
     run: async (program, args, options) => {
-      // The library's file system does not follow absolute links.
+      // The library's file system does not follow absolute symbolic links.
       const workDir = await realpath(options.workDir);
       const { stdin = "" } = options;
       const env = gdalEnvironment(args, { ...options, workDir });
-      return talk({ program, args, workDir, stdin, env }, options);
+      return runInProcess({ program, args, workDir, stdin, env }, options);
     },
   };
 }

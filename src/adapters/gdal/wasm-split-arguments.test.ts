@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { splitArguments } from "./split-arguments.ts";
+import { splitArguments } from "./wasm-split-arguments.ts";
 
 it.each([
   ["gdal_translate", "-of COG -co A=B in.tif out.tif", ["in.tif", "out.tif"]],

@@ -1,11 +1,11 @@
 /**
- * A process with the library in it. It is busy for as long as a program runs and cannot listen
- * meanwhile: to stop it is to kill it.
+ * The process in which the WebAssembly library runs. A run blocks the event loop, so the process
+ * cannot receive messages during it: the parent stops a run by killing the process.
  */
-import { Calls } from "./library-calls.ts";
-import { loadLibrary } from "./emscripten.ts";
-import type { AnswerMessage, RunMessage } from "./protocol.ts";
-import { runProgram } from "./run-program.ts";
+import { Calls } from "./wasm-calls.ts";
+import { loadLibrary } from "./wasm-library.ts";
+import type { AnswerMessage, RunMessage } from "./wasm-gdal.ts";
+import { runProgram } from "./wasm-run-program.ts";
 
 let stdout: string[] = [];
 let stderr: string[] = [];
@@ -13,7 +13,7 @@ let calls: Calls | undefined;
 
 async function answer(message: RunMessage): Promise<void> {
   const { env, program, args, stdin, workDir } = message;
-  // GDAL_SKIP counts only when the drivers are registered: the first run's settings stand for all.
+  // GDAL_SKIP is read only when drivers are registered: that of the first run applies to all runs.
   calls ??= new Calls(
     await loadLibrary({
       env,
@@ -24,17 +24,19 @@ async function answer(message: RunMessage): Promise<void> {
   [stdout, stderr] = [[], []];
   for (const [key, value] of Object.entries(env)) calls.configure(key, value);
   let ok = false;
-  let told = -1;
+  let lastPercent = -1;
   try {
     calls.library.FS.chdir(workDir);
     ok = runProgram(calls, {
-      ...{ program, args, stdin },
+      program,
+      args,
+      stdin,
       print: (text) => stdout.push(text),
       complain: (text) => stderr.push(`${text}\n`),
       progress: (percent) => {
-        if (percent - told < 1 && percent < 100) return;
-        told = percent;
-        tell({ kind: "progress", percent });
+        if (percent - lastPercent < 1 && percent < 100) return;
+        lastPercent = percent;
+        send({ kind: "progress", percent });
       },
     });
   } catch (error) {
@@ -42,10 +44,10 @@ async function answer(message: RunMessage): Promise<void> {
   }
   for (const key of Object.keys(env)) calls.configure(key, null);
   const { rss } = process.memoryUsage();
-  tell({ kind: "done", ok, stdout: stdout.join(""), stderr: stderr.join(""), residentBytes: rss });
+  send({ kind: "done", ok, stdout: stdout.join(""), stderr: stderr.join(""), residentBytes: rss });
 }
 
-function tell(message: AnswerMessage): void {
+function send(message: AnswerMessage): void {
   process.send?.(message);
 }
 

@@ -1,18 +1,18 @@
-import type { GdalProgram } from "../gdal.ts";
+import type { GdalProgram } from "./gdal.ts";
 
 export interface SplitArguments {
-  /** What the library takes in place of the program. */
+  /** The options that the library's function takes. */
   readonly options: readonly string[];
   readonly names: readonly string[];
   /** `--config KEY VALUE` */
   readonly config: readonly (readonly [string, string])[];
-  /** `-oo KEY=VALUE`: of the file that is opened first. */
+  /** `-oo KEY=VALUE`: for opening the first file. */
   readonly openOptions: readonly string[];
 }
 
 const words = (text: string) => new Set(text.split(" "));
 
-/** Options without a value. Every other option has one, but for those below. */
+/** Options without a value. Every other option has one value, except for those below. */
 const flags: Readonly<Partial<Record<GdalProgram, ReadonlySet<string>>>> = {
   gdalinfo: words(
     "-json -mm -stats -approx_stats -hist -nogcp -nomd -norat -noct -nofl -checksum -listmdd -proj4",
@@ -35,7 +35,7 @@ const flags: Readonly<Partial<Record<GdalProgram, ReadonlySet<string>>>> = {
 };
 const pairs = words("-tr -ts -outsize");
 const fours = words("-te -srcwin -projwin -a_ullr -spat");
-/** As many numbers as follow, up to so many; otherwise as every other option. */
+/** Options that take the numbers that follow them, at least and at most so many. */
 const numbers: ReadonlyMap<string, readonly [least: number, most: number]> = new Map([
   ["-scale", [0, 4]],
   ["-gcp", [4, 5]],
@@ -45,8 +45,8 @@ const numbers: ReadonlyMap<string, readonly [least: number, most: number]> = new
 const dropped = words("-oo -if --config");
 
 /**
- * A program's arguments, as the library wants them: options apart from the names of files. Which of
- * them is a name can only be told by knowing how many values each option takes.
+ * Splits a program's arguments for the library, which takes options apart from the names of files.
+ * To know which argument is a name, it must know how many values each option takes.
  */
 export function splitArguments(program: GdalProgram, args: readonly string[]): SplitArguments {
   const options: string[] = [];

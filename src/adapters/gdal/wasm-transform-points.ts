@@ -1,11 +1,11 @@
-import type { Calls } from "./library-calls.ts";
-import type { Pointer } from "./emscripten.ts";
-import type { ProgramRun } from "./run-program.ts";
+import type { Calls } from "./wasm-calls.ts";
+import type { Pointer } from "./wasm-library.ts";
+import type { ProgramRun } from "./wasm-run-program.ts";
 
 const longitudeFirst = 0;
 const doubleBytes = 8;
 
-/** `gdaltransform -s_srs … -t_srs …`: lines of coordinates in, lines out. */
+/** Runs `gdaltransform -s_srs … -t_srs …`: a line of coordinates in, a line out. */
 export function transformPoints(
   calls: Calls,
   options: readonly string[],

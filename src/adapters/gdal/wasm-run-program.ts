@@ -1,12 +1,11 @@
 import { existsSync, rmSync } from "node:fs";
-import type { GdalProgram } from "../gdal.ts";
-import { access } from "./library-calls.ts";
-import type { Calls } from "./library-calls.ts";
-import type { Pointer } from "./emscripten.ts";
-import { listDrivers } from "./list-drivers.ts";
-import { splitArguments } from "./split-arguments.ts";
-import type { SplitArguments } from "./split-arguments.ts";
-import { transformPoints } from "./transform-points.ts";
+import type { GdalProgram } from "./gdal.ts";
+import { access } from "./wasm-calls.ts";
+import type { Calls } from "./wasm-calls.ts";
+import type { Pointer } from "./wasm-library.ts";
+import { splitArguments } from "./wasm-split-arguments.ts";
+import type { SplitArguments } from "./wasm-split-arguments.ts";
+import { transformPoints } from "./wasm-transform-points.ts";
 
 export interface ProgramRun {
   readonly program: GdalProgram;
@@ -19,7 +18,7 @@ export interface ProgramRun {
 
 type Program = (calls: Calls, split: SplitArguments, run: ProgramRun) => boolean;
 
-/** True: it went well. What went wrong was said by the library, or by `complain`. */
+/** Runs one program. False: it failed, and the library or `complain` has written the reason. */
 export function runProgram(calls: Calls, run: ProgramRun): boolean {
   const program = programs[run.program];
   if (program === undefined) {
@@ -57,7 +56,7 @@ const programs: Readonly<Partial<Record<GdalProgram, Program>>> = {
     const sources = openAll(calls, names.slice(0, -1), openOptions);
     const chosen = sources.includes(0) ? 0 : calls.options("GDALWarpApp", options);
     if (chosen === 0) return false;
-    tellProgress(calls, chosen, run);
+    reportProgress(calls, chosen, run);
     if (options.includes("-overwrite")) rmSync(to, { force: true });
     const existing = existsSync(to) ? calls.open(to, access.updateRaster) : 0;
     const list = calls.pointers(sources);
@@ -99,10 +98,9 @@ const programs: Readonly<Partial<Record<GdalProgram, Program>>> = {
     );
     const existing = isUpdate ? calls.open(to, access.updateVector, [], true) : 0;
     const list = calls.pointers([source]);
-    const made = calls.number("GDALVectorTranslate", [
-      ...[existing === 0 ? to : 0, existing, 1, list, chosen, 0],
-    ]);
-    return finish(calls, made);
+    const name = existing === 0 ? to : 0;
+    const args = [name, existing, 1, list, chosen, 0];
+    return finish(calls, calls.number("GDALVectorTranslate", args));
   },
 
   gdaltransform: (calls, split, run) => transformPoints(calls, split.options, run),
@@ -132,13 +130,13 @@ function openAll(
   return names.map((name) => calls.open(name, access.raster, openOptions));
 }
 
-/** Zero is a failure that the library has told about. */
+/** Closes the result. Zero is a failed run, whose reason the library has written. */
 function finish(calls: Calls, dataset: Pointer): boolean {
   return dataset !== 0 && calls.close(dataset);
 }
 
-/** Only of a warp can the library be asked for it in this build. */
-function tellProgress(calls: Calls, options: Pointer, run: ProgramRun): void {
+/** Only a warp reports its progress in this build of the library. */
+function reportProgress(calls: Calls, options: Pointer, run: ProgramRun): void {
   const onStep = (fraction: number) => {
     run.progress(fraction * 100);
     return 1;
@@ -150,4 +148,24 @@ function tellProgress(calls: Calls, options: Pointer, run: ProgramRun): void {
     ["number", "number", "number"],
     [options, callback, 0],
   );
+}
+
+/** Prints the drivers as `--formats` does, with fewer details. */
+function listDrivers(
+  calls: Calls,
+  capability: "DCAP_RASTER" | "DCAP_VECTOR",
+  print: (text: string) => void,
+): boolean {
+  print("Supported Formats:\n");
+  const count = calls.number("GDALGetDriverCount", []);
+  for (let index = 0; index < count; index++) {
+    const driver = calls.number("GDALGetDriver", [index]);
+    const fact = (name: string) => calls.string("GDALGetMetadataItem", [driver, name, 0]);
+    if (fact(capability) !== "YES") continue;
+    const canOpen = fact("DCAP_OPEN") === "YES" ? "r" : "w";
+    const name = calls.string("GDALGetDescription", [driver]);
+    const kind = capability === "DCAP_RASTER" ? "raster" : "vector";
+    print(`  ${name} -${kind}- (${canOpen}): ${fact("DMD_LONGNAME")}\n`);
+  }
+  return true;
 }

@@ -1,10 +1,10 @@
-import type { Library, Pointer } from "./emscripten.ts";
+import type { Library, Pointer } from "./wasm-library.ts";
 
 const readOnlyVerbose = 0x40;
 export const access = { raster: 2, vector: 4, updateRaster: 3, updateVector: 5 } as const;
 const failure = 3;
 
-/** The few calls of the C interface that all programs share. */
+/** The calls of GDAL's C interface that several programs need. */
 export class Calls {
   readonly library: Library;
 
@@ -19,7 +19,7 @@ export class Calls {
     return pointer;
   }
 
-  /** A list that ends with a null, as the library takes them. What is small is never freed. */
+  /** A list that ends with a null, as the library takes lists. It is never freed: it is small. */
   pointers(values: readonly Pointer[]): Pointer {
     const pointer = this.library._malloc(4 * (values.length + 1));
     [...values, 0].forEach((value, index) => {
@@ -32,7 +32,9 @@ export class Calls {
     return this.pointers(values.map((value) => this.text(value)));
   }
 
-  /** Zero: it could not be opened, and the library has said why, unless it should be quiet. */
+  /**
+   * Opens a file. Zero: it failed, and the library has written the reason unless `isQuiet` is set.
+   */
   open(name: string, mode: number, options: readonly string[] = [], isQuiet = false): Pointer {
     const flags = isQuiet ? mode : mode | readOnlyVerbose;
     const types = ["string", "number", "number", "number", "number"] as const;
@@ -45,7 +47,9 @@ export class Calls {
     ]);
   }
 
-  /** `GDALWarpAppOptionsNew` and its like; zero: the options are wrong. */
+  /**
+   * Calls `GDALWarpAppOptionsNew` or the like of another program. Zero: the options are invalid.
+   */
   options(kind: string, values: readonly string[]): Pointer {
     return this.number(`${kind}OptionsNew`, [this.texts(values), 0]);
   }
@@ -60,7 +64,7 @@ export class Calls {
     return this.library.ccall(name, "string", types, args);
   }
 
-  /** What was made is on disk only now; what fails here would otherwise be a silent half. */
+  /** Closes a dataset, which writes it to disk. False: that failed, and the file is incomplete. */
   close(dataset: Pointer): boolean {
     this.library.ccall("CPLErrorReset", null, [], []);
     this.library.ccall("GDALClose", null, ["number"], [dataset]);

@@ -5,7 +5,9 @@ import path from "node:path";
 type Scalar = "number" | "string" | null;
 export type Pointer = number;
 
-/** What is used of the compiled library; the package's own wrapper hides its file system. */
+/**
+ * The members of the compiled library that we use; the package's own wrapper hides its file system.
+ */
 export interface Library {
   ccall(
     name: string,
@@ -38,10 +40,10 @@ export interface Library {
 
 type Load = (given: object) => Promise<Library>;
 
-/** The library's own files are there, or what is there is not for reading. */
-const kept = new Set(["dev", "proc", "sys", "usr", "boot"]);
+/** Folders that are not mounted: the library's own files are there, or no source can be. */
+const notMounted = new Set(["dev", "proc", "sys", "usr", "boot"]);
 
-/** Two streams of the library, and its settings at the start. */
+/** Loads the library with its output streams and environment, and mounts the machine's folders. */
 export async function loadLibrary(given: {
   readonly env: Readonly<Record<string, string>>;
   readonly onOutput: (line: string) => void;
@@ -74,16 +76,16 @@ export async function loadLibrary(given: {
   return library;
 }
 
-/** Files have the same names inside as outside, so that arguments need no translation. */
+/** Mounts the folders of / under the same names, so that paths in arguments need no translation. */
 function mountMachine(library: Library): void {
   for (const name of readdirSync("/")) {
     const folder = `/${name}`;
-    if (kept.has(name) || !statSync(folder).isDirectory()) continue;
+    if (notMounted.has(name) || !statSync(folder).isDirectory()) continue;
     mount(library, folder);
   }
 }
 
-export function mount(library: Library, folder: string): void {
+function mount(library: Library, folder: string): void {
   if (!library.FS.analyzePath(folder).exists) library.FS.mkdirTree(folder);
   library.FS.mount(library.NODEFS, { root: folder }, folder);
 }

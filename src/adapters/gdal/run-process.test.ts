@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
-import { createProgressReader } from "./progress.ts";
+import { createProgressReader } from "./run-process.ts";
 
 function read(...pieces: string[]): number[] {
-  const told: number[] = [];
-  const take = createProgressReader((percent) => told.push(percent));
+  const reported: number[] = [];
+  const take = createProgressReader((percent) => reported.push(percent));
   for (const piece of pieces) take(piece);
-  return told;
+  return reported;
 }
 
 it("reads the bar in steps of two and a half", () => {
