@@ -1,8 +1,9 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { Failure } from "../failure.ts";
+import { setTimeout as pause } from "node:timers/promises";
+import { Failure } from "../common/failure.ts";
 
-/** Makes sure that the port is free before anything is started; 0 asks for any free one. */
+/** Checks that a port is free before any program is started; 0 finds a free one. */
 export async function findPort(host: string, port: number, option = "--port"): Promise<number> {
   const server = createServer();
   try {
@@ -22,7 +23,7 @@ function refuse(host: string, port: number, option: string, error: unknown): unk
     case "EADDRINUSE":
       return new Failure(
         `Port ${port} is in use, perhaps by another \`rmhdag up\`: ` +
-          `stop it, or choose another port with ${option} (0 takes any that is free).`,
+          `stop it, or choose another port with ${option} (0 takes any free port).`,
       );
     case "EACCES":
       return new Failure(
@@ -33,5 +34,23 @@ function refuse(host: string, port: number, option: string, error: unknown): unk
       return new Failure(`This machine has no address ${host}: choose another with --host.`);
     default:
       return error;
+  }
+}
+
+const roundMs = 50;
+
+/** Waits until a program answers /readyz with 200. Its log lines are printed in the meantime. */
+export async function waitUntilReady(url: string, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    signal.throwIfAborted();
+    const isReady = await fetch(`${url}/readyz`, { signal }).then(
+      async (answer) => {
+        await answer.arrayBuffer();
+        return answer.ok;
+      },
+      () => false,
+    );
+    if (isReady) return;
+    await pause(roundMs, undefined, { signal });
   }
 }

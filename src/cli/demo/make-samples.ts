@@ -1,7 +1,10 @@
-/**
- * A landscape that nobody surveyed: hills on hills, each half as wide and half as high, cut by a lake.
- * The same every time, so that two runs of the demo can be compared.
- */
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import type { MultiPolygon, Polygon } from "geojson";
+import { feature } from "topojson-client";
+import type { GeometryCollection, Topology } from "topojson-specification";
+import { unstitchGeometry } from "../../core/serving/unstitch.ts";
+
 export interface Terrain {
   readonly width: number;
   readonly height: number;
@@ -13,6 +16,10 @@ const octaves = 6;
 const lakeLevel = 420;
 const highest = 3600;
 
+/**
+ * Makes a synthetic landscape: noise in six octaves, each half as wide and half as high, with a
+ * lake at the lowest level. The same in every run, so that two runs of the demo can be compared.
+ */
 export function makeTerrain(width: number, height: number): Terrain {
   const heights = new Float32Array(width * height);
   for (let row = 0; row < height; row++) {
@@ -30,13 +37,13 @@ function hills(x: number, y: number): number {
   for (let octave = 0; octave < octaves; octave++) {
     const frequency = 2 ** octave;
     const value = smooth(x * frequency + 17 * octave, y * frequency + 31 * octave);
-    // Folded once: ridges where plain noise has round tops.
+    // Folded at the middle, which makes ridges of the noise's round tops.
     sum += (1 - Math.abs(2 * value - 1)) * 0.5 ** (octave + 1);
   }
   return sum;
 }
 
-/** Random values on a grid, and a smooth surface through them. */
+/** A smooth surface through pseudo-random values on a grid. */
 function smooth(x: number, y: number): number {
   const [column, row] = [Math.floor(x), Math.floor(y)];
   const [shareX, shareY] = [ease(x - column), ease(y - row)];
@@ -45,7 +52,7 @@ function smooth(x: number, y: number): number {
   return mix(top, bottom, shareY);
 }
 
-/** From 0 to 1, without any pattern that an eye can see. */
+/** A pseudo-random number from 0 to 1 for a point of the grid. */
 function scatter(column: number, row: number): number {
   let bits = Math.imul(column, 0x27d4eb2d) ^ Math.imul(row, 0x165667b1);
   bits = Math.imul(bits ^ (bits >>> 15), 0x2c1b3c6d);
@@ -59,4 +66,21 @@ function ease(share: number): number {
 
 function mix(from: number, to: number, share: number): number {
   return from + share * (to - from);
+}
+
+const require = createRequire(import.meta.url);
+
+/** The countries of Natural Earth (public domain) at 1:110 million, as GeoJSON. */
+export async function makeBorders(): Promise<Uint8Array> {
+  const text = await readFile(require.resolve("world-atlas/countries-110m.json"), "utf8");
+  const topology = JSON.parse(text) as Topology<{
+    countries: GeometryCollection<{ name: string }>;
+  }>;
+  const { features } = feature(topology, topology.objects.countries);
+  const countries = features.map(({ id, properties, geometry }) => ({
+    type: "Feature",
+    properties: { iso_number: id ?? null, name: properties.name },
+    geometry: unstitchGeometry(geometry as Polygon | MultiPolygon),
+  }));
+  return Buffer.from(JSON.stringify({ type: "FeatureCollection", features: countries }));
 }

@@ -1,13 +1,11 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { z } from "zod";
-import { taskQueues } from "../core/queues.ts";
+import { version } from "../../adapters/runtime/version.ts";
+import { taskQueues } from "../../core/queues.ts";
 
-const manifest = z.object({ version: z.string() });
-
-/** Two folders up from src/cli as well as from dist/cli. */
-const packageFolder = new URL("../../", import.meta.url);
+/** Three folders up from src/cli/common and from dist/cli/common. */
+const packageFolder = new URL("../../../", import.meta.url);
 
 /** Comma-separated, as in `RMHDAG_TASK_QUEUES=functionapp-tasks,gpu-tasks`. */
 function list(value: string | undefined): string[] | undefined {
@@ -15,7 +13,7 @@ function list(value: string | undefined): string[] | undefined {
   return names?.filter((name) => name !== "");
 }
 
-/** A variable that is set to nothing is not set. */
+/** An empty variable counts as unset. */
 function text(value: string | undefined): string | undefined {
   return value === "" ? undefined : value;
 }
@@ -29,23 +27,22 @@ export interface CliConfig {
   readonly token: string | undefined;
   readonly dataFolder: string;
   readonly databaseUrl: string | undefined;
-  /** Which PostgreSQL is run where DATABASE_URL names none. */
+  /** Which PostgreSQL `up` runs without DATABASE_URL: auto, npm or system. */
   readonly postgres: string;
-  /** Where `up` lets the orchestrator listen, unless an option says otherwise. */
+  /** Address and port of the orchestrator that `up` starts, unless an option says otherwise. */
   readonly host: string;
   readonly port: string;
-  /** Where it lets the gateway listen. */
+  /** Port of the gateway that `up` starts. */
   readonly gatewayPort: string | undefined;
-  /** NO_COLOR is set, or the terminal cannot. */
+  /** True: output has no colours, because NO_COLOR is set or the terminal has none. */
   readonly isPlain: boolean;
-  /** What programs that are started here inherit. */
+  /** The environment that started programs inherit. */
   readonly environment: Readonly<NodeJS.ProcessEnv>;
 }
 
 export function readConfig(env: NodeJS.ProcessEnv = process.env): CliConfig {
-  const packageJson = readFileSync(new URL("package.json", packageFolder), "utf8");
   return {
-    version: manifest.parse(JSON.parse(packageJson)).version,
+    version,
     queues: new Set(list(env["RMHDAG_TASK_QUEUES"]) ?? taskQueues),
     templateEnv: new Set(list(env["RMHDAG_TEMPLATE_ENV"]) ?? []),
     url: text(env["ORCHESTRATOR_URL"]),
@@ -61,7 +58,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): CliConfig {
   };
 }
 
-/** The user's own workflows, or those that ship when there are none in this folder. */
+/** RMHDAG_WORKFLOWS, or ./workflows, or the workflows that ship with rmhdag. */
 export function workflowFolders(config: CliConfig): string {
   const given = text(config.environment["RMHDAG_WORKFLOWS"]);
   if (given !== undefined) return given;

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import type { Command } from "commander";
-import type { Client } from "../core/api/client.ts";
-import { createClient } from "../core/api/client.ts";
-import type { CliConfig } from "./config.ts";
-import { UsageError } from "./failure.ts";
-import { localFiles } from "./up/local-files.ts";
+import type { Client } from "../../core/api/client.ts";
+import { createClient } from "../../core/api/client.ts";
+import type { CliConfig } from "../common/config.ts";
+import { UsageError } from "../common/failure.ts";
+import { localFiles } from "../up/local-files.ts";
 
 const defaultUrl = "http://127.0.0.1:8000";
 
@@ -15,7 +15,7 @@ interface GlobalOptions {
   readonly dataDir?: string;
 }
 
-/** How the orchestrator is reached from a command, wherever in the line its options stand. */
+/** Makes the API client of a command from --url, --token and --data-dir, wherever they stand. */
 export function connect(command: Command, config: CliConfig): Client {
   const { url, token, dataDir } = command.optsWithGlobals<GlobalOptions>();
   const files = localFiles(dataDir ?? config.dataFolder);
@@ -34,7 +34,7 @@ export function dataFolder(command: Command, config: CliConfig): string {
   return path.resolve(command.optsWithGlobals<GlobalOptions>().dataDir ?? config.dataFolder);
 }
 
-/** The token of a local `up` is for this machine: it is not told to any other that --url names. */
+/** Reads the token of a local `up`, which is sent to this machine only, not to another --url. */
 function localToken(baseUrl: string, file: string): string | undefined {
   return isThisMachine(baseUrl) ? readLine(file) : undefined;
 }

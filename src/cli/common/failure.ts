@@ -1,28 +1,28 @@
-import { ApiError } from "../core/api/api-error.ts";
-import type { ErrorCode } from "../core/errors.ts";
-import { errorCatalogue } from "../core/errors.ts";
-import { harmless } from "./output.ts";
+import { ApiError } from "../../core/api/api-error.ts";
+import type { ErrorCode } from "../../core/errors.ts";
+import { errorCatalogue } from "../../core/errors.ts";
+import { stripControlCharacters } from "./format.ts";
 
-/** Something went wrong that the user can understand: a message, no stack, exit status 1. */
+/** A failure that the message explains to the user: printed without a stack, exit status 1. */
 export class Failure extends Error {
   override readonly name = "Failure";
 }
 
-/** Wrong usage that only shows when the command runs: exit status 2. */
+/** Wrong usage that is found only when the command runs: exit status 2. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
 const advice = new Map<ErrorCode | "UNREACHABLE", string>([
-  ["UNREACHABLE", "Start it with `rmhdag up`, or name another one with --url."],
+  ["UNREACHABLE", "Start an orchestrator with `rmhdag up`, or name another one with --url."],
   ["UNAUTHENTICATED", "Give a token with --token or RMHDAG_TOKEN."],
-  ["WORKFLOW_NOT_FOUND", "`rmhdag workflows list` shows what can be submitted."],
+  ["WORKFLOW_NOT_FOUND", "`rmhdag workflows list` shows the workflows."],
   ["INVALID_INPUTS", "`rmhdag workflows show WORKFLOW` lists its inputs."],
   ["JOB_NOT_FOUND", "`rmhdag jobs list` shows the jobs."],
   ["QUEUE_NOT_FOUND", "`rmhdag queues` shows the queues."],
 ]);
 
-/** A refusal for people: what, where in the request, and what to do. */
+/** Describes a refused request: the problem, where in the request it is, and what to do. */
 export function describeRefusal(error: ApiError): string {
   const title = error.code === "UNREACHABLE" ? undefined : errorCatalogue[error.code].title;
   const lines = [title === undefined ? error.detail : `${title}: ${error.detail}`];
@@ -33,12 +33,12 @@ export function describeRefusal(error: ApiError): string {
   const hint = advice.get(error.code);
   if (hint !== undefined) lines.push(hint);
   if (error.status >= 500 && error.requestId !== undefined) {
-    lines.push(`The orchestrator's log has more under the request ${error.requestId}.`);
+    lines.push(`The orchestrator's log has details under the request id ${error.requestId}.`);
   }
-  return lines.map((line) => line.replace(/\S.*/, harmless)).join("\n");
+  return lines.map((line) => line.replace(/\S.*/, stripControlCharacters)).join("\n");
 }
 
-/** The message of an error, or its stack when it can only be a mistake of ours. */
+/** The message of an error; with its stack for an error that no code expects. */
 export function describeError(error: unknown): string {
   if (error instanceof ApiError) return describeRefusal(error);
   if (!(error instanceof Error)) return String(error);
@@ -50,7 +50,7 @@ export function describeError(error: unknown): string {
   return error.stack ?? error.message;
 }
 
-/** The driver's own words are an empty message around several addresses that were tried. */
+/** Replaces the driver's error, whose message is empty when it has tried several addresses. */
 function connectionTrouble(error: Error): string | undefined {
   const errors: unknown[] = error instanceof AggregateError ? error.errors : [error];
   const first = errors.find(
@@ -59,7 +59,7 @@ function connectionTrouble(error: Error): string | undefined {
   );
   if (first === undefined) return undefined;
   return (
-    `No database answers at ${first.address ?? "its address"}:${first.port ?? ""} (${first.code ?? "no answer"}). ` +
+    `No database answers at ${first.address ?? "this address"}:${first.port ?? ""} (${first.code ?? "no answer"}). ` +
     "Check DATABASE_URL, or unset it to use the embedded database."
   );
 }

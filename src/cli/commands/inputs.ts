@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
-import type { Json, JsonObject } from "../core/model/json.ts";
-import { UsageError } from "./failure.ts";
+import type { Json, JsonObject } from "../../core/model/json.ts";
+import { UsageError } from "../common/failure.ts";
 
-/** What `--inputs FILE` holds, and over it what each `--input k=v` says. */
+/** Reads the inputs of `--inputs FILE`; each `--input k=v` replaces the one of its name. */
 export async function readInputs(
   pairs: readonly string[],
   file: string | undefined,
@@ -20,7 +20,9 @@ function parsePair(pair: string): [string, Json] {
   return [pair.slice(0, at), parseValue(pair.slice(at + 1))];
 }
 
-/** JSON where it is JSON, else the text itself, so that nobody has to quote quotes in a shell. */
+/**
+ * Parses a value as JSON, else takes the text itself, so that a text needs no quotes in a shell.
+ */
 export function parseValue(value: string): Json {
   let parsed: Json;
   try {
@@ -28,7 +30,7 @@ export function parseValue(value: string): Json {
   } catch {
     return value;
   }
-  // A long identifier would come out as another number.
+  // A long identifier would lose digits as a number.
   return Number.isInteger(parsed) && !Number.isSafeInteger(parsed) ? value : parsed;
 }
 

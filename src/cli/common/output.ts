@@ -1,6 +1,30 @@
-import type { JobStatus } from "../core/model/job.ts";
-import type { NodeStatus } from "../core/model/node.ts";
+/** Everything that the command line prints goes through here, with or without colours. */
+import type { JobStatus } from "../../core/model/job.ts";
+import type { NodeStatus } from "../../core/model/node.ts";
 import type { CliConfig } from "./config.ts";
+
+/** `rmhdag … | head` closes the pipe early: the program then ends without a stack trace. */
+export function quietOnClosedPipe(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code === "EPIPE") process.exit();
+      throw error;
+    });
+  }
+}
+
+export function print(text: string): void {
+  process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
+}
+
+/** Prints to stderr: a message to the user, and not for the next program in the pipe. */
+export function say(text: string): void {
+  process.stderr.write(text.endsWith("\n") ? text : `${text}\n`);
+}
+
+export function printJson(value: unknown): void {
+  print(JSON.stringify(value, null, 2));
+}
 
 type Colour = "red" | "green" | "yellow" | "blue" | "magenta" | "cyan" | "dim" | "bold";
 
@@ -15,7 +39,7 @@ const codes: Readonly<Record<Colour, readonly [number, number]>> = {
   cyan: [36, 39],
 };
 
-/** Paints for a terminal, and leaves text alone everywhere else. */
+/** Colours text for a terminal, and returns it unchanged elsewhere. */
 export type Paint = (colour: Colour, text: string) => string;
 
 export function createPaint(config: CliConfig, stream: { isTTY?: boolean }): Paint {
@@ -26,7 +50,7 @@ export function createPaint(config: CliConfig, stream: { isTTY?: boolean }): Pai
   };
 }
 
-/** Colour is never alone: a glyph and a word say the same. */
+/** A glyph and a word always accompany the colour, for people and terminals without colours. */
 const looks: Readonly<Record<NodeStatus, { glyph: string; colour: Colour }>> = {
   pending: { glyph: "○", colour: "dim" },
   ready: { glyph: "◔", colour: "cyan" },
