@@ -9,7 +9,7 @@ import { createServer } from "node:net";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
-import { serverAccount } from "../../dist/adapters/embedded-postgres/account.js";
+import { serverAccount, serverEnvironment, withReach } from "../../dist/adapters/embedded-postgres/run-as-account.js";
 import { findBinaries } from "../../dist/adapters/embedded-postgres/find-binaries.js";
 import { layoutOf, role } from "../../dist/adapters/embedded-postgres/layout.js";
 import { makeRunnable } from "../../dist/adapters/embedded-postgres/make-runnable.js";
@@ -17,8 +17,6 @@ import {
   createCluster,
   createDataDirectory,
 } from "../../dist/adapters/embedded-postgres/prepare-data-directory.js";
-import { withReach } from "../../dist/adapters/embedded-postgres/reach.js";
-import { serverEnvironment } from "../../dist/adapters/embedded-postgres/run.js";
 
 const settings = {
   listen_addresses: "127.0.0.1",

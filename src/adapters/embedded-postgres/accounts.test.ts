@@ -3,7 +3,7 @@ import { chmod, chown, cp, readFile, readdir, rm, stat, writeFile } from "node:f
 import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { rows, startOwner, temporaryFolders } from "../../../test/support/embedded.ts";
-import { serverAccount } from "./account.ts";
+import { serverAccount } from "./run-as-account.ts";
 import { describeNative, findBinaries, npmNativeDirectory } from "./find-binaries.ts";
 import { makeRunnable } from "./make-runnable.ts";
 import { startEmbeddedPostgres } from "./start-embedded-postgres.ts";
@@ -56,7 +56,7 @@ describe.skipIf(!isRoot)("started by root", () => {
     expect((await stat(path.join(dataDirectory, "cluster/data/base"))).uid).toBe(account?.uid);
   });
 
-  it("copies the programs once, to where nobody else can write", async () => {
+  it("copies the programs once, to where no other user can write", async () => {
     const home = await folders.make();
     await chmod(home, 0o700);
     const shared = await folders.make();
@@ -74,7 +74,7 @@ describe.skipIf(!isRoot)("started by root", () => {
     await chmod(path.dirname(first.binDirectory), 0o777);
     await expect(makeRunnable(binaries, options)).rejects.toMatchObject({
       code: "BINARIES_UNUSABLE",
-      message: expect.stringContaining("belongs to somebody else") as string,
+      message: expect.stringContaining("belongs to another user") as string,
     });
   });
 
@@ -135,7 +135,7 @@ it("makes the symlinks that an install without scripts left out", async () => {
   await server.stop();
 });
 
-it("takes the account of postgres, or else that of nobody", async () => {
+it("takes the account of postgres, or else that of the user nobody", async () => {
   const passwd = path.join(await folders.make(), "passwd");
   await writeFile(passwd, "root:x:0:0::/root:/bin/sh\npostgres:x:101:104::/:/bin/sh\n");
   const postgres = isRoot ? { uid: 101, gid: 104 } : undefined;

@@ -2,8 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { temporaryFolders } from "../../../test/support/embedded.ts";
-import { chooseBinaries } from "./choose-binaries.ts";
-import { findBinaries } from "./find-binaries.ts";
+import { chooseBinaries, findBinaries } from "./find-binaries.ts";
 
 const folders = temporaryFolders();
 afterEach(() => folders.remove());
@@ -37,7 +36,7 @@ it("takes a system PostgreSQL by itself only when it has PostGIS", async () => {
   expect(await find([bare, postgis15, postgis16])).toEqual(["system 16", "system 15", "npm 18"]);
 });
 
-it("takes any system PostgreSQL when told to, one with PostGIS first", async () => {
+it("takes any system PostgreSQL when that is preferred, one with PostGIS first", async () => {
   const system = [await fakeSystem(17, false), await fakeSystem(15, true)];
   const found = await findBinaries("system", { system });
   expect(summary(found)).toEqual(["system 15", "system 17"]);

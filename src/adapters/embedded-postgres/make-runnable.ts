@@ -1,29 +1,29 @@
 /**
- * Makes sure that the server's account can run the npm binaries, and says where they are.
+ * Makes sure that the server's account can run the npm binaries, and answers where they are.
  *
- * Two things go wrong in practice. Packages cannot carry symlinks, so an install script makes them
- * from a list, and with `--ignore-scripts` nobody does. And a project below a root home (mode 0700)
- * cannot be reached by the account that serves for root. Both have one cure, a copy with the
- * symlinks in a place that the account can reach. It is 60 MB and takes 0.2 s, and is kept by
+ * Two things go wrong in practice. Packages cannot carry symbolic links, so an install script makes
+ * them from a list, and with `--ignore-scripts` they are missing. And the account that runs the
+ * server for root cannot enter a project below /root (mode 0700). Both have one remedy: a copy with
+ * the links in a folder that the account can enter. It is 60 MB, takes 0.2 s, and is kept by
  * version for the next start.
  *
- * The copy is made under another name and renamed, so a crash leaves no half of it, and of two
- * processes that copy at once the second finds the first one's. For root the copy lies where only
- * root can write: a server must not run what another user put into a shared folder.
+ * The copy is made under another name and renamed, so that a crash leaves no incomplete copy, and
+ * of two processes that copy at once the second uses the first one's. Root's copy is where only
+ * root can write: the server must not run a file that another user has put into a shared folder.
  */
 import { cp, lstat, mkdir, mkdtemp, readFile, rename, rm, symlink, chmod } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import type { Account } from "./account.ts";
-import { EmbeddedPostgresError, errnoOf, lastLines } from "./error.ts";
+import { run, serverEnvironment } from "./run-as-account.ts";
+import type { Account } from "./run-as-account.ts";
+import { EmbeddedPostgresError, errnoOf, lastLines } from "./errors.ts";
 import type { Binaries } from "./find-binaries.ts";
-import { run, serverEnvironment } from "./run.ts";
 
 export interface MakeRunnableOptions {
   readonly account: Account | undefined;
-  /** Where an ordinary user keeps a copy: its own data directory. */
+  /** Folder for the copy of an ordinary user. */
   readonly dataDirectory: string;
-  /** Where root keeps one. */
+  /** Folders for the copy of root, tried in order. */
   readonly sharedDirectories?: readonly string[] | undefined;
 }
 
@@ -53,7 +53,7 @@ export async function makeRunnable(
       if (second.status === 0) return copied;
       failure = second.output;
     } catch (error) {
-      // The next place may have room, or be writable; the last failure is the one that is told.
+      // The next folder may have space or be writable; the error names the last failure.
       failure = error instanceof Error ? error.message : String(error);
       if (errnoOf(error) === "ENOSPC") {
         throw new EmbeddedPostgresError("DISK_FULL", `No space left in ${place}.`, {
@@ -95,18 +95,18 @@ async function copyNative(native: string, place: string, shared: boolean): Promi
   }
 }
 
-/** Says no for a folder that is not there, and refuses one that somebody else could have filled. */
+/** False: the folder does not exist. Throws if another user owns it or may write to it. */
 async function isOwnDirectory(directory: string): Promise<boolean> {
   const stats = await lstat(directory).catch(() => undefined);
   if (stats === undefined) return false;
   const writableByOthers = (stats.mode & 0o022) !== 0;
   if (!stats.isDirectory() || stats.uid !== process.geteuid?.() || writableByOthers) {
-    throw new Error(`${directory} belongs to somebody else: remove it.`);
+    throw new Error(`${directory} belongs to another user or is writable by others: remove it.`);
   }
   return true;
 }
 
-/** The list names both ends from the package's root, one of them always in the other's folder. */
+/** Makes the links of the package's list, whose paths are relative to the package's root. */
 async function makeSymlinks(native: string): Promise<void> {
   const list = await readFile(path.join(native, "pg-symlinks.json"), "utf8").catch(() => "[]");
   for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {

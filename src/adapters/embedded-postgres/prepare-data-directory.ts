@@ -1,19 +1,18 @@
 /**
- * Makes the cluster on first use. It is made under another name and renamed when it is whole, so a
- * crash in the middle leaves something to remove and nothing to repair; of two processes that make
- * it at once the second throws its own away.
+ * Makes the cluster on first use, under another name, and renames it when it is complete. So a
+ * crash leaves a folder to remove and nothing to repair, and of two processes that make it at once
+ * the second deletes its own.
  */
 import { randomBytes } from "node:crypto";
 import { chown, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
-import type { Account } from "./account.ts";
-import { EmbeddedPostgresError, errnoOf, lastLines } from "./error.ts";
+import { run, serverEnvironment, withReachableFolder } from "./run-as-account.ts";
+import type { Account } from "./run-as-account.ts";
+import { EmbeddedPostgresError, errnoOf, lastLines } from "./errors.ts";
 import type { Binaries } from "./find-binaries.ts";
 import { withInitdb } from "./initdb.ts";
 import { role } from "./layout.ts";
 import type { Layout } from "./layout.ts";
-import { withReach } from "./reach.ts";
-import { run, serverEnvironment } from "./run.ts";
 
 export interface PrepareOptions {
   readonly account: Account | undefined;
@@ -51,7 +50,8 @@ export async function createCluster(
     const data = path.join(unfinished, "data");
     const password = path.join(unfinished, "password");
     await mkdir(data, { mode: 0o700 });
-    // The folder is 0700 by mkdtemp: nobody sees the password, not even before its own mode is set.
+    // mkdtemp makes the folder with mode 0700, so no other user can read the password at any
+    // moment.
     await writeFile(password, randomBytes(24).toString("hex"), { mode: 0o600, flag: "wx" });
     if (account !== undefined) {
       for (const one of [password, data, unfinished]) await chown(one, account.uid, account.gid);
@@ -59,7 +59,7 @@ export async function createCluster(
     await initialise(binaries, unfinished, account, sync);
     await rename(unfinished, layout.cluster);
   } catch (error) {
-    // Somebody else was faster; theirs is as good.
+    // Another process has made the cluster first; its cluster is used.
     if (["ENOTEMPTY", "EEXIST"].includes(errnoOf(error) ?? "")) return;
     throw error instanceof EmbeddedPostgresError ? error : unusable(layout.dataDirectory, error);
   } finally {
@@ -74,7 +74,7 @@ async function initialise(
   sync: boolean,
 ): Promise<void> {
   const outcome = await withInitdb(binaries, cluster, (initdb) =>
-    withReach(account, cluster, ({ folder, descriptors }) =>
+    withReachableFolder(account, cluster, ({ folder, descriptors }) =>
       run(
         initdb,
         [

@@ -2,15 +2,14 @@ import { spawn } from "node:child_process";
 import { open, rename, stat } from "node:fs/promises";
 import { createServer } from "node:net";
 import path from "node:path";
-import type { Account } from "./account.ts";
+import { serverEnvironment, withReachableFolder } from "./run-as-account.ts";
+import type { Account } from "./run-as-account.ts";
 import type { Binaries } from "./find-binaries.ts";
 import type { Layout } from "./layout.ts";
-import { withReach } from "./reach.ts";
-import { serverEnvironment } from "./run.ts";
 
 export interface ServerProcess {
   readonly pid: number | undefined;
-  /** Set when the server ended, with what it said since it was started. */
+  /** Set when the server has ended: its log lines since the start. */
   ended: string | undefined;
 }
 
@@ -27,34 +26,37 @@ export async function spawnServer(
   { account, sync }: SpawnOptions,
 ): Promise<ServerProcess> {
   const port = await freePort();
-  await setOldLogAside(layout.log);
-  // Opened by us and inherited, so the server's account needs no access to the folder of the log.
+  await rotateLog(layout.log);
+  // The server inherits the open file, so its account needs no access to the log's folder.
   const log = await open(layout.log, "a+", 0o600);
   const logStart = (await log.stat()).size;
-  const child = await withReach(account, layout.cluster, async ({ folder, descriptors }) =>
-    spawn(
-      path.join(binaries.binDirectory, "postgres"),
-      [
-        "-D",
-        `${folder}/data`,
-        ...settings(port, binaries, sync).flatMap((setting) => ["-c", setting]),
-      ],
-      {
-        ...account,
-        cwd: "/",
-        env: serverEnvironment,
-        // A session of its own: Ctrl-C in the terminal is for us, and we then stop the server.
-        detached: true,
-        stdio: ["ignore", log.fd, log.fd, ...descriptors],
-      },
-    ),
+  const child = await withReachableFolder(
+    account,
+    layout.cluster,
+    async ({ folder, descriptors }) =>
+      spawn(
+        path.join(binaries.binDirectory, "postgres"),
+        [
+          "-D",
+          `${folder}/data`,
+          ...settings(port, binaries, sync).flatMap((setting) => ["-c", setting]),
+        ],
+        {
+          ...account,
+          cwd: "/",
+          env: serverEnvironment,
+          // In its own session, the server gets no Ctrl-C of the terminal: this process stops it.
+          detached: true,
+          stdio: ["ignore", log.fd, log.fd, ...descriptors],
+        },
+      ),
   );
   const server: ServerProcess = { pid: child.pid, ended: undefined };
   const onEnd = (reason: string) => {
-    // Hours later the whole folder may be gone, and nobody asks any more.
+    // The folder may have been deleted hours later; the output is needed only during the start.
     void readFrom(layout.log, logStart)
       .catch(() => "")
-      .then((said) => (server.ended = said + reason));
+      .then((output) => (server.ended = output + reason));
   };
   child.on("error", (error) => {
     onEnd(error.message);
@@ -71,24 +73,23 @@ function settings(port: number, binaries: Binaries, sync: boolean): string[] {
   return [
     `port=${port}`,
     "listen_addresses=127.0.0.1",
-    // TCP and a password are enough; a socket would need a folder that every account can reach.
+    // No Unix socket: it would need a folder that every account can enter. TCP has a password.
     "unix_socket_directories=",
     "max_connections=200",
     "shared_buffers=128MB",
-    // Our statements are short: compiling one costs more than running it.
+    // Our statements are short: compiling one takes longer than running it.
     "jit=off",
     "timezone=UTC",
     "log_timezone=UTC",
     "log_line_prefix=%m [%p] %a ",
-    // Lets a process that attaches say where the server came from.
+    // A process that attaches to the server reads here where its programs came from.
     `rmhdag.source=${binaries.source}`,
     ...(sync ? [] : ["fsync=off", "full_page_writes=off", "synchronous_commit=off"]),
   ];
 }
 
 /**
- * Somebody else can take the port before the server does; the server then ends, and the caller
- * comes back for another one.
+ * Another program can take the port before the server does: the server ends, and is started again.
  */
 function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
@@ -98,13 +99,13 @@ function freePort(): Promise<number> {
       const address = probe.address();
       probe.close(() => {
         if (address !== null && typeof address === "object") resolve(address.port);
-        else reject(new Error("The system gave no port."));
+        else reject(new Error("The operating system assigned no port."));
       });
     });
   });
 }
 
-async function setOldLogAside(log: string): Promise<void> {
+async function rotateLog(log: string): Promise<void> {
   const size = (await stat(log).catch(() => undefined))?.size ?? 0;
   if (size > logLimitBytes) await rename(log, `${log}.1`);
 }

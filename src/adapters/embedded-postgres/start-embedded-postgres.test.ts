@@ -55,7 +55,7 @@ it("keeps every commit durable and listens on the loopback address only", async 
   });
 });
 
-it("lets nobody in without the password, which only its owner can read", async () => {
+it("refuses connections without the password, which only its owner can read", async () => {
   const folder = await folders.make();
   const { url, port } = await start(folder);
   const { mode } = await stat(layoutOf(folder).password);

@@ -1,42 +1,42 @@
 /**
- * A private PostgreSQL in a folder: made on first use, started when it does not run, shared by all
- * processes that ask for the same folder, and stopped when the last of them is gone (how they are
- * counted is told in postgres/server-ownership.ts).
+ * Runs a private PostgreSQL in a folder. It is made on first use, started when it does not run,
+ * shared by all processes that start it for the same folder, and stopped when the last of them is
+ * gone (postgres/server-ownership.ts counts them).
  *
- * There is one loop and no lock around it. Each round looks at what there is: a living server is
- * attached to, otherwise one is started; a server that was stopped under our hands, a port that was
- * taken, and another process that was faster all lead to the next round.
+ * The start is one loop without a lock. Each round attaches to a running server, or starts one. A
+ * server that another process stopped, a port that was taken, and another process that started the
+ * server first all lead to the next round.
  */
 import { readFile } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import { prepareServer } from "../postgres/server-facts.ts";
 import { takeOwnership } from "../postgres/server-ownership.ts";
-import type { Account } from "./account.ts";
-import { serverAccount } from "./account.ts";
-import { chooseBinaries } from "./choose-binaries.ts";
-import { isTransient, refuseEnd, startFailed, wrongPassword } from "./diagnose.ts";
-import { findBinaries } from "./find-binaries.ts";
+import { serverAccount } from "./run-as-account.ts";
+import type { Account } from "./run-as-account.ts";
+import { chooseBinaries, findBinaries } from "./find-binaries.ts";
 import type { Binaries, BinarySource, Preference } from "./find-binaries.ts";
+import { isTransient, throwUnlessRetryable, startFailed, wrongPassword } from "./errors.ts";
 import { layoutOf, role } from "./layout.ts";
 import type { Layout } from "./layout.ts";
 import { makeRunnable } from "./make-runnable.ts";
 import { clusterVersion, createCluster, createDataDirectory } from "./prepare-data-directory.ts";
-import { findRunningServer, removeStalePidFile } from "./running-server.ts";
+import { findRunningServer, removeStalePidFile, stopServer } from "./running-server.ts";
 import type { RunningServer } from "./running-server.ts";
 import { spawnServer } from "./spawn-server.ts";
 import type { ServerProcess } from "./spawn-server.ts";
-import { stopServer } from "./stop-server.ts";
 
 export interface StartEmbeddedPostgresOptions {
   readonly dataDirectory: string;
   readonly database?: string;
   readonly prefer?: Preference;
   readonly log?: (message: string) => void;
-  /** Use these programs and look for no others. */
+  /** Uses these programs, and searches for no others. */
   readonly binaries?: Binaries;
-  /** Where root keeps a copy of the programs when the server's account cannot reach them. */
+  /**
+   * Folders for root's copy of the programs, needed when the server's account cannot reach them.
+   */
   readonly sharedDirectories?: readonly string[];
-  /** False gives up durability for speed: for the throw-away server of the tests, never for users. */
+  /** False: faster, and data is lost in a power cut. For the tests' temporary servers only. */
   readonly sync?: boolean;
 }
 
@@ -46,13 +46,13 @@ export interface EmbeddedPostgres {
   readonly source: BinarySource;
   readonly version: string;
   readonly hasPostgis: boolean;
-  /** The server was running already. */
+  /** True: the server was running already. */
   readonly attached: boolean;
-  /** Gives the server up, and stops it if nobody else owns it. */
+  /** Releases this process's ownership, and stops the server if it was the last owner. */
   stop(): Promise<void>;
 }
 
-const patienceMs = 60_000;
+const startTimeoutMs = 60_000;
 const roundMs = 20;
 const maxPortsTried = 5;
 
@@ -63,7 +63,7 @@ export async function startEmbeddedPostgres(
   const account = await serverAccount();
   await createDataDirectory(layout);
 
-  const deadline = performance.now() + patienceMs;
+  const deadline = performance.now() + startTimeoutMs;
   let started: ServerProcess | undefined;
   let portsTried = 0;
   let lastFailure: unknown;
@@ -77,8 +77,9 @@ export async function startEmbeddedPostgres(
       });
       if (server !== undefined) return server;
     } else if (started === undefined || started.ended !== undefined) {
-      if (started?.ended !== undefined)
-        refuseEnd(started.ended, layout, portsTried < maxPortsTried);
+      if (started?.ended !== undefined) {
+        throwUnlessRetryable(started.ended, layout, portsTried < maxPortsTried);
+      }
       started = await startServer(layout, account, options);
       portsTried++;
     }
@@ -123,7 +124,7 @@ async function attach(
 
   const ownership = await takeOwnership(url);
   const stop = () => ownership.release(() => stopServer(layout, pid));
-  // On new connections, and after the lock: a server that is about to stop refuses them.
+  // With new connections, after taking ownership: a server that is about to stop refuses them.
   const facts = await prepareServer(url, database).catch(async (error: unknown) => {
     await stop();
     throw error;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { isTransient, refuseEnd } from "./diagnose.ts";
+import { isTransient, throwUnlessRetryable } from "./errors.ts";
 import { layoutOf } from "./layout.ts";
 
 const layout = layoutOf("/data");
@@ -7,31 +7,31 @@ const bind = `LOG:  could not bind IPv4 address "127.0.0.1": Address already in 
 
 it("tries another port when one was taken, but not for ever", () => {
   expect(() => {
-    refuseEnd(bind, layout, true);
+    throwUnlessRetryable(bind, layout, true);
   }).not.toThrow();
   expect(() => {
-    refuseEnd(bind, layout, false);
+    throwUnlessRetryable(bind, layout, false);
   }).toThrow(expect.objectContaining({ code: "PORT_IN_USE" }) as Error);
 });
 
 it("looks again when another process was faster", () => {
-  const said = `FATAL:  lock file "postmaster.pid" already exists`;
+  const output = `FATAL:  lock file "postmaster.pid" already exists`;
   expect(() => {
-    refuseEnd(said, layout, true);
+    throwUnlessRetryable(output, layout, true);
   }).not.toThrow();
 });
 
 it("names a full disk", () => {
-  const said = `PANIC:  could not write to file "pg_wal/xlogtemp.7": No space left on device`;
+  const output = `PANIC:  could not write to file "pg_wal/xlogtemp.7": No space left on device`;
   expect(() => {
-    refuseEnd(said, layout, true);
+    throwUnlessRetryable(output, layout, true);
   }).toThrow(expect.objectContaining({ code: "DISK_FULL" }) as Error);
 });
 
-it("shows the end of what the server said, and where the rest is", () => {
-  const said = Array.from({ length: 50 }, (_, line) => `line ${line}`).join("\n");
+it("shows the end of the log, and where the rest is", () => {
+  const output = Array.from({ length: 50 }, (_, line) => `line ${line}`).join("\n");
   expect(() => {
-    refuseEnd(said, layout, true);
+    throwUnlessRetryable(output, layout, true);
   }).toThrow(/\/data\/server\.log\):\nline 38\n(.*\n)*line 49$/);
 });
 
