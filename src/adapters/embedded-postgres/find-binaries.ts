@@ -144,8 +144,8 @@ export function chooseBinaries(
   const found = candidates.map(({ major, source }) => `${major} (${source})`).join(", ");
   throw new EmbeddedPostgresError(
     "VERSION_MISMATCH",
-    `The data in ${dataDirectory} was made by PostgreSQL ${made}, and only ${found} was found. ` +
-      `Install PostgreSQL ${made}; or name another data directory to start empty; or keep the data: ` +
+    `The data in ${dataDirectory} was made by PostgreSQL ${made}, and here is only ${found}. ` +
+      `Install PostgreSQL ${made}; or name another data directory to begin anew; or keep the data: ` +
       `run pg_dump on a machine with PostgreSQL ${made}, and restore the dump into a new directory.`,
   );
 }
