@@ -15,7 +15,7 @@ import { connect, createServer } from "node:net";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { startEmbeddedPostgres } from "../dist/adapters/runtime/embedded-postgres/start-embedded-postgres.js";
+import { startEmbeddedPostgres } from "../dist/adapters/embedded-postgres/start-embedded-postgres.js";
 import { grantGatewayUser } from "../dist/adapters/postgres/gateway-user.js";
 import { migrate } from "../dist/adapters/postgres/migrate.js";
 import { readProcesses } from "./harness/processes.js";

@@ -12,13 +12,12 @@ import { createGdal } from "../dist/adapters/gdal/create-gdal.js";
 import { openDatabase } from "../dist/adapters/postgres/database.js";
 import { migrate } from "../dist/adapters/postgres/migrate.js";
 import { findGeoTable } from "../dist/adapters/postgres/queries/geo-tables.js";
-import { startEmbeddedPostgres } from "../dist/adapters/runtime/embedded-postgres/start-embedded-postgres.js";
+import { startEmbeddedPostgres } from "../dist/adapters/embedded-postgres/start-embedded-postgres.js";
 import { createLocalStorage } from "../dist/adapters/storage/local-storage.js";
 import { createSourceResolver } from "../dist/adapters/storage/resolve-source.js";
 import { createVectorTiles } from "../dist/adapters/tiles/vector-tiles.js";
 import { prepareVector } from "../dist/worker/handlers/vector/prepare.js";
-import { publishVector } from "../dist/worker/handlers/vector/publish.js";
-import { uploadChunk } from "../dist/worker/handlers/vector/upload-chunk.js";
+import { publishVector, uploadChunk } from "../dist/worker/handlers/vector/upload-publish.js";
 import { makeWorkFolder } from "./harness/work-folder.js";
 import { reportFigures } from "./report/platform.js";
 

@@ -14,7 +14,7 @@ import { openDatabase } from "../dist/adapters/postgres/database.js";
 import { dumpSchema } from "../dist/adapters/postgres/dump-schema.js";
 import { migrate } from "../dist/adapters/postgres/migrate.js";
 import { version } from "../dist/adapters/runtime/version.js";
-import { startEmbeddedPostgres } from "../dist/adapters/runtime/embedded-postgres/start-embedded-postgres.js";
+import { startEmbeddedPostgres } from "../dist/adapters/embedded-postgres/start-embedded-postgres.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 

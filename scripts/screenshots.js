@@ -10,8 +10,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 import sharp from "sharp";
-import { makeBorders } from "../dist/cli/demo/make-borders.js";
-import { makeTerrain } from "../dist/cli/demo/make-terrain.js";
+import { makeBorders, makeTerrain } from "../dist/cli/demo/make-samples.js";
 import { writeGeoTiff } from "../dist/cli/demo/write-geotiff.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));

@@ -9,16 +9,14 @@ import { createServer } from "node:net";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
-import { serverAccount } from "../../dist/adapters/runtime/embedded-postgres/account.js";
-import { findBinaries } from "../../dist/adapters/runtime/embedded-postgres/find-binaries.js";
-import { layoutOf, role } from "../../dist/adapters/runtime/embedded-postgres/layout.js";
-import { makeRunnable } from "../../dist/adapters/runtime/embedded-postgres/make-runnable.js";
+import { serverAccount, serverEnvironment, withReach } from "../../dist/adapters/embedded-postgres/run-as-account.js";
+import { findBinaries } from "../../dist/adapters/embedded-postgres/find-binaries.js";
+import { layoutOf, role } from "../../dist/adapters/embedded-postgres/layout.js";
+import { makeRunnable } from "../../dist/adapters/embedded-postgres/make-runnable.js";
 import {
   createCluster,
   createDataDirectory,
-} from "../../dist/adapters/runtime/embedded-postgres/prepare-data-directory.js";
-import { withReach } from "../../dist/adapters/runtime/embedded-postgres/reach.js";
-import { serverEnvironment } from "../../dist/adapters/runtime/embedded-postgres/run.js";
+} from "../../dist/adapters/embedded-postgres/prepare-data-directory.js";
 
 const settings = {
   listen_addresses: "127.0.0.1",

@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { ApiError } from "../core/api/api-error.ts";
-import { isThisMachine } from "./connect.ts";
-import { describeError, Failure } from "./failure.ts";
-import { parseValue, readInputs } from "./inputs.ts";
-import { table } from "./table.ts";
-import { duration } from "./time.ts";
+import { isThisMachine } from "./commands/connect.ts";
+import { describeError, Failure } from "./common/failure.ts";
+import { parseValue, readInputs } from "./commands/inputs.ts";
+import { duration, table } from "./common/format.ts";
 
 describe("inputs", () => {
   it.each([

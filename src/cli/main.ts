@@ -1,7 +1,7 @@
 import { CommanderError } from "commander";
-import { readConfig } from "./config.ts";
-import { describeError, UsageError } from "./failure.ts";
-import { quietOnClosedPipe, say } from "./output.ts";
+import { readConfig } from "./common/config.ts";
+import { describeError, UsageError } from "./common/failure.ts";
+import { quietOnClosedPipe, say } from "./common/output.ts";
 import { createProgram } from "./program.ts";
 
 quietOnClosedPipe();
@@ -9,7 +9,7 @@ quietOnClosedPipe();
 try {
   await createProgram(readConfig()).parseAsync();
 } catch (error) {
-  // Commander has told the user already; wrong usage is 2, and --help and --version are 0.
+  // Commander has printed its message already: exit 2 for wrong usage, 0 for --help and --version.
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
   else {
     say(describeError(error));

@@ -6,23 +6,23 @@ import { addDemo } from "./commands/demo.ts";
 import { addJobs } from "./commands/jobs.ts";
 import { addKeys } from "./commands/keys.ts";
 import { addLogs } from "./commands/logs.ts";
-import { addMigrate } from "./commands/migrate.ts";
-import { addNodes } from "./commands/nodes.ts";
-import { addOrchestrators } from "./commands/orchestrators.ts";
-import { addGateway, addPrograms } from "./commands/programs.ts";
+import { addGateway, addMigrate, addPrograms } from "./commands/programs-migrate.ts";
+import { addNodes, addTasks } from "./commands/nodes-tasks.ts";
+import { addOrchestrators, addWorkers } from "./commands/workers-orchestrators.ts";
 import { addPlatforms } from "./commands/platforms.ts";
 import { addQueues } from "./commands/queues.ts";
 import { addStatus } from "./commands/status.ts";
 import { addSubmit } from "./commands/submit.ts";
-import { addTasks } from "./commands/tasks.ts";
 import { addUp } from "./commands/up.ts";
 import { addValidate } from "./commands/validate.ts";
 import { addVersions } from "./commands/versions.ts";
-import { addWorkers } from "./commands/workers.ts";
 import { addWorkflows } from "./commands/workflows.ts";
-import type { CliConfig } from "./config.ts";
+import type { CliConfig } from "./common/config.ts";
 
-/** A command is a file in commands/ with one `add…(program, config)`; name it here. */
+/**
+ * Each `add…(program, config)` of a file in commands/ adds one command; the order is that of
+ * --help.
+ */
 const commands = [
   addDemo,
   addUp,
@@ -50,25 +50,25 @@ const commands = [
 
 const examples = `
 Examples:
-  rmhdag demo                                               see it work: from files to a map
+  rmhdag demo                                               turn sample files into layers on a map
   rmhdag up                                                 run everything on this machine
-  rmhdag submit echo_test --input message=hello --wait      and in another shell: a job
-  rmhdag jobs list                                          what ran
+  rmhdag submit echo_test --input message=hello --wait      in another shell: run a job
+  rmhdag jobs list                                          list the jobs
 `;
 
-/** All that `rmhdag` understands; nothing is run by making it. */
+/** Declares all commands of `rmhdag`; `parseAsync` runs one of them. */
 export function createProgram(config: CliConfig): Command {
   const program = new Command("rmhdag")
     .description("Geospatial workflows on PostgreSQL")
     .version(config.version, "-V, --version", "print the version")
-    .option("--url <url>", "the orchestrator (ORCHESTRATOR_URL; http://127.0.0.1:8000)")
+    .option("--url <url>", "URL of the orchestrator (ORCHESTRATOR_URL; http://127.0.0.1:8000)")
     .option(
       "--token <token>",
-      "what to authenticate with (RMHDAG_TOKEN; the token of a local `up`)",
+      "token to authenticate with (RMHDAG_TOKEN; the token of a local `up`)",
     )
-    .option("--data-dir <folder>", "where `up` keeps its data (RMHDAG_DATA_DIR; .rmhdag)")
+    .option("--data-dir <folder>", "folder for the data of `up` (RMHDAG_DATA_DIR; .rmhdag)")
     .addHelpText("after", examples)
-    .showHelpAfterError("(add --help for what can be done)")
+    .showHelpAfterError("(add --help to see the options)")
     .exitOverride();
   for (const add of commands) add(program, config);
   for (const command of program.commands) helpAfterError(command);

@@ -54,7 +54,7 @@ export interface OwnerOptions {
 }
 
 const launcher = new URL(
-  "../../dist/adapters/runtime/embedded-postgres/start-embedded-postgres.js",
+  "../../dist/adapters/embedded-postgres/start-embedded-postgres.js",
   import.meta.url,
 ).href;
 

@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 import pg from "pg";
 import type { TestProject } from "vitest/node";
 import { migrate } from "../../src/adapters/postgres/migrate.ts";
-import { startEmbeddedPostgres } from "../../src/adapters/runtime/embedded-postgres/start-embedded-postgres.ts";
+import { startEmbeddedPostgres } from "../../src/adapters/embedded-postgres/start-embedded-postgres.ts";
 
 declare module "vitest" {
   interface ProvidedContext {

@@ -1,7 +1,7 @@
 /** Small data sets that go the whole way: put into storage, submitted, processed, and then reviewed. */
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { makeTerrain } from "../../src/cli/demo/make-terrain.ts";
+import { makeTerrain } from "../../src/cli/demo/make-samples.ts";
 import { writeGeoTiff } from "../../src/cli/demo/write-geotiff.ts";
 import type { Client } from "../../src/core/api/client.ts";
 import type { JsonObject } from "../../src/core/model/json.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { openDatabase } from "../../src/adapters/postgres/database.ts";
 import { migrate } from "../../src/adapters/postgres/migrate.ts";
-import { startEmbeddedPostgres } from "../../src/adapters/runtime/embedded-postgres/start-embedded-postgres.ts";
+import { startEmbeddedPostgres } from "../../src/adapters/embedded-postgres/start-embedded-postgres.ts";
 import type { TestDatabase } from "./database.ts";
 import { createTestDatabase } from "./database.ts";
 

@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
-import { readConfig } from "../../src/cli/config.ts";
+import { readConfig } from "../../src/cli/common/config.ts";
 import { createProgram } from "../../src/cli/program.ts";
 import { commands } from "../../ui/src/lib/commands.ts";
 

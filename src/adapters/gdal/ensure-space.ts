@@ -1,7 +1,7 @@
 import { statfs } from "node:fs/promises";
 import { KnownError } from "../runtime/known-error.ts";
 
-/** Left for everybody else on the same disk. */
+/** Left free for other processes on the same disk. */
 const reservedBytes = 64 * 1024 * 1024;
 
 export class NotEnough extends KnownError {
@@ -11,7 +11,10 @@ export class NotEnough extends KnownError {
   }
 }
 
-/** Asked before the work: failing after an hour with a full disk would take others down with it. */
+/**
+ * Rejects if the disk has less free space than the work needs. Called before the work: a disk that
+ * fills up after an hour would also fail the other tasks on it.
+ */
 export async function ensureSpace(folder: string, bytes: number): Promise<void> {
   const { bavail, bsize } = await statfs(folder);
   const free = bavail * bsize;

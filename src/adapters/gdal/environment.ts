@@ -1,14 +1,13 @@
 import type { GdalRunOptions } from "./gdal.ts";
 
-/** Drivers that would fetch from wherever a file tells them to. */
-const skipped = [
-  ...["WMS", "WMTS", "WCS", "HTTP", "OGCAPI", "STACIT", "STACTA", "DAAS", "EEDA", "EEDAI"],
-  ...["PLMosaic", "PLSCENES", "NGW", "WFS", "OAPIF", "CSW", "Elasticsearch", "Carto", "AmigoCloud"],
-];
+/** Drivers that would fetch from addresses that a file names. */
+const skipped =
+  "WMS,WMTS,WCS,HTTP,OGCAPI,STACIT,STACTA,DAAS,EEDA,EEDAI,PLMosaic,PLSCENES,NGW,WFS,OAPIF,CSW," +
+  "Elasticsearch,Carto,AmigoCloud";
 
 /**
- * What every run is told. The file that is opened came from outside: it must not make GDAL read
- * other files by name, run code, or call other hosts.
+ * The environment of every run of GDAL. Sources are submitted by partners: a file must not make
+ * GDAL read other files by name, run code, or call other hosts.
  */
 export function gdalEnvironment(
   args: readonly string[],
@@ -20,19 +19,22 @@ export function gdalEnvironment(
     HOME: workDir,
     CPL_TMPDIR: workDir,
     GDAL_CACHEMAX: "256",
-    GDAL_SKIP: skipped.join(","),
+    GDAL_SKIP: skipped,
     GDAL_VRT_ENABLE_PYTHON: "NO",
     GDAL_VRT_ENABLE_RAWRASTERBAND: "NO",
     PROJ_NETWORK: "OFF",
-    // A temporary file of the statistics beside a source would be a write into storage.
+    // GDAL would write a file with statistics beside the source, and so into storage.
     GDAL_PAM_ENABLED: "NO",
-    ...reach(remote),
+    ...networkOptions(remote),
     ...env,
   };
 }
 
-/** Over the network only the named file is read: no listing of its folder, no neighbour. */
-function reach(remote: readonly string[]): Record<string, string> {
+/**
+ * GDAL reads only the file in the arguments over the network: no listing of its folder, no other
+ * file.
+ */
+function networkOptions(remote: readonly string[]): Record<string, string> {
   if (remote.length === 0) return { CPL_VSIL_CURL_ALLOWED_FILENAME: "none" };
   const quick = {
     GDAL_DISABLE_READDIR_ON_OPEN: "EMPTY_DIR",

@@ -12,7 +12,7 @@ it.each([
   expect(new GdalError("gdalwarp", 1, stderr)).toMatchObject({ code, category });
 });
 
-it("takes a kill that nobody here ordered for the kernel's, and hides what is signed", () => {
+it("takes a kill without a timeout or an abort for the kernel's, and hides signatures", () => {
   const killed = new GdalError("gdalwarp", null, "", "SIGKILL");
   expect(killed).toMatchObject({ code: "OUT_OF_MEMORY", category: "transient" });
   const signed = new GdalError(

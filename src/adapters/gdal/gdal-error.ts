@@ -4,10 +4,10 @@ import { hideSecrets } from "../runtime/logger.ts";
 
 const linesKept = 20;
 
-/** A program of GDAL failed: its own words, and what they mean. */
+/** A program of GDAL failed. Its code and category are derived from what it wrote to stderr. */
 export class GdalError extends KnownError {
   readonly program: string;
-  /** Null: it was ended by a signal. */
+  /** Null: a signal ended the program. */
   readonly exitCode: number | null;
   /** The last lines of its stderr. */
   readonly lines: readonly string[];
@@ -29,7 +29,7 @@ export class GdalError extends KnownError {
   }
 }
 
-/** It ran longer than its caller allowed. */
+/** A program of GDAL ran longer than its caller's timeout. */
 export class GdalTimeout extends KnownError {
   constructor(program: string, timeoutMs: number) {
     super("GDAL_TIMEOUT", "transient", `${program} took longer than ${timeoutMs / 1000} s.`);
@@ -63,12 +63,13 @@ function classify(
   for (const [pattern, code, category] of meanings) {
     if (pattern.test(stderr)) return { code, category };
   }
-  // Nobody here kills without saying so: it was the kernel, for memory.
+  // We kill only with a timeout or an abort, which reject by themselves: this was the kernel's OOM
+  // killer.
   if (killedBy === "SIGKILL") return { code: "OUT_OF_MEMORY", category: "transient" };
   return { code: "GDAL_FAILED", category: "permanent" };
 }
 
-/** The first error is the cause; what follows are its consequences. */
+/** The first line that reports an error: later ones are its consequences. */
 function reasonIn(
   lines: readonly string[],
   exitCode: number | null,

@@ -10,7 +10,7 @@ import { inspectCog } from "../cog/inspect-cog.ts";
 import type { Gdal } from "./gdal.ts";
 import { GdalError, GdalTimeout } from "./gdal-error.ts";
 import { findNativeGdal, readDrivers } from "./native-gdal.ts";
-import { createWasmGdal } from "./wasm/wasm-gdal.ts";
+import { createWasmGdal } from "./wasm-gdal.ts";
 
 const native = await findNativeGdal(["/usr/local/bin", "/usr/bin"]);
 const wasm = createWasmGdal();
@@ -149,16 +149,16 @@ function describeGdal(gdal: Gdal): void {
   });
 
   it("warps, tells its progress, and describes the result without leaving anything beside it", async () => {
-    const told: number[] = [];
+    const reported: number[] = [];
     const before = await readdir(workDir);
     const args = ["-s_srs", "EPSG:32633", "-t_srs", "EPSG:4326", "-of", "COG"];
     await gdal.run("gdalwarp", [...args, "grid.asc", "warped.tif"], {
       workDir,
-      onProgress: (percent) => told.push(percent),
+      onProgress: (percent) => reported.push(percent),
     });
-    expect(told[0]).toBe(0);
-    expect(told.at(-1)).toBe(100);
-    expect(told).toEqual(told.toSorted((a, b) => a - b));
+    expect(reported[0]).toBe(0);
+    expect(reported.at(-1)).toBe(100);
+    expect(reported).toEqual(reported.toSorted((a, b) => a - b));
     const { stdout } = await gdal.run("gdalinfo", ["-json", "-stats", "warped.tif"], options());
     const info = JSON.parse(stdout) as { stac?: unknown; bands: { maximum: number }[] };
     expect(info.bands[0]?.maximum).toBeGreaterThan(200);

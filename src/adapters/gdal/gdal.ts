@@ -1,6 +1,6 @@
-/** The port: one GDAL program run to its end. Two engines, the same argument lists. */
+/** The port of GDAL: runs one program to its end. Both engines take the same argument lists. */
 export interface Gdal {
-  /** The installed programs, or the same library compiled to WebAssembly, from npm. */
+  /** native: the installed programs. wasm: the same library compiled to WebAssembly, from npm. */
   readonly engine: "native" | "wasm";
   readonly version: string;
   readonly capabilities: GdalCapabilities;
@@ -24,25 +24,25 @@ export type GdalProgram = (typeof gdalPrograms)[number];
 export interface GdalCapabilities {
   readonly rasterDrivers: readonly string[];
   readonly vectorDrivers: readonly string[];
-  /** Compressions inside of GeoTIFF, read and written. */
+  /** The compressions that GDAL reads and writes inside of GeoTIFF. */
   readonly codecs: readonly string[];
   readonly programs: readonly GdalProgram[];
 }
 
 export interface GdalRunOptions {
-  /** The task's own folder: relative paths, temporary files. */
+  /** The task's folder: relative paths are resolved in it, and temporary files written to it. */
   readonly workDir: string;
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs?: number | undefined;
-  /** From 0 to 100; only programs that show a progress bar have it. */
+  /** Called with 0 to 100, only by programs that show a progress bar. */
   readonly onProgress?: ((percent: number) => void) | undefined;
   readonly stdin?: string | undefined;
-  /** GDAL's configuration options, besides those that every run gets. */
+  /** GDAL's configuration options, added to those of every run (environment.ts). */
   readonly env?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface GdalOutput {
   readonly stdout: string;
-  /** May tell of errors although the program ended well: GDAL leaves out a block that it cannot read. */
+  /** May hold errors although the program ended with 0: GDAL skips a block that it cannot read. */
   readonly stderr: string;
 }

@@ -8,25 +8,27 @@ import type { Gdal, GdalProgram } from "./gdal.ts";
 import { hideSecrets } from "../runtime/logger.ts";
 import { runProcess } from "./run-process.ts";
 
-/** The programs of an installed GDAL, or undefined when the four that we need are not all there. */
+/**
+ * The engine on the installed programs, or undefined when one of the needed programs is missing.
+ */
 export async function findNativeGdal(folders: readonly string[]): Promise<Gdal | undefined> {
   const found = await findPrograms(folders);
   const needed = ["gdalinfo", "gdal_translate", "gdalwarp", "ogr2ogr", "ogrinfo"] as const;
   if (!needed.every((program) => found.has(program))) return undefined;
 
-  const tether = (await isProgram(setpriv)) ? [setpriv, "--pdeathsig", "KILL", "--"] : [];
-  /** Killed without a word, we could stop nothing: so the kernel ends the program with us. */
-  const endsWithUs = (program: string, args: readonly string[]) => {
-    const [file = program, ...rest] = [...tether, program, ...args];
+  // A worker that is killed cannot stop its programs: the kernel then kills them (pdeathsig).
+  const prefix = (await isProgram(setpriv)) ? [setpriv, "--pdeathsig", "KILL", "--"] : [];
+  const endWithWorker = (program: string, args: readonly string[]) => {
+    const [file = program, ...rest] = [...prefix, program, ...args];
     return { file, args: rest };
   };
 
   const run: Gdal["run"] = async (program, args, options) => {
     const file = found.get(program);
-    if (file === undefined) throw new Error(`${program} is not installed beside the others.`);
+    if (file === undefined) throw new Error(`${program} is not installed.`);
     const env = gdalEnvironment(args, options);
-    const output = await runProcess({ program, ...endsWithUs(file, args), env }, options);
-    // It repeats the names of its files, and who reads its output may keep it.
+    const output = await runProcess({ program, ...endWithWorker(file, args), env }, options);
+    // GDAL repeats signed addresses in its output, which handlers may log or store.
     const isSigned = args.some((arg) => arg.includes("/vsicurl/"));
     const stdout = isSigned ? hideSecrets(output.stdout) : output.stdout;
     return { stdout, stderr: hideSecrets(output.stderr) };
@@ -74,12 +76,17 @@ async function findPrograms(folders: readonly string[]): Promise<Map<GdalProgram
   return found;
 }
 
-/** `  GTiff -raster- (rw+vs): GeoTIFF (*.tif)`: the names. */
+/**
+ * Reads the names of the drivers from lines such as `  GTiff -raster- (rw+vs): GeoTIFF (*.tif)`.
+ */
 export function readDrivers(text: string): string[] {
   return [...text.matchAll(/^ {2}(\S.*?) -[\w,]+- \([rw]/gm)].map((match) => match[1] ?? "");
 }
 
-/** The values that the driver lists for its option COMPRESS: those that its library was built with. */
+/**
+ * Reads the compressions that the library was built with: the values of the driver's option
+ * COMPRESS.
+ */
 export function readCodecs(description: string): string[] {
   const option = /<Option name=.COMPRESS.[\s\S]*?<\/Option>/.exec(description)?.[0] ?? "";
   return [...option.matchAll(/<Value[^>]*>([^<]+)<\/Value>/g)].map((match) => match[1] ?? "");

@@ -1,13 +1,12 @@
 import { spawn } from "node:child_process";
-import type { GdalOutput, GdalRunOptions } from "./gdal.ts";
 import { GdalError, GdalTimeout } from "./gdal-error.ts";
-import { createProgressReader } from "./progress.ts";
+import type { GdalOutput, GdalRunOptions } from "./gdal.ts";
 
-/** More than any description of a file; a program that prints its data here is used wrongly. */
+/** Larger than any description of a file; a program that prints more is killed. */
 const largestOutput = 64 * 1024 * 1024;
 
 export interface Command {
-  /** For messages. */
+  /** The program's name in error messages. */
   readonly program: string;
   readonly file: string;
   readonly args: readonly string[];
@@ -15,8 +14,8 @@ export interface Command {
 }
 
 /**
- * One program from start to end, without a shell. It leads a process group of its own, so that
- * whatever it starts ends with it when it is stopped.
+ * Runs one program to its end, without a shell. The program leads its own process group, so that
+ * stopping it also stops the processes that it has started.
  */
 export function runProcess(command: Command, options: GdalRunOptions): Promise<GdalOutput> {
   const { signal, timeoutMs, onProgress, stdin, workDir } = options;
@@ -39,7 +38,7 @@ export function runProcess(command: Command, options: GdalRunOptions): Promise<G
       try {
         process.kill(-child.pid, "SIGKILL");
       } catch {
-        // It has ended by itself meanwhile.
+        // The program has ended in the meantime.
       }
     }
     const onAbort = () => {
@@ -72,7 +71,7 @@ export function runProcess(command: Command, options: GdalRunOptions): Promise<G
       readProgress?.(text);
     });
     child.stderr.setEncoding("utf8").on("data", collect(stderr));
-    // A program that does not read its input, or is gone already, is no failure of ours.
+    // A program that does not read its input, or has ended, closes the pipe: not a failure.
     child.stdin.on("error", () => undefined).end(stdin ?? "");
 
     const settle = (end: () => void) => {
@@ -99,4 +98,37 @@ export function runProcess(command: Command, options: GdalRunOptions): Promise<G
 export function reasonOf(signal: AbortSignal): Error {
   const reason: unknown = signal.reason;
   return reason instanceof Error ? reason : new Error("The work was stopped.");
+}
+
+/**
+ * Reads GDAL's progress bar, `0...10...20` up to `100 - done.`, from pieces of text as they come. A
+ * dot is 2.5 percent. A program that works in several passes shows several bars.
+ */
+export function createProgressReader(
+  onProgress: (percent: number) => void,
+): (text: string) => void {
+  let digits = "";
+  let percent = -1;
+
+  function report(next: number): void {
+    if (next === percent || next > 100) return;
+    percent = next;
+    onProgress(next);
+  }
+
+  return (text) => {
+    for (const character of text) {
+      if (character >= "0" && character <= "9") {
+        digits += character;
+        // No dot follows 0 and 100 that would end the number.
+        if (digits === "0" || digits === "100") report(Number(digits));
+        continue;
+      }
+      const isStep = digits !== "" && digits.length <= 2 && Number(digits) % 10 === 0;
+      if (character === "." && isStep) report(Number(digits));
+      if (character === "." && percent >= 0) report(percent + 2.5);
+      if (character === "\n") percent = -1;
+      digits = "";
+    }
+  };
 }

@@ -1,19 +1,19 @@
 /**
- * Gathers what is asked for one by one into statements for many.
+ * Collects single calls into batches, so that one statement serves many of them.
  *
- * No timer: a batch leaves at the end of the turn in which the first item came, and while it is
- * under way the next one grows. So an idle process waits for nothing, and a busy one batches by
- * itself, the more so the slower the other side is.
+ * There is no timer: a batch is flushed at the end of the event loop's turn in which its first item
+ * was added, and items that come during a flush form the next batch. So an idle process adds no
+ * delay, and batches grow with the load and with the time of a flush.
  */
 export interface Batcher<Item, Result> {
   add(item: Item): Promise<Result>;
-  /** Resolves when nothing waits and nothing is under way. */
+  /** Resolves when no item waits and no flush runs. */
   idle(): Promise<void>;
 }
 
 export interface BatcherOptions<Item, Result> {
   readonly maxItems: number;
-  /** Answers for each item, in order. When it rejects, every item of the batch rejects. */
+  /** Answers one result for each item, in order. If it rejects, every item of the batch rejects. */
   readonly flush: (items: readonly Item[]) => Promise<readonly Result[]>;
 }
 
@@ -30,7 +30,7 @@ export function createBatcher<Item, Result>(
   let running: Promise<void> | undefined;
 
   async function flushAll(): Promise<void> {
-    // The end of this turn: everything that finishes together is in the batch.
+    // At the end of this turn, everything that finishes in it is in the batch.
     await new Promise((resolve) => setImmediate(resolve));
     while (waiting.length > 0) await flushOne(waiting.splice(0, options.maxItems));
     running = undefined;

@@ -1,6 +1,6 @@
 /**
- * The only place that asks what time it is. What compares times across processes uses the
- * database's clock instead: two machines never agree.
+ * The only place that reads the time. Code that compares times of several processes uses the
+ * database's clock instead, because the clocks of two machines differ.
  */
 export interface Clock {
   now(): Date;

@@ -1,12 +1,12 @@
-/** What every program reads of its environment in the same way. */
+/** The environment variables that every program has, and how a program parses its own. */
 import { z } from "zod";
 
-/** Something is set wrongly: the program says what, and ends with 2. */
+/** A variable has an invalid value: the program prints the message and exits with 2. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
 
-/** Separated by commas. */
+/** Values separated by commas. */
 export const list = z.string().transform((text) =>
   text
     .split(",")
@@ -19,7 +19,7 @@ export const logEnvironment = {
   LOG_FORMAT: z.enum(["json", "text"]).default("json"),
 };
 
-/** All that is wrong at once, by the name of the variable. One that is set to nothing is not set. */
+/** Reports all invalid variables at once, by name. An empty variable counts as unset. */
 export function parseEnvironment<Schema extends z.ZodType>(
   schema: Schema,
   env: Readonly<Record<string, string | undefined>>,

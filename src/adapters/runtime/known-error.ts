@@ -2,8 +2,8 @@ import type { JsonObject } from "../../core/model/json.ts";
 import type { ErrorCategory } from "../../core/model/task.ts";
 
 /**
- * What an adapter knows about its own failure: a stable code, and whether trying again can help. The
- * worker takes its word for it, so an adapter needs not know of workers.
+ * A failure that an adapter has classified: a stable code, and whether a retry can help. The worker
+ * reports both as they are.
  */
 export abstract class KnownError extends Error {
   readonly code: string;

@@ -3,16 +3,16 @@ import { pino } from "pino";
 export type Logger = pino.Logger;
 
 export interface LoggerOptions {
-  /** The program; shown on every line. */
+  /** The program's name, which every line has. */
   readonly name?: string;
   readonly level: string;
   /** json: one object a line, for machines; text: for people at a terminal. */
   readonly format: "json" | "text";
-  /** Where lines go; standard output when absent. */
+  /** Standard output when undefined. */
   readonly destination?: { write(line: string): void };
 }
 
-/** Nothing of these may reach a log, wherever in the logged object it is up to this depth. */
+/** Values of these keys are hidden, on the first three levels of a logged object. */
 const secretKeys = [
   "authorization",
   "cookie",
@@ -46,13 +46,15 @@ export function createLogger(options: LoggerOptions): Logger {
   );
 }
 
-/** Whoever read our lines may be gone before us: that must not end us in the middle of stopping. */
+/**
+ * Ignores a closed pipe: the reader of the log may end first, and must not end a stopping program.
+ */
 function standardOutput(): NodeJS.WriteStream {
   if (process.stdout.listenerCount("error") === 0) process.stdout.on("error", () => undefined);
   return process.stdout;
 }
 
-/** Passwords in URLs, and the signatures of signed ones, also inside of messages and stacks. */
+/** Hides passwords in URLs, signatures, tokens and keys, also inside of messages and stacks. */
 export function hideSecrets(text: string): string {
   return text
     .replace(/(\b[a-z][a-z0-9+.-]*:\/\/[^\s:/@"]*):[^\s/@"]+@/gi, `$1:${censored}@`)
@@ -62,7 +64,7 @@ export function hideSecrets(text: string): string {
     .replace(/\b(Bearer\s+)[A-Za-z0-9._~+/=-]+/gi, `$1${censored}`);
 }
 
-/** Only what tells something: the driver hangs its whole client, keys and all, on its errors. */
+/** Keeps only the fields that explain an error: the driver attaches its client with its keys. */
 function serializeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const { name, message, stack, cause } = error;

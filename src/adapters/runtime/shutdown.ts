@@ -1,20 +1,34 @@
+/**
+ * What a program does on SIGTERM and SIGINT. The first signal runs the program's stop steps one
+ * after the other and exits with 0; a second signal exits at once. The steps are the list
+ * `stopSteps` in the program's wiring.ts:
+ *
+ * - orchestrator: end live streams; stop the HTTP server, which lets open requests finish; stop
+ *   callbacks and exports; close push connections; stop the engine: no new jobs, the running tick
+ *   ends, and its jobs are released for other orchestrators at once; close broker and database.
+ * - worker: announce the stop on the push connections, so that no further task is pushed; take no
+ *   new task, abort the running ones, wait up to WORKER_SHUTDOWN_SECONDS for them (a handler may
+ *   save a checkpoint), and return unfinished ones to their queue; send the last reports; close
+ *   push connections; stop the heartbeat; remove the work folder; close broker and database.
+ * - gateway: stop the HTTP server; stop its checks; finish open polls; close the database.
+ *
+ * If a step fails or the process is killed, no work is lost: its leases run out and its heartbeat
+ * gets old, and other processes take over. `rmhdag up` stops workers and gateway first, then the
+ * orchestrator, then the database (cli/up/run-site.ts).
+ */
 import type { Logger } from "./logger.ts";
 
 export interface ShutdownOptions {
   readonly log: Logger;
-  /** What to stop, in this order; a failure does not keep the rest from stopping. */
+  /** Run in this order; a failed step does not keep the next ones from running. */
   readonly steps: readonly { readonly name: string; readonly stop: () => Promise<unknown> }[];
 }
 
-/** Conventional: 128 and the number of the signal. */
+/** The conventional exit status: 128 and the number of the signal. */
 const exitCodes = { SIGINT: 130, SIGTERM: 143 } as const;
 
-/**
- * The first signal stops everything in order and ends the process with 0; the second one ends it at
- * once, for whoever does not want to wait. Answers a function that does what the first signal does.
- */
-export function stopOnSignals({ log, steps }: ShutdownOptions): () => Promise<void> {
-  let stopping: Promise<void> | undefined;
+export function stopOnSignals({ log, steps }: ShutdownOptions): void {
+  let isStopping = false;
 
   async function stopAll(): Promise<void> {
     for (const { name, stop } of steps) {
@@ -22,7 +36,7 @@ export function stopOnSignals({ log, steps }: ShutdownOptions): () => Promise<vo
         await stop();
       } catch (err) {
         process.exitCode = 1;
-        log.error({ err, step: name }, "could not stop cleanly");
+        log.error({ err, step: name }, "a stop step failed");
       }
     }
     log.info("stopped");
@@ -30,15 +44,14 @@ export function stopOnSignals({ log, steps }: ShutdownOptions): () => Promise<vo
 
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.on(signal, () => {
-      if (stopping !== undefined) {
-        log.warn({ signal }, "second signal: ending at once");
+      if (isStopping) {
+        log.warn({ signal }, "second signal: exiting at once");
         process.exit(exitCodes[signal]);
       }
+      isStopping = true;
       log.info({ signal }, "stopping");
-      stopping = stopAll();
-      // Handlers that ignore their signal keep timers and sockets open; they do not matter now.
-      void stopping.then(() => process.exit());
+      // Explicit: a handler that ignores its abort signal may keep timers and sockets open.
+      void stopAll().then(() => process.exit());
     });
   }
-  return () => (stopping ??= stopAll());
 }

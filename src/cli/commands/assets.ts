@@ -5,15 +5,17 @@ import { clearanceState, exposure } from "../../core/model/asset.ts";
 import type { ClearanceState, Exposure } from "../../core/model/asset.ts";
 import { approvalState } from "../../core/model/version.ts";
 import type { ApprovalState } from "../../core/model/version.ts";
-import type { CliConfig } from "../config.ts";
-import { connect } from "../connect.ts";
-import { harmless, print } from "../output.ts";
-import { table } from "../table.ts";
-import { ago } from "../time.ts";
-import { acting, tell } from "./acting.ts";
-import { limitOption } from "./arguments.ts";
-import { listCommand } from "./list-command.ts";
-import { collectPages } from "./pages.ts";
+import type { CliConfig } from "../common/config.ts";
+import { connect } from "./connect.ts";
+import { print } from "../common/output.ts";
+import { ago, stripControlCharacters, table } from "../common/format.ts";
+import {
+  addCommand,
+  collectPages,
+  limitOption,
+  listCommand,
+  printResult,
+} from "./define-command.ts";
 
 interface Filter {
   readonly limit: number;
@@ -26,17 +28,17 @@ interface Filter {
 export function addAssets(program: Command, config: CliConfig): void {
   const assets = program
     .command("assets")
-    .description("see assets, clear them, and take them off the map")
+    .description("list and show assets, change who sees them, delete them")
     .addHelpText("after", "\nExamples:\n  rmhdag assets list --approval pending_review\n");
   addList(assets, config);
-  acting(assets, "show", "show an asset: its versions and addresses", "ASSET")
+  addCommand(assets, "show", "show an asset: its versions and addresses", "ASSET")
     .argument("<asset>")
     .action(async (asset_id: string, _: unknown, command: Command) => {
       const asset = await connect(command, config).getAsset({ params: { asset_id } });
-      tell(command, asset, []);
+      printResult(command, asset, []);
       if (command.opts<{ json?: true }>().json !== true) describe(asset);
     });
-  acting(assets, "events", "who did what to an asset", "ASSET")
+  addCommand(assets, "events", "list the changes of an asset with their actors", "ASSET")
     .argument("<asset>")
     .addOption(limitOption(500))
     .action(async (asset_id: string, { limit }: { limit: number }, command: Command) => {
@@ -48,9 +50,9 @@ export function addAssets(program: Command, config: CliConfig): void {
         const version = event.version_ordinal === null ? "" : ` v${event.version_ordinal}`;
         return `${event.created_at}  ${event.event_type}${version}  ${event.actor} (${event.via})`;
       });
-      tell(command, found, lines.map(harmless));
+      printResult(command, found, lines.map(stripControlCharacters));
     });
-  acting(assets, "clear", "change who may see an asset", "ASSET ouo")
+  addCommand(assets, "clear", "change who may see an asset", "ASSET ouo")
     .argument("<asset>")
     .argument("<clearance>", clearanceState.options.join(", "))
     .option("--reason <text>")
@@ -64,10 +66,15 @@ export function addAssets(program: Command, config: CliConfig): void {
         const client = connect(command, config);
         const body = { clearance, reason };
         const asset = await client.setClearance({ params: { asset_id }, body });
-        tell(command, asset, [`${asset_id}: ${asset.clearance_state}`]);
+        printResult(command, asset, [`${asset_id}: ${asset.clearance_state}`]);
       },
     );
-  acting(assets, "expose", "serve only the latest version, or all approved", "ASSET all-versions")
+  addCommand(
+    assets,
+    "expose",
+    "serve only the latest approved version, or all of them",
+    "ASSET all-versions",
+  )
     .argument("<asset>")
     .argument("<exposure>", exposure.options.join(", "))
     .action(async (asset_id: string, wanted: Exposure, _: unknown, command: Command) => {
@@ -76,27 +83,33 @@ export function addAssets(program: Command, config: CliConfig): void {
         params: { asset_id },
         body: { exposure: wanted },
       });
-      tell(command, asset, [`${asset_id}: ${asset.exposure}`]);
+      printResult(command, asset, [`${asset_id}: ${asset.exposure}`]);
     });
-  acting(assets, "unpublish", "delete an asset with all its versions", "ASSET --reason mistake")
+  addCommand(assets, "unpublish", "delete an asset with all its versions", "ASSET --reason mistake")
     .argument("<asset>")
     .option("--reason <text>")
     .action(async (asset_id: string, { reason }: { reason?: string }, command: Command) => {
       const client = connect(command, config);
       const asset = await client.unpublishAsset({ params: { asset_id }, body: { reason } });
-      tell(command, asset, [`${asset_id}: deleted`]);
+      printResult(command, asset, [`${asset_id}: deleted`]);
     });
 }
 
 function addList(assets: Command, config: CliConfig): void {
   const list = assets
     .command("list")
-    .description("list assets, the last changed first")
-    .option("--platform <id>", "only those of a platform")
+    .description("list assets, the latest change first")
+    .option("--platform <id>", "only assets of this platform")
     .addOption(
-      new Option("--approval <state>", "with such a version").choices(approvalState.options),
+      new Option("--approval <state>", "only assets with a version in this state").choices(
+        approvalState.options,
+      ),
     )
-    .addOption(new Option("--clearance <state>").choices(clearanceState.options))
+    .addOption(
+      new Option("--clearance <state>", "only assets with this clearance").choices(
+        clearanceState.options,
+      ),
+    )
     .option("--search <text>", "part of the id, a reference or the name")
     .addOption(limitOption())
     .addHelpText("after", "\nExamples:\n  rmhdag assets list --approval pending_review\n");
@@ -128,7 +141,11 @@ function addList(assets: Command, config: CliConfig): void {
 }
 
 function describe(asset: Asset): void {
-  print(harmless(`${asset.asset_id}: ${asset.platform_id} ${JSON.stringify(asset.platform_refs)}`));
+  print(
+    stripControlCharacters(
+      `${asset.asset_id}: ${asset.platform_id} ${JSON.stringify(asset.platform_refs)}`,
+    ),
+  );
   print(`clearance ${asset.clearance_state}, ${asset.exposure}`);
   const head = ["VERSION", "LABEL", "APPROVAL", "PROCESSING", "REVISION", "EXPORT", "OUTPUT"];
   const row = (version: AssetVersion) => [

@@ -2,14 +2,16 @@ import type { Command } from "commander";
 import { Option } from "commander";
 import type { DeliveryState } from "../../core/model/callback.ts";
 import { deliveryState } from "../../core/model/callback.ts";
-import type { CliConfig } from "../config.ts";
-import { connect } from "../connect.ts";
-import { harmless } from "../output.ts";
-import { ago } from "../time.ts";
-import { acting, tell } from "./acting.ts";
-import { limitOption } from "./arguments.ts";
-import { listCommand } from "./list-command.ts";
-import { collectPages } from "./pages.ts";
+import type { CliConfig } from "../common/config.ts";
+import { connect } from "./connect.ts";
+import { ago, stripControlCharacters } from "../common/format.ts";
+import {
+  addCommand,
+  collectPages,
+  limitOption,
+  listCommand,
+  printResult,
+} from "./define-command.ts";
 
 interface Filter {
   readonly limit: number;
@@ -22,15 +24,17 @@ interface Filter {
 export function addCallbacks(program: Command, config: CliConfig): void {
   const callbacks = program
     .command("callbacks")
-    .description("see who was told of what, and tell them again")
+    .description("list the callbacks to partners, show their attempts, send them again")
     .addHelpText("after", "\nExamples:\n  rmhdag callbacks list --state exhausted\n");
   const list = callbacks
     .command("list")
     .description("list callbacks, the newest first")
-    .option("--platform <id>", "only those to a platform")
-    .option("--request <id>", "only those of a request")
-    .option("--job <id>", "only those of a job that no platform asked for")
-    .addOption(new Option("--state <state>", "only these").choices(deliveryState.options))
+    .option("--platform <id>", "only callbacks to this platform")
+    .option("--request <id>", "only callbacks of this request")
+    .option("--job <id>", "only callbacks of this job, which no platform requested")
+    .addOption(
+      new Option("--state <state>", "only callbacks in this state").choices(deliveryState.options),
+    )
     .addOption(limitOption())
     .addHelpText("after", "\nExamples:\n  rmhdag callbacks list --state pending\n");
   listCommand(list, config, {
@@ -40,7 +44,7 @@ export function addCallbacks(program: Command, config: CliConfig): void {
           query: { ...paging, platform_id: platform, request_id: request, job_id: job, state },
         }),
       ),
-    none: "No such callbacks. A request or a job that names a callback_url makes one when it is done.",
+    none: "No such callbacks. A request or job with a callback_url makes one when it finishes.",
     columns: {
       EVENT: (delivery) => delivery.event_id,
       TYPE: (delivery) => delivery.event_type,
@@ -52,7 +56,7 @@ export function addCallbacks(program: Command, config: CliConfig): void {
       ERROR: (delivery) => delivery.last_error,
     },
   });
-  acting(callbacks, "show", "show a callback with every attempt", "EVENT")
+  addCommand(callbacks, "show", "show a callback with every attempt", "EVENT")
     .argument("<event>")
     .action(async (event_id: string, _: unknown, command: Command) => {
       const found = await connect(command, config).getDelivery({ params: { event_id } });
@@ -61,17 +65,21 @@ export function addCallbacks(program: Command, config: CliConfig): void {
           `  ${attempt}  ${attempted_at}  ${status_code ?? "–"}  ${error ?? "accepted"}`,
       );
       const head = `${found.event_type} to ${found.url}: ${found.state}`;
-      tell(command, found, [head, ...log, JSON.stringify(found.body)].map(harmless));
+      printResult(
+        command,
+        found,
+        [head, ...log, JSON.stringify(found.body)].map(stripControlCharacters),
+      );
     });
-  acting(callbacks, "redeliver", "send a callback again, with the same id", "EVENT")
+  addCommand(callbacks, "redeliver", "send a callback again, with the same id", "EVENT")
     .argument("<event>")
     .action(async (event_id: string, _: unknown, command: Command) => {
       const found = await connect(command, config).redeliver({ params: { event_id } });
-      tell(command, found, [`${event_id}: ${found.state}`]);
+      printResult(command, found, [`${event_id}: ${found.state}`]);
     });
-  acting(callbacks, "secret", "show the secret that callbacks are signed with", "ddh")
-    .argument("[platform]", "whose callbacks; those of jobs without a platform unless given")
-    .option("--rotate", "make a new one for the platform; both sign for a day")
+  addCommand(callbacks, "secret", "show the secret that callbacks are signed with", "ddh")
+    .argument("[platform]", "the platform; without it, the secret of jobs without a platform")
+    .option("--rotate", "make a new secret for the platform; for a day both sign")
     .action(
       async (platform_id: string | undefined, { rotate }: { rotate?: true }, command: Command) => {
         const client = connect(command, config);
@@ -82,7 +90,7 @@ export function addCallbacks(program: Command, config: CliConfig): void {
                 params: { platform_id },
                 body: { rotate: rotate === true },
               });
-        tell(command, shown, [shown.secret]);
+        printResult(command, shown, [shown.secret]);
       },
     );
 }

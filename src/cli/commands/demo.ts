@@ -3,15 +3,14 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Command } from "commander";
 import { Option } from "commander";
-import type { CliConfig } from "../config.ts";
-import { dataFolder } from "../connect.ts";
+import type { CliConfig } from "../common/config.ts";
+import { dataFolder } from "./connect.ts";
 import type { DemoSummary } from "../demo/run-demo.ts";
 import { runDemo } from "../demo/run-demo.ts";
-import { print, printJson, say } from "../output.ts";
-import { createPaint } from "../style.ts";
+import { createPaint, print, printJson, say } from "../common/output.ts";
 import { SiteRunner } from "../up/run-site.ts";
 import { onStopSignals } from "../up/stop-signals.ts";
-import { wholeNumber } from "./arguments.ts";
+import { wholeNumber } from "./define-command.ts";
 
 interface Options {
   readonly exit?: true;
@@ -21,9 +20,9 @@ interface Options {
 
 const examples = `
 Examples:
-  rmhdag demo                  two layers on a map; its data stay in .rmhdag/demo
-  rmhdag demo --exit           the same, looked at and thrown away; a JSON summary
-  GDAL_ENGINE=wasm RMHDAG_POSTGRES=npm rmhdag demo      with what npm brings alone
+  rmhdag demo                  two layers on a map; the data stays in .rmhdag/demo
+  rmhdag demo --exit           the same, checked and deleted; prints a JSON summary
+  GDAL_ENGINE=wasm RMHDAG_POSTGRES=npm rmhdag demo      with GDAL and PostgreSQL from npm
 
 Ctrl-C stops everything.
 `;
@@ -31,11 +30,11 @@ Ctrl-C stops everything.
 export function addDemo(program: Command, config: CliConfig): void {
   program
     .command("demo")
-    .description("from sample files to a map: a terrain and the borders of the world")
-    .option("--exit", "end when it has worked, leave nothing behind, print a summary as JSON")
+    .description("turn sample files into layers on a map: a terrain and the borders of the world")
+    .option("--exit", "stop when the layers are made, delete all data, print a summary as JSON")
     .option("--json", "print the summary as JSON")
     .addOption(
-      new Option("--port <port>", "where it listens (8000; with --exit any free port)").argParser(
+      new Option("--port <port>", "port to listen on (8000; with --exit any free port)").argParser(
         wholeNumber(0, 65_535),
       ),
     )
@@ -65,13 +64,13 @@ async function startDemo(options: Options, folder: string, config: CliConfig): P
     port: options.port ?? (options.exit === true ? 0 : Number(config.port)),
     gatewayPort: 0,
     workers: ["light", "heavy"],
-    // What the programs log is not the demo's subject, until something fails.
+    // The programs' log lines are printed only when the demo fails.
     onLine: (name, line) => {
       recent.push(`${name} │ ${line}`);
       if (recent.length > 40) recent.shift();
       if (name === "up") say(paint("dim", line));
     },
-    onHopeless: (reason) => {
+    onFatal: (reason) => {
       failure = reason;
       stopping.abort();
     },
@@ -79,7 +78,7 @@ async function startDemo(options: Options, folder: string, config: CliConfig): P
   });
   onStopSignals(
     () => {
-      say("stopping; once more to end at once");
+      say("stopping; press Ctrl-C again to end at once");
       stopping.abort();
     },
     () => {
@@ -119,7 +118,7 @@ ${parts.join("\n")}
   made with  ${gdal.join(", ")}
              ${database}
 
-Ctrl-C stops everything; the data stay.
+Ctrl-C stops everything; the data stays.
 `;
 }
 

@@ -1,52 +1,66 @@
 import type { Command } from "commander";
 import type { Client } from "../../core/api/client.ts";
-import type { CliConfig } from "../config.ts";
-import { connect } from "../connect.ts";
-import { readInputs } from "../inputs.ts";
-import { print, printJson } from "../output.ts";
+import type { CliConfig } from "../common/config.ts";
+import { connect } from "./connect.ts";
+import { readInputs } from "./inputs.ts";
+import { print, printJson } from "../common/output.ts";
 import { watchJob } from "../watch/watch-job.ts";
-import { jsonOption } from "./arguments.ts";
+import { collect, jsonOption } from "./define-command.ts";
 
 type Changed = Awaited<ReturnType<Client["pauseJob"]>>;
 type Submitted = Awaited<ReturnType<Client["retryJob"]>>;
 
-/** The verbs that change a job, and those that make a new one of it. */
+/**
+ * Adds cancel, pause and resume, which change a job, and retry and rerun, which submit a new one.
+ */
 export function addJobChanges(jobs: Command, config: CliConfig): void {
-  change(jobs, "cancel", "stop a job: nothing new starts, and running tasks are told to stop")
-    .option("--reason <text>", "why; kept with the job")
+  change(jobs, "cancel", "stop a job: no task is started any more, running tasks are aborted")
+    .option("--reason <text>", "why; stored with the job")
     .action(async (jobId: string, { reason }: { reason?: string }, command: Command) => {
       const params = { job_id: jobId };
-      told(command, await connect(command, config).cancelJob({ params, body: { reason } }));
+      printChanged(command, await connect(command, config).cancelJob({ params, body: { reason } }));
     });
-  change(jobs, "pause", "start nothing new; what runs may finish").action(
+  change(jobs, "pause", "start no further task; running tasks finish").action(
     async (jobId: string, _: unknown, command: Command) => {
-      told(command, await connect(command, config).pauseJob({ params: { job_id: jobId } }));
+      printChanged(command, await connect(command, config).pauseJob({ params: { job_id: jobId } }));
     },
   );
-  change(jobs, "resume", "go on with a paused job").action(
+  change(jobs, "resume", "continue a paused job").action(
     async (jobId: string, _: unknown, command: Command) => {
-      told(command, await connect(command, config).resumeJob({ params: { job_id: jobId } }));
+      printChanged(
+        command,
+        await connect(command, config).resumeJob({ params: { job_id: jobId } }),
+      );
     },
   );
-  change(jobs, "retry", "a new job that keeps what succeeded and runs again what failed")
+  change(
+    jobs,
+    "retry",
+    "submit a new job that keeps the completed nodes and runs the failed ones again",
+  )
     .option("--wait", "follow the new job to its end")
     .action(async (jobId: string, _: unknown, command: Command) => {
       const client = connect(command, config);
-      const made = await client.retryJob({ params: { job_id: jobId } });
-      await begun(client, config, command, made);
+      const submitted = await client.retryJob({ params: { job_id: jobId } });
+      await printSubmitted(client, config, command, submitted);
     });
-  change(jobs, "rerun", "a new job that runs again from a node, with everything behind it")
+  change(jobs, "rerun", "submit a new job that runs a node and all nodes after it again")
     .requiredOption("--from <node>", "the first node that runs again")
-    .option("--input <name=value>", "another input than before; may be given often", collect, [])
+    .option(
+      "--input <name=value>",
+      "an input that differs from before; may be repeated",
+      collect,
+      [],
+    )
     .option("--wait", "follow the new job to its end")
     .action(async (jobId: string, options: { from: string; input: string[] }, command: Command) => {
       const client = connect(command, config);
       const inputs = await readInputs(options.input, undefined);
-      const made = await client.rerunJob({
+      const submitted = await client.rerunJob({
         params: { job_id: jobId },
         body: { from_node: options.from, ...(options.input.length > 0 ? { inputs } : {}) },
       });
-      await begun(client, config, command, made);
+      await printSubmitted(client, config, command, submitted);
     });
 }
 
@@ -60,7 +74,7 @@ function change(jobs: Command, verb: string, description: string): Command {
     .addHelpText("after", `\nExamples:\n  rmhdag jobs ${verb} JOB${more}\n`);
 }
 
-function told(command: Command, changed: Changed): void {
+function printChanged(command: Command, changed: Changed): void {
   if (command.opts<{ json?: true }>().json === true) {
     printJson(changed);
     return;
@@ -70,7 +84,7 @@ function told(command: Command, changed: Changed): void {
   print([`${job_id}: ${status}`, ...more].join(", "));
 }
 
-async function begun(
+async function printSubmitted(
   client: Client,
   config: CliConfig,
   command: Command,
@@ -81,8 +95,4 @@ async function begun(
     await watchJob({ client, config, jobId: submitted.job_id, json: json === true });
   } else if (json === true) printJson(submitted);
   else print(submitted.job_id);
-}
-
-function collect(value: string, earlier: readonly string[]): string[] {
-  return [...earlier, value];
 }

@@ -2,25 +2,23 @@ import type { Command } from "commander";
 import { Option } from "commander";
 import type { KeyScope } from "../../core/model/api-key.ts";
 import { keyScope } from "../../core/model/api-key.ts";
-import type { CliConfig } from "../config.ts";
-import { connect } from "../connect.ts";
-import { say } from "../output.ts";
-import { ago } from "../time.ts";
-import { acting, tell } from "./acting.ts";
-import { wholeNumber } from "./arguments.ts";
-import { listCommand } from "./list-command.ts";
+import type { CliConfig } from "../common/config.ts";
+import { connect } from "./connect.ts";
+import { say } from "../common/output.ts";
+import { ago } from "../common/format.ts";
+import { addCommand, listCommand, printResult, wholeNumber } from "./define-command.ts";
 
-const once = "It is shown this once: keep it where secrets are kept.";
+const once = "The key is shown only once: store it where you store secrets.";
 
 export function addKeys(program: Command, config: CliConfig): void {
   const keys = program
     .command("keys")
-    .description("API keys with which platforms reach the gateway")
+    .description("list, create, rotate and revoke the API keys of platforms for the gateway")
     .addHelpText("after", "\nExamples:\n  rmhdag keys create ddh --name portal --scope submit\n");
   const list = keys
     .command("list")
-    .description("list keys, the newest first; never the keys themselves")
-    .option("--platform <id>", "only those of a platform")
+    .description("list the ids and scopes of keys, the newest first; never their secrets")
+    .option("--platform <id>", "only keys of this platform")
     .addHelpText("after", "\nExamples:\n  rmhdag keys list --platform ddh\n");
   listCommand(list, config, {
     read: async (client, { platform }: { platform?: string }) =>
@@ -36,15 +34,15 @@ export function addKeys(program: Command, config: CliConfig): void {
       REVOKED: (key) => key.revoked_at,
     },
   });
-  acting(keys, "create", "make a key of a platform", "ddh --name portal --scope submit read")
+  addCommand(keys, "create", "make a key for a platform", "ddh --name portal --scope submit read")
     .argument("<platform>")
-    .requiredOption("--name <text>", "whose it is")
+    .requiredOption("--name <text>", "the program or person that uses it")
     .addOption(
       new Option("--scope <scope...>", "what it may do")
         .choices(keyScope.options)
         .makeOptionMandatory(),
     )
-    .option("--expires <time>", "when it ends, such as 2027-01-01T00:00:00Z")
+    .option("--expires <time>", "when it expires, such as 2027-01-01T00:00:00Z")
     .action(
       async (
         platform_id: string,
@@ -54,25 +52,25 @@ export function addKeys(program: Command, config: CliConfig): void {
         const made = await connect(command, config).createKey({
           body: { platform_id, name, scopes: scope, expires_at: expires },
         });
-        tell(command, made, [made.key]);
+        printResult(command, made, [made.key]);
         say(once);
       },
     );
-  acting(keys, "rotate", "make the key that follows another", "KEY --grace 3600")
+  addCommand(keys, "rotate", "make a key that replaces another", "KEY --grace 3600")
     .argument("<key>")
-    .option("--grace <seconds>", "how long the old one stays good", wholeNumber(0, 2_592_000))
+    .option("--grace <seconds>", "how long the old key stays valid", wholeNumber(0, 2_592_000))
     .action(async (key_id: string, { grace }: { grace?: number }, command: Command) => {
       const made = await connect(command, config).rotateKey({
         params: { key_id },
         body: { grace_seconds: grace },
       });
-      tell(command, made, [made.key]);
+      printResult(command, made, [made.key]);
       say(once);
     });
-  acting(keys, "revoke", "end a key now", "KEY")
+  addCommand(keys, "revoke", "make a key invalid at once", "KEY")
     .argument("<key>")
     .action(async (key_id: string, _: unknown, command: Command) => {
       const key = await connect(command, config).revokeKey({ params: { key_id }, body: {} });
-      tell(command, key, [`${key_id}: revoked`]);
+      printResult(command, key, [`${key_id}: revoked`]);
     });
 }

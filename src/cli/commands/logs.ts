@@ -4,10 +4,11 @@ import { Option } from "commander";
 import type { Client } from "../../core/api/client.ts";
 import { logLevel } from "../../core/api/jobs.ts";
 import { isFinished } from "../../core/model/job.ts";
-import type { CliConfig } from "../config.ts";
-import { connect } from "../connect.ts";
-import { harmless, print, printJson } from "../output.ts";
-import { wholeNumber } from "./arguments.ts";
+import type { CliConfig } from "../common/config.ts";
+import { connect } from "./connect.ts";
+import { stripControlCharacters } from "../common/format.ts";
+import { print, printJson } from "../common/output.ts";
+import { wholeNumber } from "./define-command.ts";
 
 interface Options {
   readonly node?: string;
@@ -32,13 +33,13 @@ const pollMs = 500;
 export function addLogs(program: Command, config: CliConfig): void {
   program
     .command("logs")
-    .description("what the handlers of a job logged, the oldest first")
+    .description("print the log lines of a job's handlers, the oldest first")
     .argument("<job>")
-    .option("--node <node>", "only what this node logged")
+    .option("--node <node>", "only lines of this node")
     .addOption(
-      new Option("--level <level>", "this level and those above it").choices(logLevel.options),
+      new Option("--level <level>", "only lines of this level and above").choices(logLevel.options),
     )
-    .option("--follow", "go on until the job is finished")
+    .option("--follow", "continue until the job is finished")
     .option("--limit <n>", "how many lines at most", wholeNumber(1, 10_000_000), 10_000)
     .option("--json", "print JSON for other programs; with --follow one line each")
     .addHelpText("after", examples)
@@ -62,8 +63,9 @@ async function* readLog(client: Client, jobId: string, options: Options): AsyncG
   let cursor: string | undefined;
   let seen = new Set<number>();
   let count = 0;
-  // Asked before the last look, so that what the job logged at its end is not missed.
-  let isLastLook = options.follow !== true;
+  // The job's status is read before the last page of the log, so that its last lines are not
+  // missed.
+  let isLastRead = options.follow !== true;
   for (;;) {
     const page: LogPage = await client.listJobLogs({ params, query: { ...query, cursor } });
     for (const line of page.items) {
@@ -77,15 +79,15 @@ async function* readLog(client: Client, jobId: string, options: Options): AsyncG
       seen = new Set();
       continue;
     }
-    if (isLastLook) return;
-    isLastLook = isFinished((await client.getJob({ params })).status);
-    // The last page is read again: it has no cursor behind it, and may have grown.
-    if (!isLastLook) await pause(pollMs);
+    if (isLastRead) return;
+    isLastRead = isFinished((await client.getJob({ params })).status);
+    // The last page is read again: it has no next cursor, and may have grown.
+    if (!isLastRead) await pause(pollMs);
   }
 }
 
 function describe({ logged_at, level, node_id, message, data }: LogLine): string {
   const more = data === null || Object.keys(data).length === 0 ? "" : ` ${JSON.stringify(data)}`;
   const clock = logged_at.slice(11, 23);
-  return `${clock} ${level.toUpperCase().padEnd(5)} ${node_id}: ${harmless(message)}${harmless(more)}`;
+  return `${clock} ${level.toUpperCase().padEnd(5)} ${node_id}: ${stripControlCharacters(message)}${stripControlCharacters(more)}`;
 }

@@ -1,8 +1,7 @@
 import type { Command } from "commander";
-import type { CliConfig } from "../config.ts";
-import { connect } from "../connect.ts";
-import { acting, collect, ifMatch, tell } from "./acting.ts";
-import { listCommand } from "./list-command.ts";
+import type { CliConfig } from "../common/config.ts";
+import { connect } from "./connect.ts";
+import { addCommand, collect, ifMatch, listCommand, printResult } from "./define-command.ts";
 
 interface Edit {
   readonly name: string;
@@ -18,7 +17,7 @@ interface Edit {
 export function addPlatforms(program: Command, config: CliConfig): void {
   const platforms = program
     .command("platforms")
-    .description("see and register the platforms that may submit")
+    .description("list and register the platforms that may submit")
     .addHelpText("after", "\nExamples:\n  rmhdag platforms list\n");
   const list = platforms
     .command("list")
@@ -36,21 +35,36 @@ export function addPlatforms(program: Command, config: CliConfig): void {
       "CALLBACK HOSTS": (platform) => platform.callback_hosts.join(","),
     },
   });
-  acting(
+  addCommand(
     platforms,
     "set",
-    "register a platform, or replace what is registered",
+    "register a platform, or replace its registration",
     "ddh --name 'Data Hub' --ref dataset_id --ref resource_id --version-ref version_id",
   )
     .argument("<platform>")
-    .requiredOption("--name <text>", "what people call it")
-    .requiredOption("--ref <name>", "a reference that identifies its assets; often", collect, [])
-    .option("--optional-ref <name>", "one that may; often", collect, [])
-    .option("--version-ref <name>", "the reference in which it sends its version")
-    .option("--callback-url <url>", "where requests are answered that name no address")
-    .option("--callback-host <host>", "where callbacks may go; often", collect, [])
-    .option("--source-prefix <place>", "where its files may lie, bronze/ddh; often", collect, [])
-    .option("--inactive", "it may not submit for now")
+    .requiredOption("--name <text>", "its display name")
+    .requiredOption(
+      "--ref <name>",
+      "a reference that identifies its assets; may be repeated",
+      collect,
+      [],
+    )
+    .option("--optional-ref <name>", "a reference that may be absent; may be repeated", collect, [])
+    .option("--version-ref <name>", "the reference that holds its version")
+    .option("--callback-url <url>", "receives the callbacks of requests without a callback_url")
+    .option(
+      "--callback-host <host>",
+      "a host that callbacks may go to; may be repeated",
+      collect,
+      [],
+    )
+    .option(
+      "--source-prefix <place>",
+      "where its files may be, such as bronze/ddh; may be repeated",
+      collect,
+      [],
+    )
+    .option("--inactive", "refuse its submissions for now")
     .action(async (platform_id: string, edit: Edit, command: Command) => {
       const client = connect(command, config);
       const { items } = await client.listPlatforms();
@@ -69,6 +83,8 @@ export function addPlatforms(program: Command, config: CliConfig): void {
           is_active: edit.inactive !== true,
         },
       });
-      tell(command, made, [`${platform_id}: ${known === undefined ? "registered" : "replaced"}`]);
+      printResult(command, made, [
+        `${platform_id}: ${known === undefined ? "registered" : "replaced"}`,
+      ]);
     });
 }

@@ -1,10 +1,9 @@
 import type { Command } from "commander";
-import type { CliConfig } from "../config.ts";
-import { connect } from "../connect.ts";
-import { plural, print, printJson } from "../output.ts";
-import { ago, duration } from "../time.ts";
-import { jsonOption, wholeNumber } from "./arguments.ts";
-import { listCommand } from "./list-command.ts";
+import type { CliConfig } from "../common/config.ts";
+import { connect } from "./connect.ts";
+import { print, printJson } from "../common/output.ts";
+import { ago, duration, plural } from "../common/format.ts";
+import { jsonOption, listCommand, wholeNumber } from "./define-command.ts";
 
 const examples = `
 Examples:
@@ -16,7 +15,7 @@ Examples:
 export function addQueues(program: Command, config: CliConfig): void {
   const queues = program
     .command("queues")
-    .description("list the queues: what waits, what is in flight, what died, who serves them")
+    .description("list the queues: messages that wait, in flight and dead; workers that serve them")
     .addHelpText("after", examples);
   listCommand(queues, config, {
     read: async (client) => (await client.getQueues()).items,
@@ -40,7 +39,7 @@ export function addQueues(program: Command, config: CliConfig): void {
 function addDeadLetters(queues: Command, config: CliConfig): void {
   queues
     .command("dead-letters")
-    .description("list messages that were given up, the newest first")
+    .description("list the dead letters of a queue, the newest first")
     .argument("<queue>")
     .option("--limit <n>", "how many at most", wholeNumber(1, 500), 50)
     .addOption(jsonOption())
@@ -51,7 +50,7 @@ function addDeadLetters(queues: Command, config: CliConfig): void {
         query: { limit: options.limit },
       });
       if (isJson(command)) printJson(items);
-      else if (items.length === 0) print(`No message of ${queue} was given up.`);
+      else if (items.length === 0) print(`${queue} has no dead letters.`);
       for (const letter of isJson(command) ? [] : items) {
         const { id, reason, detail, delivery_count: deliveries, died_at, body } = letter;
         const why = detail === null ? reason : `${reason}: ${detail}`;
@@ -64,9 +63,9 @@ function addDeadLetters(queues: Command, config: CliConfig): void {
 function addRequeue(queues: Command, config: CliConfig): void {
   queues
     .command("requeue")
-    .description("put messages that were given up back on their queue")
+    .description("put dead letters back on their queue")
     .argument("<queue>")
-    .argument("<ids...>", "as `dead-letters` lists them")
+    .argument("<ids...>", "their ids, as `dead-letters` lists them")
     .addOption(jsonOption())
     .addHelpText("after", "\nExamples:\n  rmhdag queues requeue container-tasks 17 18\n")
     .action(async (queue: string, ids: string[], _: unknown, command: Command) => {
@@ -78,7 +77,7 @@ function addRequeue(queues: Command, config: CliConfig): void {
     });
 }
 
-/** The option may have been taken by `queues` itself, which has it too. */
+/** `queues` has the option --json too, and may have consumed it. */
 function isJson(command: Command): boolean {
   return command.optsWithGlobals<{ json?: true }>().json === true;
 }

@@ -1,22 +1,24 @@
 import type { Command } from "commander";
-import type { CliConfig } from "../config.ts";
-import { connect } from "../connect.ts";
-import { grouped, harmless, print, printJson } from "../output.ts";
-import { ago } from "../time.ts";
-import { jsonOption } from "./arguments.ts";
+import type { CliConfig } from "../common/config.ts";
+import { connect } from "./connect.ts";
+import { print, printJson } from "../common/output.ts";
+import { ago, grouped, stripControlCharacters } from "../common/format.ts";
+import { jsonOption } from "./define-command.ts";
 
 const examples = `
 Examples:
   rmhdag status
   rmhdag status --json
 
-Exit status: 0 when all is well, 1 when a part is degraded or down.
+Exit status: 0 when every part is ok, 1 when one is degraded or down.
 `;
 
 export function addStatus(program: Command, config: CliConfig): void {
   program
     .command("status")
-    .description("how the whole is: its parts, its jobs, and the orchestrator that answers")
+    .description(
+      "show the health of each part, the number of jobs, and the orchestrator that answers",
+    )
     .addOption(jsonOption())
     .addHelpText("after", examples)
     .action(async (options: { json?: true }, command: Command) => {
@@ -29,7 +31,7 @@ export function addStatus(program: Command, config: CliConfig): void {
       else {
         print(`${mark(health.status)}  rmhdag ${health.version}`);
         for (const [name, part] of Object.entries(health.parts ?? {})) {
-          print(`  ${mark(part.status)}  ${name}: ${harmless(part.detail)}`);
+          print(`  ${mark(part.status)}  ${name}: ${stripControlCharacters(part.detail)}`);
         }
         const { jobs, ticks, last_tick_at, last_error, owned_jobs, unowned_jobs } = orchestrator;
         const counts = Object.entries(jobs).map(([state, count]) => `${grouped(count)} ${state}`);
@@ -39,7 +41,7 @@ export function addStatus(program: Command, config: CliConfig): void {
             `${grouped(unowned_jobs)} without an owner, ${grouped(ticks)} ticks, ` +
             `the last ${ago(last_tick_at) ?? "never"}`,
         );
-        if (last_error !== null) print(`its last error: ${harmless(last_error)}`);
+        if (last_error !== null) print(`its last error: ${stripControlCharacters(last_error)}`);
       }
       if (health.status !== "ok") process.exitCode = 1;
     });

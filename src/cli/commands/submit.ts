@@ -1,10 +1,10 @@
 import type { Command } from "commander";
-import type { CliConfig } from "../config.ts";
-import { connect } from "../connect.ts";
-import { readInputs } from "../inputs.ts";
-import { print, printJson, say } from "../output.ts";
+import type { CliConfig } from "../common/config.ts";
+import { connect } from "./connect.ts";
+import { readInputs } from "./inputs.ts";
+import { print, printJson, say } from "../common/output.ts";
 import { watchJob } from "../watch/watch-job.ts";
-import { wholeNumber } from "./arguments.ts";
+import { collect, wholeNumber } from "./define-command.ts";
 
 interface Options {
   readonly input: readonly string[];
@@ -19,7 +19,7 @@ interface Options {
 const examples = `
 Examples:
   rmhdag submit echo_test --input message=hello --wait
-  rmhdag submit fan_out_test --input 'item_list=[1, 2, 3]'      values are JSON where they parse
+  rmhdag submit fan_out_test --input 'item_list=[1, 2, 3]'      values are parsed as JSON, else text
   rmhdag submit data_pipeline_test --inputs inputs.json         or - for standard input
   rmhdag submit echo_test --wait --json | tail -1               events, then the finished job
 
@@ -31,11 +31,11 @@ export function addSubmit(program: Command, config: CliConfig): void {
     .command("submit")
     .description("start a job of a workflow")
     .argument("<workflow>", "its id, as `rmhdag workflows list` shows it")
-    .option("--input <name=value>", "one input; may be given often", collect, [])
+    .option("--input <name=value>", "one input; may be repeated", collect, [])
     .option("--inputs <file>", "a file with a JSON object of inputs; - reads standard input")
-    .option("--priority <n>", "0 to 10, higher first", wholeNumber(0, 10))
-    .option("--idempotency-key <key>", "the same key names the same job for ever")
-    .option("--correlation-id <id>", "an id of yours, to find the job by")
+    .option("--priority <n>", "0 to 10; a higher priority runs first", wholeNumber(0, 10))
+    .option("--idempotency-key <key>", "a second submission with this key answers the first's job")
+    .option("--correlation-id <id>", "your own id, by which the job can be found")
     .option("--wait", "follow the job to its end")
     .option("--json", "print JSON for other programs; with --wait one event a line")
     .addHelpText("after", examples)
@@ -55,15 +55,12 @@ export function addSubmit(program: Command, config: CliConfig): void {
         if (json) printJson(submitted);
         else {
           print(submitted.job_id);
-          if (!submitted.created) say("The idempotency key was used before, and this is its job.");
-          say(`See it: rmhdag jobs watch ${submitted.job_id}`);
+          if (!submitted.created)
+            say("This job was submitted before with the same idempotency key.");
+          say(`Watch it: rmhdag jobs watch ${submitted.job_id}`);
         }
         return;
       }
       await watchJob({ client, config, jobId: submitted.job_id, json });
     });
-}
-
-function collect(value: string, earlier: readonly string[]): string[] {
-  return [...earlier, value];
 }

@@ -1,18 +1,17 @@
 import path from "node:path";
 import type { Command } from "commander";
 import { InvalidArgumentError, Option } from "commander";
-import type { CliConfig } from "../config.ts";
-import { dataFolder } from "../connect.ts";
-import { UsageError } from "../failure.ts";
-import { print } from "../output.ts";
-import type { Paint } from "../style.ts";
-import { createPaint } from "../style.ts";
+import type { CliConfig } from "../common/config.ts";
+import { dataFolder } from "./connect.ts";
+import { UsageError } from "../common/failure.ts";
+import { createPaint, print } from "../common/output.ts";
+import type { Paint } from "../common/output.ts";
 import type { WorkerKind } from "../up/environment.ts";
 import { workerQueues } from "../up/environment.ts";
 import type { RunningSite } from "../up/run-site.ts";
 import { SiteRunner } from "../up/run-site.ts";
 import { onStopSignals } from "../up/stop-signals.ts";
-import { wholeNumber } from "./arguments.ts";
+import { wholeNumber } from "./define-command.ts";
 
 interface Options {
   readonly port: number | string;
@@ -26,11 +25,11 @@ type Settings = Options & { readonly port: number; readonly gatewayPort: number 
 const examples = `
 Examples:
   rmhdag up                                 on port 8000, with data in .rmhdag
-  rmhdag up --port 9000 --data-dir /tmp/x   elsewhere
+  rmhdag up --port 9000 --data-dir /tmp/x   on another port, with data in another folder
   rmhdag up --workers light,light,heavy     with more workers
   DATABASE_URL=postgres://… rmhdag up       on a PostgreSQL of your own
 
-Ctrl-C stops everything in order; a second one at once.
+Ctrl-C stops everything in order; a second Ctrl-C ends at once.
 `;
 
 export function addUp(program: Command, config: CliConfig): void {
@@ -38,21 +37,21 @@ export function addUp(program: Command, config: CliConfig): void {
     .command("up")
     .description("run everything on this machine: database, orchestrator, workers and gateway")
     .addOption(
-      new Option("--port <port>", "where the orchestrator listens; 0 takes any free port")
+      new Option("--port <port>", "port of the orchestrator; 0 takes any free port")
         .default(config.port)
         .argParser(wholeNumber(0, 65_535)),
     )
     .addOption(
       new Option(
         "--gateway-port <port>",
-        "where the gateway listens (7071; any when --port is 0)",
+        "port of the gateway (7071; any free port when --port is 0)",
       ).argParser(wholeNumber(0, 65_535)),
     )
-    .option("--host <address>", "on which address it listens", config.host)
-    .option("--workers <kinds>", "one worker process each", workerKinds, ["light", "heavy"])
+    .option("--host <address>", "address to listen on", config.host)
+    .option("--workers <kinds>", "the workers to start, by kind", workerKinds, ["light", "heavy"])
     .addHelpText("after", examples)
     .action(async (options: Options, command: Command) => {
-      // A default is not parsed, and this one comes from the environment.
+      // Commander does not parse a default value, and this one comes from the environment.
       const port = defaultPort(options.port, "ORCHESTRATOR_PORT");
       const fallback = port === 0 ? 0 : defaultPort(config.gatewayPort ?? "7071", "GATEWAY_PORT");
       const settings = { ...options, port, gatewayPort: options.gatewayPort ?? fallback };
@@ -72,7 +71,7 @@ async function runUp(options: Settings, folder: string, config: CliConfig): Prom
     config,
     dataFolder: folder,
     onLine,
-    onHopeless: (reason) => {
+    onFatal: (reason) => {
       onLine("up", reason);
       starting.abort();
       stop(1);
@@ -82,7 +81,7 @@ async function runUp(options: Settings, folder: string, config: CliConfig): Prom
 
   onStopSignals(
     () => {
-      onLine("up", "stopping; once more to end at once");
+      onLine("up", "stopping; press Ctrl-C again to end at once");
       starting.abort();
       stop(0);
     },
@@ -96,7 +95,7 @@ async function runUp(options: Settings, folder: string, config: CliConfig): Prom
     welcome(await runner.start(), paint, isElsewhere ? ` --data-dir ${folder}` : "");
     process.exitCode = await asked;
   } catch (error) {
-    // Who was asked to stop while it started has done what it was asked.
+    // A stop during the start is no failure.
     if (!starting.signal.aborted) throw error;
     process.exitCode = await asked;
   } finally {
@@ -125,7 +124,7 @@ Ctrl-C stops everything.
   );
 }
 
-/** Every line with the name of its program, in a colour of its own. */
+/** Prints a line with the name of its program, each program in another colour. */
 function linePrinter(paint: Paint, workers: readonly WorkerKind[]) {
   const colours = ["cyan", "magenta", "yellow", "blue", "green"] as const;
   const known = new Map<string, (typeof colours)[number]>();

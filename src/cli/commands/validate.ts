@@ -7,8 +7,9 @@ import type {
 import { loadWorkflowFiles } from "../../adapters/workflow-files/load-workflow-files.ts";
 import { drawMermaid, drawText } from "../../core/dag/compile/draw-graph.ts";
 import { handlerCatalogue } from "../../core/handlers.ts";
-import type { CliConfig } from "../config.ts";
-import { plural, print } from "../output.ts";
+import type { CliConfig } from "../common/config.ts";
+import { plural } from "../common/format.ts";
+import { print } from "../common/output.ts";
 
 interface Options {
   readonly json?: true;
@@ -18,7 +19,7 @@ interface Options {
 const examples = `
 Examples:
   rmhdag validate workflows                    every *.yaml and *.yml in the folder
-  rmhdag validate my.yaml --graph=mermaid      and draw the graph
+  rmhdag validate my.yaml --graph=mermaid      also draw the graph
   rmhdag validate workflows --json             findings for an editor or a CI step
 
 Exit status: 0 without errors (warnings are allowed), 1 with errors, 2 for wrong usage.
@@ -27,13 +28,13 @@ Exit status: 0 without errors (warnings are allowed), 1 with errors, 2 for wrong
 export function addValidate(program: Command, config: CliConfig): void {
   program
     .command("validate")
-    .description("check workflow files and print everything that is wrong with them")
+    .description("check workflow files and print every finding")
     .argument("<paths...>", "workflow files, or folders that hold them")
     .option("--json", "print findings as a JSON array")
     .addOption(
       new Option(
         "--graph [format]",
-        "print the compiled graphs, in both formats by default; stands behind the paths",
+        "print the compiled graphs, in both formats by default; put it after the paths",
       )
         .choices(["text", "mermaid"])
         .conflicts("json"),

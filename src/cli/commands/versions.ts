@@ -1,12 +1,11 @@
 import type { Command } from "commander";
 import { Option } from "commander";
 import type { Client } from "../../core/api/client.ts";
-import type { CliConfig } from "../config.ts";
-import { connect } from "../connect.ts";
-import { readInputs } from "../inputs.ts";
-import { harmless } from "../output.ts";
-import { acting, collect, tell } from "./acting.ts";
-import { wholeNumber } from "./arguments.ts";
+import type { CliConfig } from "../common/config.ts";
+import { connect } from "./connect.ts";
+import { readInputs } from "./inputs.ts";
+import { stripControlCharacters } from "../common/format.ts";
+import { addCommand, collect, printResult, wholeNumber } from "./define-command.ts";
 
 interface Params {
   readonly asset_id: string;
@@ -21,7 +20,7 @@ type Change<Options> = (
 export function addVersions(program: Command, config: CliConfig): void {
   const versions = program
     .command("versions")
-    .description("review the versions of an asset, process them again, delete them")
+    .description("approve, reject, reprocess, export and delete versions of an asset")
     .addHelpText("after", "\nExamples:\n  rmhdag versions approve ASSET 0 --clearance ouo\n");
 
   function change<Options>(
@@ -30,13 +29,13 @@ export function addVersions(program: Command, config: CliConfig): void {
     example: string,
     run: Change<Options>,
   ): Command {
-    return acting(versions, name, description, `ASSET 0 ${example}`.trim())
+    return addCommand(versions, name, description, `ASSET 0 ${example}`.trim())
       .argument("<asset>")
       .argument("<version>", "its ordinal: 0, 1, …", wholeNumber(0, 2_147_483_647))
       .action(async (asset_id: string, ordinal: number, options: Options, command: Command) => {
         const params = { asset_id, version_ordinal: ordinal };
         const { value, line } = await run(connect(command, config), params, options);
-        tell(command, value, [harmless(line)]);
+        printResult(command, value, [stripControlCharacters(line)]);
       });
   }
 
@@ -76,11 +75,11 @@ export function addVersions(program: Command, config: CliConfig): void {
   ).requiredOption("--reason <text>", "what is wrong with it");
   change<{ reason: string }>(
     "withdraw",
-    "take an approval back: effective at once",
+    "take an approval back; the version is no longer served at once",
     "--reason 'a complaint'",
     async (client, params, { reason }) => ({
       value: await client.withdrawVersion({ params, body: { reason } }),
-      line: "withdrawn; it waits for review again",
+      line: "withdrawn; the version waits for review again",
     }),
   ).requiredOption("--reason <text>", "why");
   change<{ reason?: string }>(
@@ -94,14 +93,19 @@ export function addVersions(program: Command, config: CliConfig): void {
   ).option("--reason <text>", "why");
   change<{ input: string[] }>(
     "resubmit",
-    "hand in an unresolved version again",
+    "submit an unresolved version again",
     "--input blob_path=better.tif",
     async (client, params, { input }) => {
       const inputs = input.length === 0 ? undefined : await readInputs(input, undefined);
       const value = await client.resubmitVersion({ params, body: { inputs } });
       return { value, line: `revision ${value.revision}, request ${value.request_id}` };
     },
-  ).option("--input <name=value>", "all inputs anew; may be given often", collect, []);
+  ).option(
+    "--input <name=value>",
+    "an input; the given ones replace all inputs; may be repeated",
+    collect,
+    [],
+  );
   change<{ input: string[] }>(
     "reprocess",
     "process the same data again",
@@ -111,16 +115,21 @@ export function addVersions(program: Command, config: CliConfig): void {
       const value = await client.reprocessVersion({ params, body: { inputs } });
       return { value, line: `revision ${value.revision}, request ${value.request_id}` };
     },
-  ).option("--input <name=value>", "another input than before; may be given often", collect, []);
+  ).option(
+    "--input <name=value>",
+    "an input that differs from before; may be repeated",
+    collect,
+    [],
+  );
   change<{ to: number }>(
     "rollback",
-    "serve an earlier revision's outputs again",
+    "serve the outputs of an earlier revision again",
     "--to 1",
     async (client, params, { to }) => {
       const value = await client.rollbackVersion({ params, body: { to_revision: to } });
       return { value, line: `revision ${to} is served again` };
     },
-  ).requiredOption("--to <revision>", "which", wholeNumber(1, 2_147_483_647));
+  ).requiredOption("--to <revision>", "the revision to serve", wholeNumber(1, 2_147_483_647));
   change("export", "start a failed export again", "", async (client, params) => ({
     value: await client.exportVersion({ params, body: {} }),
     line: "the export is running",

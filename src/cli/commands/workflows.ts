@@ -1,20 +1,19 @@
 import type { Command } from "commander";
 import type { ResponseOf } from "../../core/api/contract.ts";
 import type { workflowContracts } from "../../core/api/workflows.ts";
-import type { CliConfig } from "../config.ts";
-import { connect } from "../connect.ts";
-import { harmless, print, printJson } from "../output.ts";
-import { ago } from "../time.ts";
+import type { CliConfig } from "../common/config.ts";
+import { connect } from "./connect.ts";
+import { print, printJson } from "../common/output.ts";
+import { ago, stripControlCharacters } from "../common/format.ts";
 import { arrangeNodes } from "../watch/arrange-nodes.ts";
-import { jsonOption } from "./arguments.ts";
-import { listCommand } from "./list-command.ts";
+import { jsonOption, listCommand } from "./define-command.ts";
 
 type Workflow = ResponseOf<Extract<(typeof workflowContracts)[number], { id: "getWorkflow" }>>;
 
 export function addWorkflows(program: Command, config: CliConfig): void {
   const workflows = program
     .command("workflows")
-    .description("see the workflows that can be submitted")
+    .description("list and show the workflows that can be submitted")
     .addHelpText(
       "after",
       "\nExamples:\n  rmhdag workflows list\n  rmhdag workflows show echo_test\n",
@@ -37,7 +36,7 @@ export function addWorkflows(program: Command, config: CliConfig): void {
   });
   workflows
     .command("show")
-    .description("show a workflow: its inputs, its nodes in their order, its versions")
+    .description("show a workflow: its inputs, its nodes in order, its versions")
     .argument("<workflow>")
     .addOption(jsonOption())
     .addHelpText("after", "\nExamples:\n  rmhdag workflows show echo_test\n")
@@ -50,15 +49,19 @@ export function addWorkflows(program: Command, config: CliConfig): void {
 }
 
 function describe({ workflow_id, name, description, version, inputs, graph, versions }: Workflow) {
-  print(harmless(`${workflow_id}: ${name}, version ${version}`));
-  if (description !== null) print(harmless(description));
+  print(stripControlCharacters(`${workflow_id}: ${name}, version ${version}`));
+  if (description !== null) print(stripControlCharacters(description));
   print("\nInputs:");
   const declared = Object.entries(inputs ?? {});
   if (declared.length === 0) print("  none");
   for (const [input, { type, required, default: fallback, description: meaning }] of declared) {
     const given = fallback === undefined ? "" : `, ${JSON.stringify(fallback)} unless given`;
     const need = required ? ", required" : given;
-    print(harmless(`  ${input}: ${type}${need}${meaning === undefined ? "" : `  (${meaning})`}`));
+    print(
+      stripControlCharacters(
+        `  ${input}: ${type}${need}${meaning === undefined ? "" : `  (${meaning})`}`,
+      ),
+    );
   }
   print("\nNodes:");
   const byId = new Map(graph.nodes.map((node) => [node.node_id, node]));

@@ -2,8 +2,8 @@ import { systemClock } from "../../adapters/runtime/clock.ts";
 import type { Client } from "../../core/api/client.ts";
 import type { Job } from "../../core/api/job-schemas.ts";
 import type { JsonObject } from "../../core/model/json.ts";
-import { Failure } from "../failure.ts";
-import { describeChanges } from "../watch/describe-changes.ts";
+import { Failure } from "../common/failure.ts";
+import { describeChanges } from "../watch/describe-node.ts";
 import { followJob } from "../watch/follow-job.ts";
 import type { JobView } from "../watch/job-view.ts";
 import { applyMessage } from "../watch/job-view.ts";
@@ -16,7 +16,7 @@ export interface Ingested {
   readonly seconds: number;
 }
 
-/** Runs the workflow to its end, tells each step, and says which item came out. */
+/** Submits a workflow, reports each step with `onLine`, and answers the item that it made. */
 export async function ingest(options: {
   readonly client: Client;
   readonly workflow: string;
@@ -44,7 +44,7 @@ function itemOf({ result_data: result, workflow_id }: Job) {
   const text = (...names: string[]) => {
     const found = names.map((name) => result?.[name]).find((value) => typeof value === "string");
     if (typeof found === "string") return found;
-    throw new Failure(`${workflow_id} completed without saying which item it made.`);
+    throw new Failure(`The result of ${workflow_id} does not name the item that it made.`);
   };
   return {
     collection_id: text("collection_id", "stac_collection_id"),

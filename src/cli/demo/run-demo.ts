@@ -1,15 +1,14 @@
 /**
- * From nothing to a map: two sample files go in as a partner's would, and the platform's own
- * workflows make layers of them. What it shows at the end it has looked at itself.
+ * Puts two sample files into storage, runs the shipped workflows that make layers of them, and
+ * reads one tile of each layer to check it.
  */
 import type { Client } from "../../core/api/client.ts";
 import { createClient } from "../../core/api/client.ts";
-import { Failure } from "../failure.ts";
+import { Failure } from "../common/failure.ts";
 import type { RunningSite } from "../up/run-site.ts";
 import type { Ingested } from "./ingest.ts";
 import { ingest } from "./ingest.ts";
-import { makeBorders } from "./make-borders.ts";
-import { makeTerrain } from "./make-terrain.ts";
+import { makeBorders, makeTerrain } from "./make-samples.ts";
 import { openDemoStorage } from "./wiring.ts";
 import { writeGeoTiff } from "./write-geotiff.ts";
 
@@ -25,12 +24,12 @@ export interface DemoLayer extends Ingested {
   readonly map: string;
   readonly item: string;
   readonly job: string;
-  /** Of one tile in its middle. */
+  /** Media type and size of one tile in the middle of the layer. */
   readonly tile: { readonly type: string; readonly bytes: number };
 }
 
 const collection = "demo";
-/** In the Swiss Alps, where nobody would notice another mountain. */
+/** In the Swiss Alps. */
 const place = { epsg: 32632, west: 350_000, north: 5_210_000, pixel: 30 };
 
 const samples = [
@@ -39,7 +38,7 @@ const samples = [
     file: "bronze/demo/terrain.tif",
     workflow: "raster_ingest",
     inputs: { title: "A synthetic terrain" },
-    /** How it is best seen. */
+    /** The style of its map. */
     query: "?colormap_name=terrain",
     make: async () => writeGeoTiff(makeTerrain(900, 700), place),
   },
@@ -93,7 +92,7 @@ async function describeLayer(
   { name, query }: { readonly name: string; readonly query: string },
 ): Promise<DemoLayer> {
   const item = `/stac/collections/${made.collection_id}/items/${made.item_id}`;
-  // The link opens the session too: a newcomer has no token.
+  // The link also signs the user in, who has no token yet.
   const open = (path: string) =>
     `${url}/ui/login?token=${cliToken}&next=${encodeURIComponent(path)}`;
   return {
@@ -102,11 +101,11 @@ async function describeLayer(
     map: open(`${item}/map${query}`),
     item: `${url}${item}`,
     job: open(`/ui/jobs/${made.job_id}`),
-    tile: await lookAtTile(`${url}${item}/WebMercatorQuad/tilejson.json${query}`, cliToken),
+    tile: await checkTile(`${url}${item}/WebMercatorQuad/tilejson.json${query}`, cliToken),
   };
 }
 
-async function lookAtTile(address: string, token: string): Promise<DemoLayer["tile"]> {
+async function checkTile(address: string, token: string): Promise<DemoLayer["tile"]> {
   const headers = { authorization: `Bearer ${token}` };
   const answer = await fetch(address, { headers });
   if (!answer.ok) throw new Failure(`${address} answers ${answer.status}: ${await answer.text()}`);
@@ -123,7 +122,9 @@ async function lookAtTile(address: string, token: string): Promise<DemoLayer["ti
   return { type: picture.headers.get("content-type") ?? "", bytes };
 }
 
-/** The tile around the middle that is about as wide as the layer. */
+/**
+ * The tile at the middle of the layer, on the zoom at which a tile is about as wide as the layer.
+ */
 function middleTile([west, south, east, north]: readonly [number, number, number, number]) {
   const z = Math.max(0, Math.min(14, Math.floor(Math.log2(360 / (east - west)))));
   const latitude = (((south + north) / 2) * Math.PI) / 180;

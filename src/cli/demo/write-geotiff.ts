@@ -1,9 +1,9 @@
 /**
- * The plainest GeoTIFF there is: one band of 32-bit floats in strips. Everything that makes it fit for
- * the web is the platform's work, which is what the demo shows.
+ * Writes a plain GeoTIFF: one band of 32-bit floats in strips, without tiles or overviews. The
+ * workflow of the demo turns it into a cloud-optimised one.
  */
 import { deflateSync } from "node:zlib";
-import type { Terrain } from "./make-terrain.ts";
+import type { Terrain } from "./make-samples.ts";
 
 export interface Placement {
   /** EPSG code of a projected system in metres. */
@@ -43,7 +43,7 @@ export function writeGeoTiff(
   });
   end += end % 2;
   const { epsg, west, north, pixel } = placement;
-  // Version 1.1 of the keys: projected, pixels are areas, and which system.
+  // GeoKeys 1.1: model type projected, raster type area, and the EPSG code.
   const keys = [1, 1, 1, 3, 1024, 0, 1, 1, 1025, 0, 1, 1, 3072, 0, 1, epsg];
   const tags: Tag[] = [
     { id: 256, type: "long", values: [width] },
@@ -71,7 +71,9 @@ export function writeGeoTiff(
   return Buffer.concat([header, ...strips, padding, directory]);
 }
 
-/** The directory at `start`, and behind it the values that do not fit into its entries. */
+/**
+ * The TIFF directory at offset `start`, followed by the values that do not fit into its entries.
+ */
 function writeDirectory(tags: readonly Tag[], start: number): Buffer {
   const directory = Buffer.alloc(2 + tags.length * 12 + 4);
   directory.writeUInt16LE(tags.length, 0);
@@ -93,7 +95,7 @@ function writeDirectory(tags: readonly Tag[], start: number): Buffer {
   return Buffer.concat([directory, ...behind]);
 }
 
-/** To an even length, as TIFF wants it. */
+/** Packs values into bytes, padded to an even length as TIFF requires. */
 function packValues(type: Tag["type"], values: readonly number[]): Buffer {
   const bytes = values.length * sizes[type];
   const data = Buffer.alloc(bytes + (bytes % 2));

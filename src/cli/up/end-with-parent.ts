@@ -1,9 +1,28 @@
 /**
- * Loaded into the programs that are started here, before their own first line: when this process is
- * gone, they stop as if it had asked them to. So they need not know that they have a parent.
+ * Stops a program when the `rmhdag` that started it is gone. Loaded into the program before its own
+ * first line (see spawn-program.ts), so that the program need not know that it has a parent.
+ *
+ * The parent holds the other end of an IPC channel and sends nothing on it. The kernel closes the
+ * channel even after `kill -9`, so there is no pid to watch, and none that could be reused.
  */
 import { isMainThread } from "node:worker_threads";
-import { stopWithParent } from "../../adapters/runtime/parent.ts";
 
-// Threads inherit what is loaded first; they end with their program.
-if (isMainThread) stopWithParent(() => process.kill(process.pid, "SIGTERM"));
+/** A program that has not stopped by then, perhaps because its database is gone too, just exits. */
+const stopTimeoutMs = 10_000;
+
+function stop(): void {
+  setTimeout(() => process.exit(1), stopTimeoutMs).unref();
+  process.kill(process.pid, "SIGTERM");
+}
+
+// Threads load this module too; they end with their program.
+if (isMainThread && process.send !== undefined) {
+  if (process.connected) {
+    process.once("disconnect", stop);
+    // The open channel alone must not keep a program alive.
+    process.channel?.unref();
+  } else {
+    // The parent was gone before this line, and the event with it.
+    stop();
+  }
+}

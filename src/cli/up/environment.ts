@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from "node:crypto";
 import { queueFor } from "../../core/queues.ts";
-import type { CliConfig } from "../config.ts";
-import { workflowFolders } from "../config.ts";
+import type { CliConfig } from "../common/config.ts";
+import { workflowFolders } from "../common/config.ts";
 
 export type WorkerKind = "light" | "heavy" | "general";
 
-/** Both kinds also serve the general queue, so that one of either is enough to run everything else. */
+/** Light and heavy workers also serve the general queue, so that it needs no worker of its own. */
 export const workerQueues: Readonly<Record<WorkerKind, readonly string[]>> = {
   light: [queueFor.light, queueFor.general],
   heavy: [queueFor.heavy, queueFor.general],
@@ -13,7 +13,7 @@ export const workerQueues: Readonly<Record<WorkerKind, readonly string[]>> = {
 };
 
 export interface Site {
-  /** Of the orchestrator, also after it was started again: its jobs are then still its own. */
+  /** The orchestrator's id; a restarted orchestrator keeps it, and so keeps its jobs. */
   readonly ownerId: string;
   readonly databaseUrl: string;
   readonly dataFolder: string;
@@ -25,13 +25,13 @@ export interface Site {
   readonly callbackKey: string;
 }
 
-export interface GatewayPlace {
+export interface GatewaySite {
   readonly databaseUrl: string;
   readonly orchestratorUrl: string;
   readonly port: number;
 }
 
-/** What all programs of one site have in common; a variable that the user set stands. */
+/** The variables that all programs of a site share; those that the user has set are passed on. */
 function common(config: CliConfig, site: Site): NodeJS.ProcessEnv {
   return {
     LOG_FORMAT: "text",
@@ -41,14 +41,14 @@ function common(config: CliConfig, site: Site): NodeJS.ProcessEnv {
   };
 }
 
-/** On one machine with its own database a lost owner is noticed sooner than across a network. */
+/** Shorter than the defaults: on one machine, a silent orchestrator is a dead one. */
 const quickTakeOver = {
   HEARTBEAT_INTERVAL_SEC: "5",
   ORPHAN_THRESHOLD_SEC: "15",
   ORPHAN_SCAN_INTERVAL_SEC: "5",
 };
 
-/** They hang together, so the user's own count as soon as there is one. */
+/** The three depend on each other: if the user has set one of them, none is set here. */
 function takeOver({ environment }: CliConfig): NodeJS.ProcessEnv {
   const isGiven = Object.keys(quickTakeOver).some((name) => (environment[name] ?? "") !== "");
   return isGiven ? {} : quickTakeOver;
@@ -70,7 +70,7 @@ export function orchestratorEnvironment(config: CliConfig, site: Site): NodeJS.P
     ORCHESTRATOR_HOST: site.host,
     ORCHESTRATOR_PORT: String(site.port),
     RMHDAG_WORKFLOWS: workflowFolders(config),
-    // Only hashes: the tokens themselves stay in their files and with those who use them.
+    // The orchestrator gets only hashes of the tokens.
     DAG_SERVICE_TOKENS: tokens.join(","),
   };
 }
@@ -82,7 +82,7 @@ export function workerEnvironment(
 ): NodeJS.ProcessEnv {
   return {
     ...common(config, site),
-    // A worker that is started again is another worker: its predecessor's leases are not its own.
+    // A restarted worker gets a new id: it must not renew the leases of the dead one.
     WORKER_ID: `${worker.name}-${randomBytes(3).toString("hex")}`,
     WORKER_TYPE: worker.kind,
     WORKER_QUEUE: workerQueues[worker.kind].join(","),
@@ -90,22 +90,22 @@ export function workerEnvironment(
   };
 }
 
-/** Of the database it is told its own read-only user alone. */
+/** The gateway gets the address of the database with its own read-only user, and no other. */
 export function gatewayEnvironment(
   config: CliConfig,
   site: Site,
-  place: GatewayPlace,
+  gateway: GatewaySite,
 ): NodeJS.ProcessEnv {
   const given = config.environment["GATEWAY_OPERATOR_TOKENS"] ?? "";
-  // Who looks after the site looks after its gateway too.
+  // The token of the command line also operates the gateway.
   const operators = [...(given === "" ? [] : [given]), `cli:operate:${sha256(site.cliToken)}`];
   return {
     ...common(config, site),
     DATABASE_URL: undefined,
-    GATEWAY_DATABASE_URL: place.databaseUrl,
+    GATEWAY_DATABASE_URL: gateway.databaseUrl,
     GATEWAY_HOST: site.host,
-    GATEWAY_PORT: String(place.port),
-    ORCHESTRATOR_URL: place.orchestratorUrl,
+    GATEWAY_PORT: String(gateway.port),
+    ORCHESTRATOR_URL: gateway.orchestratorUrl,
     DAG_SERVICE_TOKEN: site.gatewayToken,
     GATEWAY_OPERATOR_TOKENS: operators.join(","),
   };

@@ -1,19 +1,19 @@
 /**
- * What a local `up` leaves in its data folder for the other commands: where it is, and the token
- * that opens it. All are for their owner's eyes only.
+ * The files that a local `up` writes to its data folder: its URL and token for the other commands,
+ * and the secrets of its programs. Only the owner can read them.
  */
 import { randomBytes } from "node:crypto";
 import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { Failure } from "../failure.ts";
+import { Failure } from "../common/failure.ts";
 
 export interface LocalFiles {
   readonly cliToken: string;
   readonly serviceToken: string;
-  /** What the gateway shows to the orchestrator, and what it shows to the database. */
+  /** The gateway's token for the orchestrator, and its password for the database. */
   readonly gatewayToken: string;
   readonly gatewayPassword: string;
-  /** What the secrets of callbacks are derived from: as long as it stays, so do they. */
+  /** The secrets that sign callbacks are derived from this key, and change with it. */
   readonly callbackKey: string;
   readonly url: string;
 }
@@ -31,8 +31,9 @@ export function localFiles(dataFolder: string): LocalFiles {
 }
 
 /**
- * Made on first use: written whole beside its place and linked there, so that of two that make it at
- * once one wins, both read the same, and nobody reads half of it.
+ * Reads a token, and makes it on first use. A new token is written to a draft and then linked to
+ * its name: of two processes that make it at once one succeeds, both read the same token, and no
+ * process reads half of it.
  */
 export async function readOrMakeToken(file: string): Promise<string> {
   await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
@@ -47,14 +48,14 @@ export async function readOrMakeToken(file: string): Promise<string> {
   }
   const token = (await readFile(file, "utf8")).trim();
   if (/^\S{16,512}$/.test(token)) return token;
-  throw new Failure(`${file} does not hold a token: remove it, and a new one is made.`);
+  throw new Failure(`${file} does not hold a token: remove the file, and a new token is made.`);
 }
 
 export async function announceUrl(file: string, url: string): Promise<void> {
   await writeFile(file, `${url}\n`, { mode: 0o600 });
 }
 
-/** Another `up` on the same folder may have written its own meanwhile. */
+/** Removes the URL, unless another `up` on the same folder has written its own in the meantime. */
 export async function withdrawUrl(file: string, url: string): Promise<void> {
   const written = await readFile(file, "utf8").catch(() => "");
   if (written.trim() === url) await rm(file, { force: true });

@@ -1,20 +1,22 @@
+import { createHash } from "node:crypto";
 import path from "node:path";
 import { z } from "zod";
+import { startEmbeddedPostgres } from "../../adapters/embedded-postgres/start-embedded-postgres.ts";
+import { grantGatewayUser } from "../../adapters/postgres/gateway-user.ts";
 import { migrate } from "../../adapters/postgres/migrate.ts";
 import type { MigrateResult } from "../../adapters/postgres/migrate.ts";
-import { startEmbeddedPostgres } from "../../adapters/runtime/embedded-postgres/start-embedded-postgres.ts";
-import type { CliConfig } from "../config.ts";
-import { UsageError } from "../failure.ts";
+import type { CliConfig } from "../common/config.ts";
+import { UsageError } from "../common/failure.ts";
 
 export interface OpenDatabase {
   readonly url: string;
-  /** What it is, for people; without its password. */
+  /** For people: which PostgreSQL it is and where, without the password. */
   readonly description: string;
   readonly migrated: MigrateResult;
   readonly close: () => Promise<void>;
 }
 
-/** The database that DATABASE_URL names, or the embedded one in the data folder; migrated. */
+/** Opens and migrates the database of DATABASE_URL, or the embedded one in the data folder. */
 export async function openDatabase(
   { databaseUrl, postgres }: Pick<CliConfig, "databaseUrl" | "postgres">,
   dataFolder: string,
@@ -53,4 +55,27 @@ function describeUrl(url: string): string {
   if (!URL.canParse(url)) return "the database of DATABASE_URL";
   const { host, pathname } = new URL(url);
   return `PostgreSQL at ${host}${pathname}`;
+}
+
+/**
+ * Creates the gateway's read-only database user, and answers the address of the database with it.
+ * The user's name is derived from its password, so that two sites on one server have two users.
+ */
+export async function makeGatewayUser(
+  databaseUrl: string,
+  password: string,
+  say: (line: string) => void,
+): Promise<string | undefined> {
+  const user = `rmhdag_gateway_${createHash("sha256").update(password).digest("hex").slice(0, 8)}`;
+  if (await grantGatewayUser(databaseUrl, { user, password })) {
+    const url = new URL(databaseUrl);
+    url.username = user;
+    url.password = password;
+    return url.href;
+  }
+  say(
+    "no gateway: the database user may not create roles. Let an administrator run " +
+      "deploy/gateway-role.sql, then start `rmhdag gateway`",
+  );
+  return undefined;
 }

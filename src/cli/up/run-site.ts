@@ -1,23 +1,20 @@
 /**
- * Everything on one machine: the database, an orchestrator, workers and the gateway, each a process
- * of its own.
- * Stopping goes the other way: workers hand back what they do while there is somebody to take it,
- * the orchestrator hands back its jobs while there is a database.
+ * Runs a whole site on one machine: the database, an orchestrator, workers and the gateway, each as
+ * its own process. They stop in reverse order: workers return their tasks while the orchestrator
+ * runs, and the orchestrator releases its jobs while the database runs.
  */
 import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
-import type { CliConfig } from "../config.ts";
-import { Failure } from "../failure.ts";
+import type { CliConfig } from "../common/config.ts";
+import { Failure } from "../common/failure.ts";
 import type { Site, WorkerKind } from "./environment.ts";
 import { gatewayEnvironment, orchestratorEnvironment, workerEnvironment } from "./environment.ts";
-import { findPort } from "./find-port.ts";
+import { findPort, waitUntilReady } from "./ports.ts";
 import { announceUrl, localFiles, readOrMakeToken, withdrawUrl } from "./local-files.ts";
-import { makeGatewayUser } from "./make-gateway-user.ts";
-import { openDatabase } from "./open-database.ts";
+import { makeGatewayUser, openDatabase } from "./open-database.ts";
 import { spawnProgram } from "./spawn-program.ts";
 import type { Supervised } from "./supervise.ts";
 import { supervise } from "./supervise.ts";
-import { waitUntilReady } from "./wait-until-ready.ts";
 
 export interface SiteOptions {
   readonly config: CliConfig;
@@ -26,17 +23,17 @@ export interface SiteOptions {
   readonly port: number;
   readonly gatewayPort: number;
   readonly workers: readonly WorkerKind[];
-  /** A line of a program, or of "up" itself. */
+  /** Called with each line that a program prints, and with messages of "up" itself. */
   readonly onLine: (program: string, line: string) => void;
-  /** A program cannot run as it is set up; the site must be stopped. */
-  readonly onHopeless: (reason: string) => void;
-  /** Asked between the steps of the start, which it ends. */
+  /** A program cannot start with its settings; the caller must stop the site. */
+  readonly onFatal: (reason: string) => void;
+  /** Ends the start between two of its steps. */
   readonly signal: AbortSignal;
 }
 
 export interface RunningSite {
   readonly url: string;
-  /** Undefined where the database lets nobody make a user for it. */
+  /** Undefined: no gateway runs, because the database user may not create the gateway's user. */
   readonly gatewayUrl: string | undefined;
   readonly cliToken: string;
   readonly database: string;
@@ -85,7 +82,7 @@ export class SiteRunner {
       spawnProgram("orchestrator", orchestratorEnvironment(config, site), "pipe"),
     );
     const url = urlOf(host, port);
-    // Workers come second: on a new database it is the orchestrator that declares the queues.
+    // Workers start second: on a new database the orchestrator must declare the queues first.
     await waitUntilReady(url, signal);
     for (const { name, kind } of nameWorkers(this.options.workers)) {
       this.run(name, () =>
@@ -95,9 +92,9 @@ export class SiteRunner {
     const gatewayUser = await makeGatewayUser(database.url, gatewayPassword, say);
     const gatewayUrl = gatewayUser && urlOf(host, gatewayPort);
     if (gatewayUser !== undefined && gatewayUrl !== undefined) {
-      const place = { databaseUrl: gatewayUser, orchestratorUrl: url, port: gatewayPort };
+      const gateway = { databaseUrl: gatewayUser, orchestratorUrl: url, port: gatewayPort };
       this.run("gateway", () =>
-        spawnProgram("gateway", gatewayEnvironment(config, site, place), "pipe"),
+        spawnProgram("gateway", gatewayEnvironment(config, site, gateway), "pipe"),
       );
       await waitUntilReady(gatewayUrl, signal);
     }
@@ -107,16 +104,16 @@ export class SiteRunner {
   }
 
   private run(name: string, spawn: Parameters<typeof supervise>[0]["spawn"]): void {
-    const { onLine, onHopeless } = this.options;
+    const { onLine, onFatal } = this.options;
     this.programs.push(
       supervise({
         name,
         spawn,
-        onHopeless,
+        onFatal,
         onLine: (line) => {
           onLine(name, line);
         },
-        onNews: (line) => {
+        onEvent: (line) => {
           onLine("up", line);
         },
       }),
@@ -131,7 +128,7 @@ export class SiteRunner {
     await this.closeDatabase();
   }
 
-  /** The database stops by itself when nobody is left that owns it. */
+  /** Kills the programs. The embedded database stops by itself when its last owner is gone. */
   kill(): void {
     for (const program of this.programs) program.kill();
   }
@@ -146,7 +143,7 @@ async function makeFolder(folder: string): Promise<void> {
   }
 }
 
-/** light, light-2, heavy: the names under which their lines appear. */
+/** Names such as light, light-2 and heavy, which stand before the workers' log lines. */
 function nameWorkers(kinds: readonly WorkerKind[]): { name: string; kind: WorkerKind }[] {
   const counts = new Map<WorkerKind, number>();
   return kinds.map((kind) => {
@@ -156,7 +153,9 @@ function nameWorkers(kinds: readonly WorkerKind[]): { name: string; kind: Worker
   });
 }
 
-/** Who listens everywhere is reached on this machine by its own address. */
+/**
+ * The URL of a program on this machine; 127.0.0.1 for a program that listens on all addresses.
+ */
 function urlOf(host: string, port: number): string {
   if (host === "0.0.0.0" || host === "::") return `http://127.0.0.1:${port}`;
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;

@@ -1,6 +1,9 @@
 /**
- * Ctrl-C reaches every process in front of the terminal, and npm passes it on as well: under
- * `npm start` one keypress arrives twice within milliseconds. Only a later one means "at once".
+ * SIGINT and SIGTERM of the command line: the first one stops in order, a later one at once. What
+ * the started programs do on SIGTERM is in adapters/runtime/shutdown.ts.
+ *
+ * Ctrl-C reaches every process in the terminal's foreground, and npm passes it on as well: under
+ * `npm start` one keypress arrives twice within milliseconds. Such a second signal is ignored.
  */
 const sameKeypressMs = 1000;
 

@@ -14,8 +14,8 @@ afterEach(() => {
   for (const each of running.splice(0)) each.kill();
 });
 
-function start(program: string, patienceMs?: number) {
-  const seen = { lines: [] as string[], news: [] as string[], hopeless: [] as string[], starts: 0 };
+function start(program: string, stopTimeoutMs?: number) {
+  const seen = { lines: [] as string[], events: [] as string[], fatal: [] as string[], starts: 0 };
   const supervised = supervise({
     name: "child",
     spawn: (): ChildProcess => {
@@ -23,10 +23,10 @@ function start(program: string, patienceMs?: number) {
       return spawn(process.execPath, ["-e", program], { stdio: ["ignore", "pipe", "pipe"] });
     },
     onLine: (line) => seen.lines.push(line),
-    onNews: (text) => seen.news.push(text),
-    onHopeless: (reason) => seen.hopeless.push(reason),
+    onEvent: (text) => seen.events.push(text),
+    onFatal: (reason) => seen.fatal.push(reason),
     firstPauseMs: 1,
-    ...(patienceMs === undefined ? {} : { patienceMs }),
+    ...(stopTimeoutMs === undefined ? {} : { stopTimeoutMs }),
   });
   running.push(supervised);
   return { supervised, seen };
@@ -36,21 +36,21 @@ describe("supervise", () => {
   it("starts again what ends, and tells its exit status and last words", async () => {
     const { seen } = start("console.log('about to fail'); process.exit(7)");
     await waitFor(() => seen.starts >= 3, { what: "two restarts" });
-    expect(seen.news[0]).toMatch(/^child ended with exit status 7; starting it again in/);
-    expect(seen.news.slice(1, 3)).toEqual(["its last 1 line:", "  about to fail"]);
+    expect(seen.events[0]).toMatch(/^child ended with exit status 7; starting it again in/);
+    expect(seen.events.slice(1, 3)).toEqual(["its last 1 line:", "  about to fail"]);
   });
 
   it("waits longer each time", async () => {
     const { seen } = start("process.exit(1)");
-    await waitFor(() => seen.news.length >= 4, { what: "four deaths" });
-    const pauses = seen.news.map((text) => Number(/in (\d+) ms/.exec(text)?.[1]));
+    await waitFor(() => seen.events.length >= 4, { what: "four deaths" });
+    const pauses = seen.events.map((text) => Number(/in (\d+) ms/.exec(text)?.[1]));
     expect(pauses.slice(0, 4)).toEqual([1, 2, 4, 8]);
   });
 
   it("gives up on wrong settings", async () => {
     const { seen } = start("console.error('PORT: must be a number'); process.exit(2)");
-    await waitFor(() => seen.hopeless.length > 0, { what: "giving up" });
-    expect(seen.hopeless[0]).toBe("child ended with exit status 2:\n  PORT: must be a number");
+    await waitFor(() => seen.fatal.length > 0, { what: "giving up" });
+    expect(seen.fatal[0]).toBe("child ended with exit status 2:\n  PORT: must be a number");
     expect(seen.starts).toBe(1);
   });
 
@@ -59,7 +59,7 @@ describe("supervise", () => {
     await waitFor(() => seen.lines.includes("up"), { what: "the child" });
     await supervised.stop();
     expect(supervised.pid()).toBeUndefined();
-    expect(seen.news).toEqual([]);
+    expect(seen.events).toEqual([]);
   });
 
   it("kills what does not stop", async () => {
@@ -69,7 +69,7 @@ describe("supervise", () => {
     );
     await waitFor(() => seen.lines.includes("up"), { what: "the child" });
     await supervised.stop();
-    expect(seen.news).toEqual(["child has not stopped: killing it"]);
+    expect(seen.events).toEqual(["child has not stopped: killing it"]);
   });
 });
 

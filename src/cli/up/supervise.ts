@@ -1,18 +1,13 @@
-/**
- * Keeps one program running: whenever it ends by itself it is started again, after a pause that
- * doubles while it keeps ending soon. Exit status 2 means that its settings are wrong, which a
- * restart does not cure.
- */
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { plural } from "../output.ts";
-import { duration } from "../time.ts";
-import { splitLines } from "./split-lines.ts";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { duration, plural } from "../common/format.ts";
 
 export interface Supervised {
   readonly name: string;
   pid(): number | undefined;
-  /** Asks it to stop, and kills it when it has not in time; there is no restart after this. */
+  /** Sends SIGTERM, and SIGKILL if the program has not ended in time; it is not restarted. */
   stop(): Promise<void>;
   kill(): void;
 }
@@ -21,23 +16,28 @@ export interface SuperviseOptions {
   readonly name: string;
   readonly spawn: () => ChildProcess;
   readonly onLine: (line: string) => void;
-  /** News of the program itself: that it died, that it is started again. */
-  readonly onNews: (text: string) => void;
-  readonly onHopeless: (reason: string) => void;
-  readonly patienceMs?: number;
+  /** Called when the program died, is restarted, or is killed. */
+  readonly onEvent: (text: string) => void;
+  readonly onFatal: (reason: string) => void;
+  readonly stopTimeoutMs?: number;
   readonly firstPauseMs?: number;
 }
 
 const badSettings = 2;
 const longestPauseMs = 15_000;
-/** Who ran this long was healthy: its next death starts the pauses anew. */
+/** After a run of this length the pauses start again with the first. */
 const healthyMs = 30_000;
 const keptLines = 8;
-/** A worker may take 30 seconds to hand back what it does. */
-const defaultPatienceMs = 40_000;
+/** Longer than a worker's WORKER_SHUTDOWN_SECONDS, in which running tasks may finish. */
+const defaultStopTimeoutMs = 40_000;
 
+/**
+ * Keeps one program running. A program that ends by itself is started again, after a pause that
+ * doubles while it keeps ending soon. Exit status 2 means that its settings are wrong, which a
+ * restart does not cure.
+ */
 export function supervise(options: SuperviseOptions): Supervised {
-  const { name, onLine, onNews, onHopeless, firstPauseMs = 250 } = options;
+  const { name, onLine, onEvent, onFatal, firstPauseMs = 250 } = options;
   let child: ChildProcess | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isStopping = false;
@@ -59,7 +59,7 @@ export function supervise(options: SuperviseOptions): Supervised {
       keep(error.message);
       if (started.pid === undefined) started.emit("close", 1, null);
     });
-    // `close` and not `exit`: by then its last lines have been read.
+    // `close` and not `exit`: it comes after the program's last lines.
     started.once("close", (code: number | null, signal: NodeJS.Signals | null) => {
       child = undefined;
       if (isStopping) return;
@@ -72,13 +72,13 @@ export function supervise(options: SuperviseOptions): Supervised {
     const how =
       signal === null ? `ended with exit status ${code ?? "unknown"}` : `died of ${signal}`;
     if (code === badSettings) {
-      onHopeless(`${name} ${how}:\n${lines.map((line) => `  ${line}`).join("\n")}`);
+      onFatal(`${name} ${how}:\n${lines.map((line) => `  ${line}`).join("\n")}`);
       return;
     }
     const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(deaths++, 10));
-    onNews(`${name} ${how}; starting it again in ${duration(pauseMs)}`);
-    if (lines.length > 0) onNews(`its last ${plural(lines.length, "line")}:`);
-    for (const line of lines) onNews(`  ${line}`);
+    onEvent(`${name} ${how}; starting it again in ${duration(pauseMs)}`);
+    if (lines.length > 0) onEvent(`its last ${plural(lines.length, "line")}:`);
+    for (const line of lines) onEvent(`  ${line}`);
     timer = setTimeout(start, pauseMs);
   }
 
@@ -92,12 +92,12 @@ export function supervise(options: SuperviseOptions): Supervised {
       if (child === undefined) return;
       const closed = once(child, "close");
       child.kill("SIGTERM");
-      const patience = setTimeout(() => {
-        onNews(`${name} has not stopped: killing it`);
+      const killTimer = setTimeout(() => {
+        onEvent(`${name} has not stopped: killing it`);
         child?.kill("SIGKILL");
-      }, options.patienceMs ?? defaultPatienceMs);
+      }, options.stopTimeoutMs ?? defaultStopTimeoutMs);
       await closed;
-      clearTimeout(patience);
+      clearTimeout(killTimer);
     },
     kill() {
       isStopping = true;
@@ -105,4 +105,9 @@ export function supervise(options: SuperviseOptions): Supervised {
       child?.kill("SIGKILL");
     },
   };
+}
+
+/** Calls `onLine` for each line, also for a last one without a line end. */
+function splitLines(stream: Readable, onLine: (line: string) => void): void {
+  createInterface({ input: stream, crlfDelay: Infinity }).on("line", onLine);
 }

@@ -1,23 +1,26 @@
-/**
- * A graph as a tree that people can read from top to bottom.
- *
- * The tree is the one of dominators: a node hangs under the last node that every way to it passes.
- * One that every way from there passes too (the next of a chain, the place where branches meet)
- * continues at the same depth; all others are branches and stand one deeper. So a chain of a hundred
- * nodes is not a staircase, and a join comes back to where its fork was. An edge never leads
- * from one subtree into the inside of another, hence the order stays one of execution.
- */
+import type { Client } from "../../core/api/client.ts";
+import type { Job } from "../../core/api/job-schemas.ts";
 import type { WorkflowGraph } from "../../core/api/workflows.ts";
+
+/**
+ * Arranges a workflow's graph as a tree that people can read from top to bottom.
+ *
+ * It is the dominator tree: the parent of a node is the last node that every path to it passes. A
+ * child that every path onwards passes too (the next node of a chain, the join of branches) is
+ * drawn at the parent's depth; the other children are branches, one level deeper. So a chain of a
+ * hundred nodes is not a staircase, and a join stands at the depth of its fork. No edge leads into
+ * the middle of another subtree, so the rows are in an order of execution.
+ */
 
 export interface TreeRow {
   readonly nodeId: string;
-  /** What stands left of the name: the lines of the tree. */
+  /** The lines of the tree, drawn to the left of the name. */
   readonly lead: string;
 }
 
 type Edge = Pick<WorkflowGraph["edges"][number], "from" | "to">;
 
-/** The nodes of the contract stand behind all that they depend on. */
+/** Expects the nodes in the order of the API: each node after all nodes that it depends on. */
 export function arrangeNodes({ nodes, edges }: WorkflowGraph): TreeRow[] {
   const order = nodes.map(({ node_id }) => node_id);
   const before = dominators(order, edges);
@@ -57,7 +60,7 @@ export function arrangeNodes({ nodes, edges }: WorkflowGraph): TreeRow[] {
     for (const each of branches.toReversed()) {
       const isLast = each === shown.at(-1);
       const lines = isHidden ? ["", ""] : isLast ? ["└─ ", "   "] : ["├─ ", "│  "];
-      // Branches of the hidden start have nothing above them to hang on.
+      // Branches of the hidden start node have no row above them, so they get no lines.
       open.push({
         id: each,
         lead: `${inner}${lines[0] ?? ""}`,
@@ -68,7 +71,7 @@ export function arrangeNodes({ nodes, edges }: WorkflowGraph): TreeRow[] {
   return rows;
 }
 
-/** For each node the last one that every way to it passes; one pass suffices without cycles. */
+/** The immediate dominator of each node. One pass is enough, because the graph has no cycles. */
 function dominators(order: readonly string[], edges: readonly Edge[]): Map<string, string> {
   const place = new Map(order.map((id, index) => [id, index]));
   const incoming = new Map<string, string[]>();
@@ -92,4 +95,19 @@ function dominators(order: readonly string[], edges: readonly Edge[]): Map<strin
     if (common !== undefined) found.set(id, common);
   }
   return found;
+}
+
+/**
+ * The tree of the workflow version that a job runs; a plain list if that version cannot be read.
+ */
+export async function treeOf(client: Client, job: Job): Promise<TreeRow[]> {
+  const { workflow_id, workflow_hash } = job;
+  try {
+    const { graph } = await client.getWorkflowVersion({ params: { workflow_id, workflow_hash } });
+    return arrangeNodes(graph);
+  } catch {
+    return job.nodes
+      .filter(({ parent_node_id: parent }) => parent === null)
+      .map(({ node_id: nodeId }) => ({ nodeId, lead: "" }));
+  }
 }

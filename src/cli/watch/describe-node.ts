@@ -1,7 +1,8 @@
 import type { NodeSummary } from "../../core/api/job-schemas.ts";
 import type { WaitReason } from "../../core/dag/evaluate/wait-reason.ts";
-import { grouped, harmless } from "../output.ts";
-import { duration } from "../time.ts";
+import { between, duration, grouped, stripControlCharacters } from "../common/format.ts";
+import { glyph } from "../common/output.ts";
+import type { JobView } from "./job-view.ts";
 
 const barWidth = 12;
 
@@ -10,14 +11,14 @@ export function bar(part: number): string {
   return `▕${"█".repeat(full)}${"░".repeat(barWidth - full)}▏`;
 }
 
-/** All that is to say behind a node's name and state; empty when there is nothing. */
+/** The details behind a node's name and state: progress, why it waits, retries, its error. */
 export function describeNode(node: NodeSummary, now: Date): string {
   const parts = [
     fanOut(node),
     node.status === "running" && node.children === null ? progress(node) : "",
     node.wait_reason === null ? "" : waiting(node.wait_reason, now),
     node.retry_count > 0 ? `${ordinal(node.retry_count)} retry` : "",
-    node.error === null ? "" : `${node.error.code}: ${harmless(node.error.message)}`,
+    node.error === null ? "" : `${node.error.code}: ${stripControlCharacters(node.error.message)}`,
   ];
   return parts.filter((part) => part !== "").join(" · ");
 }
@@ -31,7 +32,7 @@ export function waiting(reason: WaitReason, now: Date): string {
     case "concurrency":
       return `waits: at most ${grouped(reason.limit)} of ${reason.fan_out} run at once`;
     case "children":
-      // The bar of the fan-out says it.
+      // The fan-out's progress bar shows it.
       return "";
     case "paused":
       return "the job is paused";
@@ -57,10 +58,11 @@ function fanOut({ children, status }: NodeSummary): string {
   return parts.join(" · ");
 }
 
-function progress({ progress: told }: NodeSummary): string {
-  if (told === null) return "";
-  const message = told.message === null ? "" : ` ${harmless(told.message)}`;
-  return `${bar(told.percent / 100)} ${Math.round(told.percent)}%${message}`;
+function progress({ progress: reported }: NodeSummary): string {
+  if (reported === null) return "";
+  const { percent, message } = reported;
+  const text = message === null ? "" : ` ${stripControlCharacters(message)}`;
+  return `${bar(percent / 100)} ${Math.round(percent)}%${text}`;
 }
 
 function some(names: readonly string[]): string {
@@ -72,4 +74,35 @@ function ordinal(count: number): string {
   const endings = ["th", "st", "nd", "rd"];
   const teen = count % 100 >= 11 && count % 100 <= 13;
   return `${count}${(teen ? undefined : endings[count % 10]) ?? "th"}`;
+}
+
+/** Lines for logs and pipes: one for each node that has changed, and one if the job has. */
+export function describeChanges(before: JobView | undefined, after: JobView, now: Date): string[] {
+  const lines: string[] = [];
+  for (const [id, node] of after.nodes) {
+    if (node.node_type === "start" || node.node_type === "end") continue;
+    const earlier = before?.nodes.get(id);
+    if (earlier === undefined ? node.status === "pending" : mark(earlier) === mark(node)) continue;
+    const took = between(node.started_at ?? node.dispatched_at, node.completed_at, now);
+    const detail = describeNode(node, now);
+    const time = node.completed_at === null || took === null ? "" : `  ${took}`;
+    lines.push(
+      `${glyph(node.status)} ${id}  ${node.status}${time}${detail === "" ? "" : `  ${detail}`}`,
+    );
+  }
+  if (before?.status !== after.status || before.paused !== after.paused) {
+    const state = after.paused ? `${after.status}, paused` : after.status;
+    lines.push(`${glyph(after.status)} job ${after.job.job_id}  ${state}`);
+  }
+  return lines;
+}
+
+/** A node is printed again when its mark changes. Progress and fan-outs count in tenths. */
+function mark({ status, attempt, children, progress }: NodeSummary): string {
+  const settled =
+    children === null || children.total === 0
+      ? 0
+      : (children.completed + children.failed + children.cancelled) / children.total;
+  const reported = status === "running" ? (progress?.percent ?? 0) / 100 : 0;
+  return `${status} ${attempt} ${Math.floor(settled * 10)} ${Math.floor(reported * 10)}`;
 }

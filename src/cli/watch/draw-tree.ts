@@ -1,9 +1,8 @@
 import type { NodeStatus } from "../../core/model/node.ts";
 import { isSettled } from "../../core/model/node.ts";
-import { plural } from "../output.ts";
-import type { Paint } from "../style.ts";
-import { colourOf, glyph } from "../style.ts";
-import { between } from "../time.ts";
+import { colourOf, glyph } from "../common/output.ts";
+import type { Paint } from "../common/output.ts";
+import { between, plural } from "../common/format.ts";
 import type { TreeRow } from "./arrange-nodes.ts";
 import { describeNode } from "./describe-node.ts";
 import type { JobView } from "./job-view.ts";
@@ -12,7 +11,7 @@ export interface DrawOptions {
   readonly paint: Paint;
   readonly now: Date;
   readonly columns: number;
-  /** Lines at most; without it the tree is drawn whole. */
+  /** The most lines to draw; undefined: the whole tree. */
   readonly height?: number;
 }
 
@@ -21,7 +20,9 @@ interface Line {
   readonly text: string;
 }
 
-/** The job on top, then its nodes in their order; long trees keep what happens and fold the rest. */
+/**
+ * Draws the job, then its nodes. A tree that is too long keeps the active nodes and folds the rest.
+ */
 export function drawTree(view: JobView, rows: readonly TreeRow[], options: DrawOptions): string[] {
   const width = Math.max(0, ...rows.map(({ nodeId, lead }) => nodeId.length + lead.length));
   const lines = rows.flatMap((row) => drawRow(view, row, Math.min(width, 40), options));
@@ -43,7 +44,7 @@ function drawRow(view: JobView, row: TreeRow, width: number, options: DrawOption
   const { paint, now, columns } = options;
   const took = between(node.started_at ?? node.dispatched_at, node.completed_at, now);
   const name = cut(row.lead + row.nodeId, width).padEnd(width);
-  // What a node does not do has no duration, and a fork's moment of deciding is of no interest.
+  // Only nodes that run tasks have a duration worth showing; others settle within a tick.
   const isTimed = node.node_type === "task" || node.node_type === "fan_out";
   const time = took === null || !isTimed ? "" : took;
   const front = `${name}  ${glyph(node.status)} ${node.status.padEnd(10)} ${time.padEnd(11)}`;
@@ -54,7 +55,9 @@ function drawRow(view: JobView, row: TreeRow, width: number, options: DrawOption
   return [{ status: node.status, text: cutPlain(painted, front, columns) }];
 }
 
-/** A terminal narrower than the columns in front: those alone, and cut. */
+/**
+ * On a terminal narrower than the front columns, draws only those, without colour, and cuts them.
+ */
 function cutPlain(painted: string, front: string, columns: number): string {
   return front.length + 1 > columns ? cut(front, columns) : painted.trimEnd();
 }
@@ -65,7 +68,7 @@ export function cut(text: string, width: number): string {
   return `${characters.slice(0, Math.max(0, width - 1)).join("")}…`;
 }
 
-/** The lower the more worth showing. */
+/** Nodes of the lowest weight are kept first when a tree is folded. */
 function weight(status: NodeStatus): number {
   if (status === "failed") return 0;
   if (status === "running") return 1;
@@ -73,13 +76,15 @@ function weight(status: NodeStatus): number {
   return status === "pending" ? 3 : 4;
 }
 
-/** Keeps the most telling lines in their order, and one line for each stretch that was left out. */
+/**
+ * Keeps the lines of the lowest weights in their order; each stretch between them becomes one line.
+ */
 function fold(lines: readonly Line[], room: number): string[] {
   if (lines.length <= room) return lines.map(({ text }) => text);
   const ranked = lines
     .map(({ status }, index) => ({ index, weight: weight(status) }))
     .toSorted((a, b) => a.weight - b.weight || a.index - b.index);
-  // Every kept line may open one more stretch: take fewer until all fits.
+  // Each kept line may split a stretch in two: keep fewer until all lines fit.
   for (let kept = room - 1; kept > 0; kept--) {
     const drawn = foldTo(lines, new Set(ranked.slice(0, kept).map(({ index }) => index)));
     if (drawn.length <= room) return drawn;

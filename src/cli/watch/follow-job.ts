@@ -1,7 +1,7 @@
 /**
- * A job's stream that outlives the orchestrator that serves it: when the connection breaks, it is
- * opened again behind the last message. Only the first attempt may fail, so that a wrong address is
- * told at once.
+ * Yields the messages of a job's stream. When the connection breaks, the stream is opened again
+ * behind the last message, perhaps at another orchestrator. Only the first attempt may reject, so
+ * that the user sees a wrong address at once.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { ApiError } from "../../core/api/api-error.ts";
@@ -13,9 +13,9 @@ export interface FollowOptions {
   readonly client: Client;
   readonly jobId: string;
   readonly signal: AbortSignal;
-  /** Begin behind this event; without it the first message is a snapshot. */
+  /** The stream starts behind this event; undefined: its first message is a snapshot. */
   readonly after?: number;
-  /** Told when the connection is lost, and when it is back. */
+  /** Called with false when the connection is lost, and with true when it is back. */
   readonly onConnection?: (isThere: boolean) => void;
 }
 
@@ -38,7 +38,7 @@ export async function* followJob(options: FollowOptions): AsyncGenerator<StreamM
         yield message;
         if (message.type === "end") return;
       }
-      // Ended without an end: the orchestrator is going away, or there was nothing behind `after`.
+      // The stream closed without an end message: its orchestrator stops, or the job was finished.
       const job = await client.getJob({ params: { job_id: jobId }, signal });
       if (isFinished(job.status) && (after ?? -1) >= job.event_seq) {
         yield { type: "end", seq: job.event_seq, status: job.status };
@@ -65,7 +65,7 @@ function openStream(
   });
 }
 
-/** No answer, one of a proxy, or one that it is busy; also a connection that broke off. */
+/** True: no answer, a proxy's answer, a busy orchestrator, or a connection that broke. */
 function isConnectionLost(error: unknown): boolean {
   if (!(error instanceof ApiError)) return true;
   return error.code === "UNREACHABLE" || error.code === "UNAVAILABLE";

@@ -3,7 +3,7 @@ import type { StreamMessage } from "../../core/api/stream.ts";
 import type { JobStatus } from "../../core/model/job.ts";
 import { isSettled } from "../../core/model/node.ts";
 
-/** A job as far as the stream has told; each message gives a new view. */
+/** The state of a job after a message of its stream; each message makes a new view. */
 export interface JobView {
   readonly job: Job;
   readonly nodes: ReadonlyMap<string, NodeSummary>;
@@ -12,7 +12,7 @@ export interface JobView {
   readonly seq: number;
 }
 
-/** What a job's own events say of it; the others are about nodes. */
+/** The job's status after each of its own events; other events are about nodes. */
 const jobStates = new Map<JobEvent["event_type"], JobStatus>([
   ["job_started", "running"],
   ["job_completed", "completed"],
@@ -20,7 +20,7 @@ const jobStates = new Map<JobEvent["event_type"], JobStatus>([
   ["job_cancelled", "cancelled"],
 ]);
 
-/** Children of a fan-out are counted by their parent, so only static nodes are kept. */
+/** Keeps static nodes only: a fan-out node has the counts of its children. */
 export function viewOf(job: Job): JobView {
   const nodes = job.nodes.filter(({ parent_node_id }) => parent_node_id === null);
   return {
@@ -32,7 +32,7 @@ export function viewOf(job: Job): JobView {
   };
 }
 
-/** The first message of a stream from the beginning is a snapshot. */
+/** The next view after a message. The first message of a stream is a snapshot. */
 export function applyMessage(view: JobView | undefined, message: StreamMessage): JobView {
   if (message.type === "snapshot") return viewOf(message.job);
   if (view === undefined) throw new Error("The stream began without a snapshot.");
@@ -60,7 +60,7 @@ function applyEvent(view: JobView, { event_type: type }: JobEvent): JobView {
 
 type Tasks = Extract<StreamMessage, { type: "progress" }>["tasks"];
 
-/** Whoever reports progress runs: no event says so, because a lease is not one. */
+/** A task that reports progress is running. No event says so: a lease writes none. */
 function applyProgress(view: JobView, tasks: Tasks): ReadonlyMap<string, NodeSummary> {
   const nodes = new Map(view.nodes);
   for (const task of tasks) {

@@ -1,8 +1,8 @@
 import type { Job } from "../../core/api/job-schemas.ts";
-import { harmless, print, say } from "../output.ts";
-import { between } from "../time.ts";
+import { print, say } from "../common/output.ts";
+import { between, stripControlCharacters } from "../common/format.ts";
 
-/** Below the tree: the result of a job that completed, or why it did not. */
+/** Prints below the tree: the result of a completed job, or why the job did not complete. */
 export function reportEnd(job: Job): void {
   const took = between(job.started_at ?? job.created_at, job.completed_at) ?? "";
   if (job.status === "completed") {
@@ -14,15 +14,17 @@ export function reportEnd(job: Job): void {
   say(`${job.status} after ${took}`);
   for (const line of firstFailure(job)) say(line);
   if (job.status === "failed") {
-    say(`See what it logged: rmhdag logs ${job.job_id}`);
-    say(`Run again what failed: rmhdag jobs retry ${job.job_id}`);
+    say(`See its log: rmhdag logs ${job.job_id}`);
+    say(`Run the failed nodes again: rmhdag jobs retry ${job.job_id}`);
   }
 }
 
-/** The first node that failed is the cause; those behind it only follow. */
+/** Describes the node that failed first: later failures follow from it. */
 export function firstFailure(job: Job): string[] {
   if (job.status === "cancelled") {
-    return job.cancel_reason === null ? [] : [`Reason: ${harmless(job.cancel_reason)}`];
+    return job.cancel_reason === null
+      ? []
+      : [`Reason: ${stripControlCharacters(job.cancel_reason)}`];
   }
   const failed = job.nodes
     .filter(({ status, error }) => status === "failed" && error !== null)
@@ -30,12 +32,15 @@ export function firstFailure(job: Job): string[] {
   if (failed?.error != null) {
     const { code, message } = failed.error;
     const tries = failed.retry_count > 0 ? ` after ${failed.retry_count + 1} attempts` : "";
-    return [`First failure: ${failed.node_id}${tries}`, `  ${code}: ${harmless(message)}`];
+    return [
+      `First failure: ${failed.node_id}${tries}`,
+      `  ${code}: ${stripControlCharacters(message)}`,
+    ];
   }
   if (job.error !== null) {
     const { code, message, node_id: node } = job.error;
     const at = node === null ? "" : ` at ${node}`;
-    return [`Failure${at}: ${code === null ? "" : `${code}: `}${harmless(message)}`];
+    return [`Failure${at}: ${code === null ? "" : `${code}: `}${stripControlCharacters(message)}`];
   }
   return [];
 }

@@ -1,17 +1,15 @@
 import { systemClock } from "../../adapters/runtime/clock.ts";
 import type { Client } from "../../core/api/client.ts";
-import type { CliConfig } from "../config.ts";
-import { print, say } from "../output.ts";
-import { createPaint } from "../style.ts";
+import type { CliConfig } from "../common/config.ts";
+import { createPaint, print, say } from "../common/output.ts";
+import { treeOf } from "./arrange-nodes.ts";
 import type { TreeRow } from "./arrange-nodes.ts";
-import { describeChanges } from "./describe-changes.ts";
+import { describeChanges } from "./describe-node.ts";
 import { drawTree } from "./draw-tree.ts";
 import { followJob } from "./follow-job.ts";
-import type { JobView } from "./job-view.ts";
 import { applyMessage, viewOf } from "./job-view.ts";
-import { openLiveScreen } from "./live-screen.ts";
+import type { JobView } from "./job-view.ts";
 import { reportEnd } from "./report-end.ts";
-import { treeOf } from "./tree-of.ts";
 
 export interface WatchOptions {
   readonly client: Client;
@@ -20,13 +18,13 @@ export interface WatchOptions {
   readonly json: boolean;
 }
 
-/** Conventional: 128 and the number of SIGINT. */
+/** The conventional exit status of an interrupt: 128 and the number of SIGINT. */
 const interrupted = 130;
 
 /** Follows a job to its end. The exit status is 0 only if the job completed. */
 export async function watchJob(options: WatchOptions): Promise<void> {
   const controller = new AbortController();
-  // Stays: under npx one Ctrl-C arrives twice, and the second must not cut the last words off.
+  // Never removed: under npx one Ctrl-C arrives twice, and the second must not end the process.
   process.on("SIGINT", () => {
     controller.abort();
   });
@@ -34,7 +32,7 @@ export async function watchJob(options: WatchOptions): Promise<void> {
   await follow(options, controller.signal);
   if (controller.signal.aborted) {
     say(
-      `The job goes on. See it again: rmhdag jobs watch ${options.jobId}\n` +
+      `The job goes on. Watch it again: rmhdag jobs watch ${options.jobId}\n` +
         `Stop it: rmhdag jobs cancel ${options.jobId}`,
     );
     process.exitCode = interrupted;
@@ -48,7 +46,7 @@ export async function watchJob(options: WatchOptions): Promise<void> {
 
 type Follow = (options: WatchOptions, signal: AbortSignal) => Promise<void>;
 
-/** One event a line, from the first. */
+/** Prints one event a line, from the first. */
 const followAsJson: Follow = async ({ client, jobId }, signal) => {
   const onConnection = sayConnection;
   for await (const message of followJob({ client, jobId, signal, after: 0, onConnection })) {
@@ -67,7 +65,7 @@ const followInLines: Follow = async ({ client, jobId }, signal) => {
   }
 };
 
-/** Durations move without a message: ten frames a second are smooth and cost nothing. */
+/** Durations change without a message, so the tree is drawn again at this interval. */
 const frameMs = 100;
 
 const followLive: Follow = async ({ client, config, jobId }, signal) => {
@@ -92,7 +90,7 @@ const followLive: Follow = async ({ client, config, jobId }, signal) => {
       view = applyMessage(view, message);
       if (rows.length === 0) rows = await treeOf(client, view.job);
     }
-    // The times of the end are in no message, and the last frame may scroll: it is drawn whole.
+    // No message has the final times. The last frame may scroll, so the whole tree is drawn.
     if (!signal.aborted) view = viewOf(await client.getJob({ params: { job_id: jobId } }));
     draw(!signal.aborted);
   } finally {
@@ -103,4 +101,42 @@ const followLive: Follow = async ({ client, config, jobId }, signal) => {
 
 function sayConnection(isThere: boolean): void {
   say(isThere ? "connected again" : "connection lost, trying again …");
+}
+
+/**
+ * Redraws a block of lines in place. A frame is one write, and overwrites the last one without
+ * clearing it first, so that nothing flickers.
+ */
+export interface LiveScreen {
+  draw(lines: readonly string[]): void;
+  /** Shows the cursor again, behind the last frame. */
+  close(): void;
+}
+
+interface Terminal {
+  write(text: string): unknown;
+}
+
+const hideCursor = "\u001b[?25l";
+const showCursor = "\u001b[?25h";
+const clearToEndOfLine = "\u001b[K";
+const clearBelow = "\u001b[J";
+
+export function openLiveScreen(terminal: Terminal): LiveScreen {
+  let height = 0;
+  let last = "";
+  terminal.write(hideCursor);
+  return {
+    draw(lines) {
+      const text = lines.map((line) => `${line}${clearToEndOfLine}\n`).join("");
+      if (text === last) return;
+      last = text;
+      const up = height === 0 ? "" : `\u001b[${height}A`;
+      terminal.write(`${up}\r${text}${clearBelow}`);
+      height = lines.length;
+    },
+    close() {
+      terminal.write(showCursor);
+    },
+  };
 }

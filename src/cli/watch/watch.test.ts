@@ -1,12 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { Histogram, Job, NodeSummary } from "../../core/api/job-schemas.ts";
-import { createPaint } from "../style.ts";
-import { readConfig } from "../config.ts";
-import { describeChanges } from "./describe-changes.ts";
-import { describeNode } from "./describe-node.ts";
+import { createPaint } from "../common/output.ts";
+import { readConfig } from "../common/config.ts";
+import { describeChanges, describeNode } from "./describe-node.ts";
 import { drawTree } from "./draw-tree.ts";
 import { applyMessage, viewOf } from "./job-view.ts";
-import { openLiveScreen } from "./live-screen.ts";
+import { openLiveScreen } from "./watch-job.ts";
 
 const at = "2026-01-01T00:00:00.000Z";
 const now = new Date("2026-01-01T00:01:05.000Z");
@@ -156,7 +155,7 @@ describe("the tree", () => {
 });
 
 describe("changes in lines", () => {
-  it("are told once each", () => {
+  it("are printed once each", () => {
     const before = viewOf(job([node("a"), node("b")]));
     const changed = node("a", { status: "completed" });
     const events = { type: "events" as const, seq: 4, events: [], nodes: [changed] };

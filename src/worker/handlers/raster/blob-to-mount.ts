@@ -4,9 +4,10 @@ import { ensureSpace } from "../../../adapters/gdal/ensure-space.ts";
 import { defineHandler } from "../../define-handler.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
+import { hashFile } from "../hash-content.ts";
 import { ownFolder } from "./destination.ts";
-import { hashFile } from "./hash-file.ts";
 
+/** Handler raster.blob_to_mount: copies a source to the worker's mount and checksums the copy. */
 export const blobToMount = defineHandler("raster.blob_to_mount", async (params, context) => {
   const source = await context.sources.resolve(params.blob_path, params.container ?? undefined);
   const head = await source.head();
@@ -28,7 +29,10 @@ export const blobToMount = defineHandler("raster.blob_to_mount", async (params, 
   return { local_path, file_size_mb: bytes / 1024 / 1024, checksum };
 });
 
-/** Below the mount, whatever the parameters say. */
+/**
+ * The path of the copy. A parameter that leads out of the mount, by `..` or an absolute path, is
+ * refused.
+ */
 function placeOnMount(context: HandlerContext, wanted: string | undefined, blob: string): string {
   const relative = wanted ?? `${ownFolder(context)}/${path.posix.basename(blob)}`;
   const whole = path.resolve(context.mountDir, relative);

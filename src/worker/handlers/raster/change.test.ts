@@ -4,10 +4,9 @@ import { fixture, fixtures } from "../../../../test/support/fixtures.ts";
 import { createTestContext } from "../../../../test/support/handler-context.ts";
 import type { TestContext } from "../../../../test/support/handler-context.ts";
 import { blobToMount } from "./blob-to-mount.ts";
-import { checkHomogeneity } from "./check-homogeneity.ts";
+import { checkHomogeneity, validate } from "./validate-check-homogeneity.ts";
 import { clip } from "./clip.ts";
-import { reproject } from "./reproject.ts";
-import { validate } from "./validate.ts";
+import { reproject } from "./create-cog-reproject.ts";
 
 let test: TestContext;
 beforeAll(async () => {

@@ -8,11 +8,12 @@ import { finishCog } from "./finish-cog.ts";
 import { openLocalSource } from "./open-source.ts";
 import { planSource } from "./plan-source.ts";
 import type { PlannedSource } from "./plan-source.ts";
-import { readCrs } from "./read-crs.ts";
-import { runGdal } from "./run-gdal.ts";
-import { temporaryFile } from "./temporary.ts";
-import { threadsOf } from "./threads.ts";
+import { readCrs, runGdal, temporaryFile, threadsOf } from "./run-gdal.ts";
 
+/**
+ * Handler raster_clip: cuts a raster along a box, a GeoJSON geometry or a vector file, and writes a
+ * COG.
+ */
 export const clip = defineHandler("raster_clip", async (params, context) => {
   const { file, display } = await openLocalSource(context, params);
   const planned = await planSource(context, file, display, {});
@@ -22,8 +23,11 @@ export const clip = defineHandler("raster_clip", async (params, context) => {
   const output = temporaryFile(context, "output.tif");
   const { bands, width, height } = raster;
   const common = {
-    ...{ profile, bands, threads: threadsOf(context) },
-    ...{ size: [width, height] as const, progress: [5, 90] as const },
+    profile,
+    bands,
+    threads: threadsOf(context),
+    size: [width, height] as const,
+    progress: [5, 90] as const,
   };
   const { wkt2 } = await readCrs(context, boundary_crs);
   if (isBounds(boundary)) {
@@ -48,7 +52,10 @@ function isBounds(boundary: unknown): boundary is [number, number, number, numbe
   return Array.isArray(boundary);
 }
 
-/** Outside of the boundary there is nothing, as the raster says nothing: by nodata or by a mask. */
+/**
+ * Cuts along a geometry. Pixels outside of it become empty: nodata where the raster has it, else a
+ * mask.
+ */
 async function cutOut(
   context: HandlerContext,
   source: string,
@@ -78,7 +85,7 @@ async function cutOut(
   return output;
 }
 
-/** The bands as they were, and what the cut has added as their mask. */
+/** Turns the alpha band that the cut has added into the mask of the original bands. */
 function maskOf({ raster, plan }: PlannedSource): { translate: readonly string[] } {
   if (raster.transparency !== "none" || plan.nodata !== null) return { translate: [] };
   const bands = [...raster.bands.keys()].flatMap((index) => ["-b", String(index + 1)]);
@@ -97,7 +104,7 @@ async function writeBoundary(
   };
   await writeFile(file, JSON.stringify(collection));
   const placed = temporaryFile(context, "boundary.gpkg");
-  // GeoJSON is taken for longitude and latitude; whatever it really is goes with the copy.
+  // GDAL assumes that GeoJSON is in longitude and latitude; the copy states the real CRS.
   await runGdal(context, "ogr2ogr", ["-q", "-f", "GPKG", "-a_srs", wkt2, placed, file]);
   return placed;
 }

@@ -4,7 +4,7 @@ import { inspectCog } from "../../../adapters/cog/inspect-cog.ts";
 import { fixture, fixtures } from "../../../../test/support/fixtures.ts";
 import { createTestContext } from "../../../../test/support/handler-context.ts";
 import type { TestContext } from "../../../../test/support/handler-context.ts";
-import { createCog } from "./create-cog.ts";
+import { createCog } from "./create-cog-reproject.ts";
 import { runGdal } from "./run-gdal.ts";
 
 let test: TestContext;

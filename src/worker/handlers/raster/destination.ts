@@ -2,21 +2,23 @@ import path from "node:path";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
 
-interface Wanted {
+interface OutputParams {
   readonly output_path?: string | null | undefined;
   readonly output_container?: string | null | undefined;
 }
 
-/** Raw data stay as they came, results belong to the engine. */
+/**
+ * Zones that handlers write to. Bronze holds submitted files; results belongs to the orchestrator.
+ */
 const writable = new Set(["silver", "gold"]);
 
 /**
- * Where an output goes: as asked, or to a place that no other node of any job has. What is
- * published is never overwritten by the next run of the same file.
+ * The path of an output in storage: as the parameters say, or in a folder of this job and node. So
+ * the next job on the same source does not overwrite a published file.
  */
 export function destinationOf(
   context: HandlerContext,
-  { output_path, output_container }: Wanted,
+  { output_path, output_container }: OutputParams,
   name: string,
 ): string {
   const zone = output_container ?? "silver";

@@ -1,6 +1,6 @@
 /**
- * The last steps of everything that writes a COG: nobody downstream looks again, so the file is
- * checked by our own validator, read once from end to end, and compared after the upload.
+ * The last steps of every handler that writes a COG. No later node checks the file again, so it is
+ * checked by our own validator, read once from end to end, and compared by hash after the upload.
  */
 import { stat } from "node:fs/promises";
 import path from "node:path";
@@ -11,7 +11,7 @@ import { boundsOf } from "../../../core/raster/inspected.ts";
 import type { InspectedRaster } from "../../../core/raster/inspected.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { HandlerError, PermanentError, TransientError } from "../../errors.ts";
-import { hashFile } from "./hash-file.ts";
+import { hashFile } from "../hash-content.ts";
 import { inspectRaster } from "./inspect.ts";
 
 const cogMedia = "image/tiff; application=geotiff; profile=cloud-optimized";
@@ -35,7 +35,10 @@ export async function finishCog(
   return toWritten(destination, facts);
 }
 
-/** What lies there already, if it is what it should be; a broken one is made again. */
+/**
+ * Describes the file that is at the destination already. Undefined: none, or a broken one to make
+ * again.
+ */
 export async function readStored(
   context: HandlerContext,
   destination: string,
@@ -62,7 +65,7 @@ async function localCopy({ storage, workDir, signal }: HandlerContext, destinati
   return file;
 }
 
-/** What a node says of a COG that it has put, or found, in storage. */
+/** The output of a node for a COG in storage. */
 function toWritten(destination: string, facts: RasterFacts) {
   return {
     blob_path: destination,
@@ -118,10 +121,15 @@ function toFacts(
 ): RasterFacts {
   const { crs, transform, width, height } = raster;
   if (crs === null || transform === null) {
-    throw new PermanentError("The output has lost its place.", { code: "OUTPUT_NOT_COG" });
+    throw new PermanentError("The output has no CRS or no geotransform.", {
+      code: "OUTPUT_NOT_COG",
+    });
   }
   return {
-    ...{ width, height, crs, transform },
+    width,
+    height,
+    crs,
+    transform,
     bounds: boundsOf({ width, height, transform }),
     bands: [...raster.bands],
     overviews: [...raster.overviews],

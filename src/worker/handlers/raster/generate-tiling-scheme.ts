@@ -3,14 +3,15 @@ import { cutTiles, tileSide, windowBounds } from "../../../core/raster/tiling.ts
 import { boundsOf } from "../../../core/raster/inspected.ts";
 import { defineHandler } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
-import { describeGrid } from "./describe-grid.ts";
+import { describeGrid } from "./run-gdal.ts";
 import { prepare } from "./encode.ts";
-import { openTileSource } from "./tile-source.ts";
+import { openTileSource } from "./make-tile.ts";
 
 const megabyte = 1024 * 1024;
-/** What one workflow can hold as a list; larger tiles are the answer. */
+/** A fan-out takes no longer list; a larger tile_size_mb makes fewer tiles. */
 const mostTiles = 10_000;
 
+/** Handler raster.generate_tiling_scheme: lists the windows into which an output is cut. */
 export const generateTilingScheme = defineHandler(
   "raster.generate_tiling_scheme",
   async (params, context) => {
@@ -38,7 +39,14 @@ export const generateTilingScheme = defineHandler(
       (_, index) => tile_list.slice(index * params.batch_size, (index + 1) * params.batch_size),
     );
     return {
-      ...{ tile_list, batches, tile_count: tiles.length, rows, columns, width, height, transform },
+      tile_list,
+      batches,
+      tile_count: tiles.length,
+      rows,
+      columns,
+      width,
+      height,
+      transform,
       crs: place.code ?? place.wkt2,
       bounds: boundsOf({ width, height, transform }),
     };

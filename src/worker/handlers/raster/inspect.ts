@@ -1,6 +1,6 @@
 /**
- * Reads what a file is, cheapest first: its size, its first bytes, its directories, GDAL's view of
- * it, and only then every block. Each step may end the inspection with findings.
+ * Inspects a raster file, cheapest step first: its size, its first bytes, its TIFF directories,
+ * GDAL's description, and last every block. Each step may end the inspection with findings.
  */
 import { open, stat } from "node:fs/promises";
 import path from "node:path";
@@ -22,9 +22,9 @@ export type Inspection =
   | { readonly raster: undefined; readonly findings: readonly RasterFinding[] };
 
 export interface InspectOptions {
-  /** What is shown instead of the file's path. */
+  /** The name in messages, instead of the file's path on this machine. */
   readonly display: string;
-  /** Reads every block, for damage and for statistics. */
+  /** True: every block is read, to find damage and to compute statistics. */
   readonly reads: boolean;
 }
 
@@ -45,7 +45,7 @@ export async function inspectRaster(
   return { raster: read.readErrors.length > 0 ? read : await withSample(context, file, read) };
 }
 
-/** A virtual raster that this task has written itself, over files that it has looked at. */
+/** True for a virtual raster that this task has written itself, over files that were inspected. */
 function isOurs({ workDir }: HandlerContext, file: string): boolean {
   return file.startsWith(workDir + path.sep) && file.endsWith(".vrt");
 }
@@ -55,7 +55,9 @@ interface CheapInspection {
   readonly facts: Pick<InspectedRaster, "bytes" | "isCog" | "isWholeCog">;
 }
 
-/** Of a file elsewhere only GDAL reads; it was judged from a local copy before. */
+/**
+ * For a file over the network, which only GDAL reads: `raster.validate` has inspected a local copy.
+ */
 const unknownFile: CheapInspection = {
   findings: [],
   facts: { bytes: 0, isCog: false, isWholeCog: false },
@@ -68,7 +70,7 @@ async function inspectBytes(file: string, display: string): Promise<CheapInspect
   if (bytes === 0) return refuse(makeFinding("FILE_EMPTY", `"${display}" has no bytes.`));
   const format = detectFormat(await readStart(file));
   if (format === undefined) {
-    const text = `"${display}" is no raster file of a kind that is taken.`;
+    const text = `"${display}" is not a raster file of a supported format.`;
     return refuse(makeFinding("INVALID_FORMAT", text));
   }
   if (format !== "GTiff") return refuse();
@@ -121,14 +123,14 @@ function toFinding(error: GdalError, file: string, display: string): RasterFindi
     : makeFinding("FILE_CORRUPTED", `GDAL cannot open it: ${words}`);
 }
 
-/** Every pixel is computed with once: statistics, and the damage that only decoding shows. */
+/** Decodes every block once: gives statistics, and finds the damage that only decoding shows. */
 async function readBlocks(
   context: HandlerContext,
   file: string,
   display: string,
   raster: InspectedRaster,
 ): Promise<InspectedRaster> {
-  // Statistics that are in the file would be believed and nothing read; a checksum reads.
+  // With statistics in the file, -stats would read no block; -checksum always does.
   const isComputed = raster.bands.every(({ statistics }) => statistics === null);
   const args = ["-json", "-norat", "-noct", isComputed ? "-stats" : "-checksum", file];
   const env = { GDAL_ERROR_ON_LIBJPEG_WARNING: "TRUE" };
@@ -143,13 +145,13 @@ async function readBlocks(
   }
 }
 
-/** A band without a valid pixel has no statistics, which GDAL calls an error. */
-const harmless = /no valid pixels found/i;
+/** GDAL's error for a band without a valid pixel, which has no statistics: not a damaged block. */
+const noValidPixels = /no valid pixels found/i;
 
 function errorsIn(stderr: string, file: string, display: string, hasFailed = false): string[] {
   const lines = stderr
     .split("\n")
-    .filter((line) => /^(?:ERROR|FAILURE)\b/.test(line) && !harmless.test(line))
+    .filter((line) => /^(?:ERROR|FAILURE)\b/.test(line) && !noValidPixels.test(line))
     .map((line) => withoutPath(line.replace(/^ERROR \d+: /, ""), file, display));
   const unique = [...new Set(lines)];
   return unique.length === 0 && hasFailed ? ["GDAL could not read it"] : unique;
@@ -167,7 +169,7 @@ async function withSample(
   const data = dataBands(raster.bands);
   const isPlainImage =
     data.length >= 3 && raster.bands.every(({ data_type }) => data_type === "uint8");
-  // Bytes of a picture need no stretching, and nobody takes them for classes.
+  // A sample serves stretching and the detection of classes; images of bytes need neither.
   if (isPlainImage) return raster;
   return { ...raster, bands: await takeSample(context, file, raster) };
 }

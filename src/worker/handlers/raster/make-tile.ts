@@ -1,7 +1,3 @@
-/**
- * One tile of the output. Its place in storage follows from what it is made of, and writing there
- * is atomic: whatever lies there is this very tile, finished, by whomever, and is not made again.
- */
 import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import type { RasterTile } from "../../../core/raster/tiling.ts";
@@ -9,11 +5,37 @@ import type { HandlerContext } from "../../define-handler.ts";
 import { destinationOf, ownFolder, stemOf } from "./destination.ts";
 import { encode, prepare } from "./encode.ts";
 import { finishCog, readStored } from "./finish-cog.ts";
-import type { CogWish } from "./plan-source.ts";
-import type { OpenTileSource } from "./tile-source.ts";
-import { temporaryFile } from "./temporary.ts";
+import { openSource } from "./open-source.ts";
+import type { OpenSource } from "./open-source.ts";
+import { planSource } from "./plan-source.ts";
+import type { CogParams, PlannedSource } from "./plan-source.ts";
+import { temporaryFile } from "./run-gdal.ts";
 
-interface TileParams extends CogWish {
+interface TileSource extends CogParams {
+  readonly blob_path: string;
+  readonly container?: string | null | undefined;
+}
+
+export interface OpenTileSource {
+  readonly source: OpenSource;
+  readonly planned: PlannedSource;
+}
+
+/**
+ * Opens the source of tiles and plans their encoding. Every task plans anew from the same
+ * parameters, so all of them cut the same grid. A tile is always encoded, even where the whole file
+ * could be copied.
+ */
+export async function openTileSource(
+  context: HandlerContext,
+  params: TileSource,
+): Promise<OpenTileSource> {
+  const source = await openSource(context, params);
+  const planned = await planSource(context, source.gdalPath, source.display, params);
+  return { source, planned };
+}
+
+interface TileParams extends CogParams {
   readonly blob_path: string;
   readonly output_container?: string | null | undefined;
   readonly output_prefix?: string | null | undefined;
@@ -21,6 +43,11 @@ interface TileParams extends CogWish {
 
 export type MadeTile = Awaited<ReturnType<typeof makeTile>>;
 
+/**
+ * Makes one tile of the output. Its path in storage is a hash of its source and its parameters, and
+ * the write is atomic: a file at that path is this tile, finished by another attempt, and is used
+ * as it is.
+ */
 export async function makeTile(
   context: HandlerContext,
   { source, planned }: OpenTileSource,
@@ -40,8 +67,11 @@ export async function makeTile(
   const { plan, profile, raster } = planned;
   const [, , width, height] = window;
   await encode(context, prepared, output, {
-    ...{ plan, profile, window, progress: [from, from + 0.9 * (to - from)] },
-    // Other tiles are made at the same time, by this worker or by others.
+    plan,
+    profile,
+    window,
+    progress: [from, from + 0.9 * (to - from)],
+    // Other tiles are made at the same time, on this worker or on others.
     threads: 1,
     size: [width, height],
     bands: raster.bands,
@@ -59,21 +89,30 @@ function tileDestination(
   params: TileParams,
   { index, window }: RasterTile,
 ): string {
-  const { output_prefix, output_container, ...wishes } = params;
-  const made = JSON.stringify({ fingerprint, window, wishes: onlyWishes(wishes) });
-  const hash = createHash("sha256").update(made).digest("hex").slice(0, 12);
+  const { output_prefix, output_container } = params;
+  const identity = JSON.stringify({ fingerprint, window, wishes: pixelParams(params) });
+  const hash = createHash("sha256").update(identity).digest("hex").slice(0, 12);
   const name = `${stemOf(params.blob_path)}_${String(index).padStart(5, "0")}_${hash}.tif`;
   const own = `${ownFolder(context).split("/")[0] ?? ""}/tiles`;
   const folder = (output_prefix ?? own).replace(/\/+$/, "");
   return destinationOf(context, { output_container, output_path: `${folder}/${name}` }, name);
 }
 
-/** What changes the pixels, and neither the list of tiles nor what only this task is told. */
-function onlyWishes(wishes: Omit<TileParams, "output_prefix" | "output_container">) {
-  const { source_crs, target_crs, compression, quality, block_size } = wishes;
-  const { resampling, overview_resampling, nodata, raster_type } = wishes;
+/**
+ * The parameters that change the pixels of a tile; a tile's path depends on them and their order.
+ */
+function pixelParams(params: TileParams) {
+  const { source_crs, target_crs, compression, quality, block_size } = params;
+  const { resampling, overview_resampling, nodata, raster_type } = params;
   return {
-    ...{ source_crs, target_crs, compression, quality, block_size },
-    ...{ resampling, overview_resampling, nodata, raster_type },
+    source_crs,
+    target_crs,
+    compression,
+    quality,
+    block_size,
+    resampling,
+    overview_resampling,
+    nodata,
+    raster_type,
   };
 }

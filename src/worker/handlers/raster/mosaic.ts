@@ -10,12 +10,11 @@ import { destinationOf } from "./destination.ts";
 import { encode, prepare, sizeOf } from "./encode.ts";
 import { finishCog } from "./finish-cog.ts";
 import { inspectRaster } from "./inspect.ts";
-import { RasterRejected } from "./judge-source.ts";
+import { RasterRejected, planSource } from "./plan-source.ts";
 import { openLocalSource } from "./open-source.ts";
-import { planSource } from "./plan-source.ts";
-import { temporaryFile } from "./temporary.ts";
-import { threadsOf } from "./threads.ts";
+import { temporaryFile, threadsOf } from "./run-gdal.ts";
 
+/** Handler raster_mosaic: rasters of one grid become one COG. */
 export const mosaic = defineHandler("raster_mosaic", async (params, context) => {
   const members: { file: string; raster: InspectedRaster }[] = [];
   const paths = params.blob_paths ?? params.tiles?.map(({ blob_path }) => blob_path) ?? [];
@@ -34,7 +33,10 @@ export const mosaic = defineHandler("raster_mosaic", async (params, context) => 
   const prepared = await prepare(context, merged, planned, { forOnePiece: true });
   const output = temporaryFile(context, "output.tif");
   await encode(context, prepared, output, {
-    ...{ plan, profile, threads: threadsOf(context), progress: [10, 90] },
+    plan,
+    profile,
+    threads: threadsOf(context),
+    progress: [10, 90],
     size: await sizeOf(context, prepared, raster, plan),
     bands: raster.bands,
   });

@@ -3,24 +3,27 @@ import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
 
 export interface OpenSource {
-  /** What may be shown and logged. */
+  /** The source's name for messages and logs, without credentials or signatures. */
   readonly display: string;
-  /** What GDAL opens. */
+  /** The path or /vsi address that GDAL opens. */
   readonly gdalPath: string;
-  /** Another one whenever the content may be another. */
+  /** Changes whenever the content may have changed: name, size and ETag. */
   readonly fingerprint: string;
-  /** What GDAL must be told to open it through a virtual raster that names it. */
+  /** GDAL options without which a virtual raster may not read this source. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-interface Named {
+interface SourceParams {
   readonly blob_path: string;
   readonly container?: string | null | undefined;
 }
 
-/** For reading a part of it: over the network where it lies there. */
-export async function openSource(context: HandlerContext, named: Named): Promise<OpenSource> {
-  const source = await context.sources.resolve(named.blob_path, named.container ?? undefined);
+/** Opens a source of which a part is read: a remote file is read over the network. */
+export async function openSource(
+  context: HandlerContext,
+  params: SourceParams,
+): Promise<OpenSource> {
+  const source = await context.sources.resolve(params.blob_path, params.container ?? undefined);
   const head = await source.head();
   if (head === undefined) {
     throw new PermanentError(`There is no file at "${source.display}".`, {
@@ -37,15 +40,15 @@ export async function openSource(context: HandlerContext, named: Named): Promise
   };
 }
 
-/** For reading all of it: as a file of this machine, fetched when it is elsewhere. */
+/** Opens a source that is read whole: a remote file is fetched to the task's folder first. */
 export async function openLocalSource(
   context: HandlerContext,
-  named: Named,
+  params: SourceParams,
 ): Promise<OpenSource & { readonly file: string }> {
-  const opened = await openSource(context, named);
+  const opened = await openSource(context, params);
   if (!opened.gdalPath.startsWith("/vsi")) return { ...opened, file: opened.gdalPath };
-  const source = await context.sources.resolve(named.blob_path, named.container ?? undefined);
-  const extension = path.extname(named.blob_path).replaceAll(/[^A-Za-z0-9.]/g, "");
+  const source = await context.sources.resolve(params.blob_path, params.container ?? undefined);
+  const extension = path.extname(params.blob_path).replaceAll(/[^A-Za-z0-9.]/g, "");
   const file = path.join(context.workDir, `source${extension}`);
   await source.fetchTo(file, { signal: context.signal });
   return { ...opened, gdalPath: file, file, env: {} };

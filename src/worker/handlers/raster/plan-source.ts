@@ -1,5 +1,10 @@
+/**
+ * Plans the conversion of a source: inspects it, refuses what cannot be converted, chooses the
+ * encoding.
+ */
 import { detectRasterType } from "../../../core/raster/detect-type.ts";
-import { sortFindings } from "../../../core/raster/finding.ts";
+import type { RasterCrs, RasterType } from "../../../core/raster/facts.ts";
+import { describeFindings, sortFindings } from "../../../core/raster/finding.ts";
 import type { RasterFinding } from "../../../core/raster/finding.ts";
 import { dataBands } from "../../../core/raster/inspected.ts";
 import type { InspectedRaster } from "../../../core/raster/inspected.ts";
@@ -13,11 +18,40 @@ import type { CogProfile, Compression, Resampling } from "../../../core/raster/p
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
 import { inspectRaster } from "./inspect.ts";
-import { policyOf, RasterRejected } from "./judge-source.ts";
-import type { Described } from "./judge-source.ts";
-import { readOptionalCrs } from "./read-crs.ts";
+import { readOptionalCrs } from "./run-gdal.ts";
 
-export interface CogWish extends Described {
+/** Parameters that describe the source; null or undefined where the submission says nothing. */
+export interface SourceDescription {
+  readonly source_crs?: string | null | undefined;
+  readonly raster_type?: RasterType | null | undefined;
+  readonly nodata?: number | null | undefined;
+  readonly allow_downcast?: boolean | undefined;
+}
+
+/**
+ * Fails a task because of its source: the code of the worst finding, and all findings as text and
+ * data.
+ */
+export class RasterRejected extends PermanentError {
+  constructor(display: string, findings: readonly RasterFinding[]) {
+    const worst = findings.find(({ severity }) => severity === "reject");
+    super(`"${display}" was rejected. ${describeFindings(findings)}`, {
+      code: worst?.code ?? "RASTER_REJECTED",
+      details: { verdict: "rejected", findings: findings.map((finding) => ({ ...finding })) },
+    });
+  }
+}
+
+export function policyOf(described: SourceDescription, givenCrs: RasterCrs | null) {
+  return {
+    givenCrs,
+    rasterType: described.raster_type ?? undefined,
+    nodata: described.nodata ?? undefined,
+    allowDowncast: described.allow_downcast ?? false,
+  };
+}
+
+export interface CogParams extends SourceDescription {
   readonly tier?: Tier | undefined;
   readonly target_crs?: string | null | undefined;
   readonly compression?: Compression | null | undefined;
@@ -36,23 +70,23 @@ export interface PlannedSource {
 }
 
 /**
- * What has to be done to a source. Its pixels are judged by `raster.validate`; here only what the
- * conversion itself depends on, and a damaged block fails the conversion.
+ * Judges only what the conversion depends on: `raster.validate` judges the pixels, and a damaged
+ * block fails the conversion by itself.
  */
 export async function planSource(
   context: HandlerContext,
   file: string,
   display: string,
-  wish: CogWish,
+  params: CogParams,
 ): Promise<PlannedSource> {
-  // Which smaller type holds 64-bit values is known only when all of them were read.
-  const reads = wish.allow_downcast === true;
+  // All values must be read to know which smaller type holds them.
+  const reads = params.allow_downcast === true;
   const inspection = await inspectRaster(context, file, { display, reads });
   if (inspection.raster === undefined) throw new RasterRejected(display, inspection.findings);
   const { raster } = inspection;
-  const givenCrs = await readOptionalCrs(context, wish.source_crs);
-  const targetCrs = await readOptionalCrs(context, wish.target_crs);
-  const policy = { ...policyOf(wish, givenCrs), tier: wish.tier ?? "analysis" };
+  const givenCrs = await readOptionalCrs(context, params.source_crs);
+  const targetCrs = await readOptionalCrs(context, params.target_crs);
+  const policy = { ...policyOf(params, givenCrs), tier: params.tier ?? "analysis" };
   const rasterType = policy.rasterType ?? detectRasterType(raster.bands, raster.hasPalette);
   const findings = sortFindings([
     ...judgePlace(raster, givenCrs),
@@ -61,11 +95,16 @@ export async function planSource(
   if (findings.some(({ severity }) => severity === "reject")) {
     throw new RasterRejected(display, findings);
   }
-  const profile = profileFor(context, raster, rasterType, policy.tier, wish);
+  const profile = profileFor(context, raster, rasterType, policy.tier, params);
   const plan = planCog({
-    ...{ raster, findings, profile, targetCrs, givenCrs, tier: policy.tier },
+    raster,
+    findings,
+    profile,
+    targetCrs,
+    givenCrs,
+    tier: policy.tier,
     nodata: policy.nodata,
-    isEncodingGiven: [wish.compression, wish.block_size, wish.overview_resampling].some(
+    isEncodingGiven: [params.compression, params.block_size, params.overview_resampling].some(
       (given) => given != null,
     ),
   });
@@ -77,18 +116,21 @@ function profileFor(
   raster: InspectedRaster,
   rasterType: PlannedSource["rasterType"],
   tier: Tier,
-  wish: CogWish,
+  params: CogParams,
 ): CogProfile {
   const codecs = new Set(context.gdal.capabilities.codecs.map((codec) => codec.toLowerCase()));
   const [first] = dataBands(raster.bands);
   const profile = chooseProfile({
-    ...{ tier, rasterType, codecs, hasPalette: raster.hasPalette },
+    tier,
+    rasterType,
+    codecs,
+    hasPalette: raster.hasPalette,
     dataType: first?.data_type ?? "uint8",
-    compression: wish.compression ?? undefined,
-    quality: wish.quality ?? undefined,
-    resampling: wish.resampling ?? undefined,
-    overviewResampling: wish.overview_resampling ?? undefined,
-    blockSize: wish.block_size ?? undefined,
+    compression: params.compression ?? undefined,
+    quality: params.quality ?? undefined,
+    resampling: params.resampling ?? undefined,
+    overviewResampling: params.overview_resampling ?? undefined,
+    blockSize: params.block_size ?? undefined,
   });
   if (profile.compression === "none" || codecs.has(profile.compression)) return profile;
   throw new PermanentError(

@@ -5,23 +5,26 @@ import type { RasterBand } from "../../../core/raster/facts.ts";
 import type { InspectedRaster } from "../../../core/raster/inspected.ts";
 import { readSamples, summariseSample } from "../../../core/raster/sample.ts";
 import type { HandlerContext } from "../../define-handler.ts";
-import { runGdal } from "./run-gdal.ts";
-import { temporaryFile } from "./temporary.ts";
+import { runGdal, temporaryFile } from "./run-gdal.ts";
 
 const longestSide = 512;
-/** Beyond this the sample would cost more than it tells. */
+/** With more bands, reading the sample takes longer than its statistics are worth. */
 const mostBands = 32;
-/** ENVI, which is plain numbers in a file, has no other types. */
-const plain = new Set(["uint8", "int16", "uint16", "int32", "uint32", "float32", "float64"]);
+/** The types that ENVI can hold; the sample is written in ENVI, whose file is plain numbers. */
+const plainTypes = new Set(["uint8", "int16", "uint16", "int32", "uint32", "float32", "float64"]);
 
-/** The bands, each with what a reduced copy of it tells; without, where there can be none. */
+/**
+ * Adds statistics of a reduced copy to each band. Without a sample the bands are returned as they
+ * are.
+ */
 export async function takeSample(
   context: HandlerContext,
   file: string,
   { bands, width, height }: InspectedRaster,
 ): Promise<readonly RasterBand[]> {
   const [first] = bands;
-  if (first === undefined || bands.length > mostBands || !plain.has(first.data_type)) return bands;
+  if (first === undefined || bands.length > mostBands) return bands;
+  if (!plainTypes.has(first.data_type)) return bands;
   if (bands.some(({ data_type }) => data_type !== first.data_type)) return bands;
   const shrink = Math.min(1, longestSide / Math.max(width, height));
   const columns = Math.max(1, Math.round(width * shrink));
@@ -31,7 +34,7 @@ export async function takeSample(
   try {
     await runGdal(context, "gdal_translate", [...args, file, raw]);
   } catch (error) {
-    // Whatever is wrong with the file is found by the reading of all of it.
+    // A damaged file is found when all its blocks are read.
     if (error instanceof GdalError && error.category === "permanent") return bands;
     throw error;
   }

@@ -4,11 +4,10 @@ import type { RasterTile } from "../../../core/raster/tiling.ts";
 import { fixture, fixtures } from "../../../../test/support/fixtures.ts";
 import { createTestContext } from "../../../../test/support/handler-context.ts";
 import type { TestContext } from "../../../../test/support/handler-context.ts";
-import { createCog } from "./create-cog.ts";
+import { createCog } from "./create-cog-reproject.ts";
 import { generateTilingScheme } from "./generate-tiling-scheme.ts";
 import { mosaic } from "./mosaic.ts";
-import { processTile } from "./process-tile.ts";
-import { processTileBatch } from "./process-tile-batch.ts";
+import { processTile, processTileBatch } from "./process-tile.ts";
 import { runGdal } from "./run-gdal.ts";
 
 let test: TestContext;

@@ -5,7 +5,7 @@ import { fixture, fixtures } from "../../../../test/support/fixtures.ts";
 import { createTestContext } from "../../../../test/support/handler-context.ts";
 import type { TestContext } from "../../../../test/support/handler-context.ts";
 import { HandlerError } from "../../errors.ts";
-import { validate } from "./validate.ts";
+import { validate } from "./validate-check-homogeneity.ts";
 
 let test: TestContext;
 beforeAll(async () => {

@@ -3,8 +3,8 @@ import { createGdal } from "../../../adapters/gdal/create-gdal.ts";
 import { fixture, fixtures } from "../../../../test/support/fixtures.ts";
 import { createTestContext } from "../../../../test/support/handler-context.ts";
 import type { TestContext } from "../../../../test/support/handler-context.ts";
-import { createCog } from "./create-cog.ts";
-import { validate } from "./validate.ts";
+import { createCog } from "./create-cog-reproject.ts";
+import { validate } from "./validate-check-homogeneity.ts";
 
 let test: TestContext;
 beforeAll(async () => {

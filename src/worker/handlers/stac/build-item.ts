@@ -14,7 +14,8 @@ import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
 import type { StoredRaster } from "./describe-raster.ts";
 
-export interface ItemWishes extends GivenTime {
+/** What a task's parameters say about an item. */
+export interface ItemRequest extends GivenTime {
   readonly collection_id: string;
   readonly item_id?: string | null | undefined;
   readonly title?: string | null | undefined;
@@ -25,29 +26,29 @@ export interface ItemWishes extends GivenTime {
   readonly render?: JsonObject | null | undefined;
 }
 
-/** The item of one raster or of its tiles, checked as everything that is catalogued. */
+/** Builds the item of one raster or of its tiles, and checks it against the STAC schema. */
 export function buildItem(
   { gdal }: HandlerContext,
-  wishes: ItemWishes,
+  request: ItemRequest,
   files: readonly StoredRaster[],
   footprint: Footprint,
   visual?: StoredRaster,
 ): StacItem {
   const [first] = files;
   if (first === undefined) throw new Error("an item without a file");
-  const { source_path: source } = wishes;
+  const { source_path: source } = request;
   const item = buildRasterItem({
-    ...wishes,
-    item_id: wishes.item_id ?? itemIdFor(first.path),
+    ...request,
+    item_id: request.item_id ?? itemIdFor(first.path),
     footprint,
-    time: chooseTime(wishes, first.facts.datetime, first.written_at),
+    time: chooseTime(request, first.facts.datetime, first.written_at),
     files,
     visual,
-    render: wishes.render ?? chooseRender((visual ?? first).facts),
+    render: request.render ?? chooseRender((visual ?? first).facts),
     processing: {
       datetime: first.written_at,
       software: { rmhdagmaster: version, GDAL: gdal.version },
-      lineage: wishes.lineage ?? (source == null ? undefined : `Made from ${source}.`),
+      lineage: request.lineage ?? (source == null ? undefined : `Made from ${source}.`),
       derived_from: source,
     },
   });
@@ -64,7 +65,10 @@ export function checkItem(item: unknown): StacItem {
   );
 }
 
-/** A footprint that the caller knows better, such as that of the valid pixels. */
+/**
+ * The footprint that a task's parameters give instead of the computed one, such as that of the
+ * valid pixels.
+ */
 export function givenFootprint(geometry: unknown): Footprint {
   const parsed = simpleGeometry.safeParse(geometry);
   if (parsed.success) return { geometry: parsed.data, bbox: bboxOf(parsed.data) };

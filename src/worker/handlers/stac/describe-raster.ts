@@ -1,5 +1,3 @@
-import { createHash } from "node:crypto";
-import { pipeline } from "node:stream/promises";
 import { TiffError, buffered, storageSource } from "../../../adapters/cog/byte-source.ts";
 import { readTiffStructure } from "../../../adapters/cog/read-tiff-structure.ts";
 import type { DescribedRaster, RasterFile } from "../../../core/catalogue/raster-item.ts";
@@ -9,6 +7,7 @@ import { parseGdalInfo } from "../../../core/raster/parse-info.ts";
 import { validateCog } from "../../../core/raster/validate-cog.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
+import { hashStream } from "../hash-content.ts";
 
 export interface GivenFile {
   readonly blob_path: string;
@@ -20,7 +19,9 @@ export interface StoredRaster extends RasterFile {
   readonly written_at: string;
 }
 
-/** The file in storage with what is known of it; what no node has told is read. */
+/**
+ * Describes a raster in storage: by the `facts` of the node that wrote it, or by reading the file.
+ */
 export async function describeRaster(
   context: HandlerContext,
   { blob_path, container, facts }: GivenFile,
@@ -59,7 +60,7 @@ export async function describeRaster(
 async function readInfo(context: HandlerContext, path: string): Promise<DescribedRaster> {
   const { gdal, storage, workDir, signal } = context;
   const args = ["-json", "-norat", "-noct", await storage.gdalPath(path)];
-  // Nothing may appear beside a file in storage.
+  // Without this GDAL would write an .aux.xml file beside the file in storage.
   const env = { GDAL_PAM_ENABLED: "NO" };
   const { stdout } = await gdal.run("gdalinfo", args, { workDir, signal, env });
   const info = parseGdalInfo(stdout);
@@ -75,18 +76,16 @@ async function readInfo(context: HandlerContext, path: string): Promise<Describe
 }
 
 async function hashStored({ storage, signal }: HandlerContext, path: string): Promise<string> {
-  const hash = createHash("sha256");
   const { body } = await storage.stream(path);
-  await pipeline(body, hash, { signal });
-  return `1220${hash.digest("hex")}`;
+  return hashStream(body, signal);
 }
 
-/** By its structure alone: every block was read when it was made. */
+/** Checks the structure of the file; blocks are not decoded. */
 async function checkCog({ storage }: HandlerContext, path: string): Promise<boolean> {
   try {
     const structure = await readTiffStructure(buffered(await storageSource(storage, path)));
-    const there = async (name: string) => (await storage.head(name)) !== undefined;
-    const sidecars = { overviews: await there(`${path}.ovr`), mask: await there(`${path}.msk`) };
+    const exists = async (name: string) => (await storage.head(name)) !== undefined;
+    const sidecars = { overviews: await exists(`${path}.ovr`), mask: await exists(`${path}.msk`) };
     return validateCog(structure, sidecars).valid;
   } catch (error) {
     if (error instanceof TiffError) return false;

@@ -1,3 +1,8 @@
+/**
+ * Handler stac.detect_orphans: compares catalogue, storage and tables in both directions, deletes
+ * nothing.
+ */
+import pLimit from "p-limit";
 import type { Database } from "../../../adapters/postgres/database.ts";
 import {
   compareTables,
@@ -6,11 +11,12 @@ import {
 } from "../../../adapters/postgres/queries/catalogue-sources.ts";
 import { defineHandler } from "../../define-handler.ts";
 import type { HandlerContext } from "../../define-handler.ts";
-import { demandDatabase } from "./demand-database.ts";
-import { eachOf } from "./each-of.ts";
-import { listAll } from "./list-all.ts";
+import { requireDatabase } from "../require-database.ts";
+import { listPaths } from "./list-items-rasters.ts";
 
-/** A list that stays short, with a count that does not. */
+const itemsAtOnce = 16;
+
+/** Counts all findings and keeps the names of the first ones, so that the output stays small. */
 class Findings {
   readonly listed: string[] = [];
   count = 0;
@@ -27,11 +33,11 @@ class Findings {
 }
 
 export const detectOrphans = defineHandler("stac.detect_orphans", async (params, context) => {
-  const database = demandDatabase(context);
+  const database = requireDatabase(context);
   const { zones, limit } = params;
   const filesWithoutItem = new Findings(limit);
   for (const zone of zones) {
-    for await (const page of listAll(context, `${zone}/`)) {
+    for await (const page of listPaths(context, `${zone}/`)) {
       const known = await knownPaths(database, page);
       for (const path of page) if (!known.has(path)) filesWithoutItem.add(path);
     }
@@ -61,16 +67,12 @@ async function findMissingFiles(context: HandlerContext, database: Database, fin
   do {
     context.signal.throwIfAborted();
     const page = await pageOfPaths(database, 500, after);
-    await eachOf(
-      page.items,
-      async ({ collection_id, item_id, paths }) => {
-        for (const path of paths) {
-          const stored = await context.storage.head(path);
-          if (stored === undefined) findings.add(`${collection_id}/${item_id} ${path}`);
-        }
-      },
-      16,
-    );
+    await pLimit(itemsAtOnce).map(page.items, async ({ collection_id, item_id, paths }) => {
+      for (const path of paths) {
+        const stored = await context.storage.head(path);
+        if (stored === undefined) findings.add(`${collection_id}/${item_id} ${path}`);
+      }
+    });
     after = page.next;
   } while (after !== undefined);
   return findings;

@@ -10,18 +10,11 @@ import { stacSchemas } from "../../../../test/support/stac-schemas.ts";
 import { findCollection } from "../../../adapters/postgres/queries/catalogue-collections.ts";
 import { findItem as findStored } from "../../../adapters/postgres/queries/catalogue-items.ts";
 import { linkCollection, linkItem } from "../../../core/catalogue/links.ts";
-import { deleteFiles } from "./delete-files.ts";
-import { deleteItem } from "./delete-item.ts";
+import { deleteFiles, deleteItem, dropTables, findItem } from "./find-delete-drop.ts";
 import { detectOrphans } from "./detect-orphans.ts";
-import { dropTables } from "./drop-tables.ts";
-import { ensureCollection } from "./ensure-collection.ts";
-import { findItem } from "./find-item.ts";
-import { listItems } from "./list-items.ts";
-import { listRasters } from "./list-rasters.ts";
-import { rebuildItems } from "./rebuild-items.ts";
-import { registerItem } from "./register-item.ts";
-import { registerItems } from "./register-items.ts";
-import { repairItems } from "./repair-items.ts";
+import { ensureCollection, registerItem, registerItems } from "./ensure-register.ts";
+import { listItems, listRasters } from "./list-items-rasters.ts";
+import { rebuildItems, repairItems } from "./rebuild-repair.ts";
 
 const fixture = (name: string) => path.join(fixtures ?? "", name);
 

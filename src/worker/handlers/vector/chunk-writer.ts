@@ -1,14 +1,13 @@
-/** Rows of one load, as files that COPY takes: per kind of geometry, cut after so many rows. */
-import type { FileHandle } from "node:fs/promises";
 import { mkdir, open, rm } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
 import path from "node:path";
 import type { Storage } from "../../../adapters/storage/storage.ts";
-import type { Bounds } from "../../../core/vector/bounds.ts";
 import { boundsOf, unite } from "../../../core/vector/bounds.ts";
+import type { Bounds } from "../../../core/vector/bounds.ts";
 import { geometryFields } from "../../../core/vector/copy-row.ts";
 import type { GeometryForm } from "../../../core/vector/geo-table.ts";
-import type { Kind, Parts } from "../../../core/vector/parts.ts";
 import { kinds } from "../../../core/vector/parts.ts";
+import type { Kind, Parts } from "../../../core/vector/parts.ts";
 
 export interface WrittenChunk {
   readonly index: number;
@@ -36,7 +35,7 @@ interface OpenChunk {
 export interface ChunkWriterOptions {
   readonly folder: string;
   readonly storage: Storage;
-  /** Where the chunks go, without a slash at the end. */
+  /** Storage path of the chunks, without a slash at the end. */
   readonly prefix: string;
   readonly form: GeometryForm;
   readonly chunkSize: number;
@@ -47,6 +46,10 @@ const flushLength = 1024 * 1024;
 const toHex = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("hex");
 
+/**
+ * Writes the rows of one load to files in the format of COPY. Each kind of geometry has its own
+ * files, and a file is closed and put into storage after `chunkSize` rows.
+ */
 export class ChunkWriter {
   readonly chunks: WrittenChunk[] = [];
   private readonly options: ChunkWriterOptions;
@@ -58,7 +61,10 @@ export class ChunkWriter {
     this.options = options;
   }
 
-  /** `attributes`: COPY's own text, as bytes in a string. */
+  /**
+   * `attributes`: the row's other columns in COPY's text format, one byte for each character
+   * (latin1).
+   */
   async write(kind: Kind, parts: Parts, attributes: string): Promise<void> {
     const total = this.totals.get(kind) ?? { rows: 0, bounds: undefined };
     total.rows += 1;
@@ -110,8 +116,13 @@ export class ChunkWriter {
 
 async function flush(chunk: OpenChunk): Promise<void> {
   if (chunk.pending.length === 0) return;
-  // Attributes are bytes that were never decoded: latin1 writes them back as they were.
+  // Attributes are bytes that were not decoded: latin1 writes them back unchanged.
   await chunk.handle.write(Buffer.from(chunk.pending.join(""), "latin1"));
   chunk.pending = [];
   chunk.pendingLength = 0;
+}
+
+/** Storage path of a load's chunks until its layer is published. */
+export function chunkPrefix(loadId: string): string {
+  return `silver/vector-loads/${loadId}`;
 }

@@ -9,17 +9,20 @@ import { buildCollection } from "../../../core/catalogue/collection.ts";
 import { chooseTime } from "../../../core/catalogue/moment.ts";
 import { buildVectorItem } from "../../../core/catalogue/vector-item.ts";
 import { defineHandler } from "../../define-handler.ts";
-import { demandDatabase } from "./demand-database.ts";
-import { refuse } from "./refuse.ts";
+import { PermanentError } from "../../errors.ts";
+import { requireDatabase } from "../require-database.ts";
 
+/** Handler vector_create_stac: registers an item of the catalogue for each published table. */
 export const createVectorStac = defineHandler("vector_create_stac", async (params, context) => {
   const { collection_id, title, datetime } = params;
-  const database = demandDatabase(context);
+  const database = requireDatabase(context);
   const tables = await Promise.all(
     params.tables.map(async (name) => {
       const table = await findGeoTable(database, name);
       if (table !== undefined) return table;
-      throw refuse("TABLE_NOT_FOUND", `There is no published layer "${name}": publish it first.`);
+      throw new PermanentError(`There is no published layer "${name}": publish it first.`, {
+        code: "TABLE_NOT_FOUND",
+      });
     }),
   );
   const items = tables.map((table) => {
@@ -53,7 +56,9 @@ export const createVectorStac = defineHandler("vector_create_stac", async (param
   return { collection_id, item_id: first.id, item_ids };
 });
 
-/** One table is the layer itself; of several each says which kind of geometry it has. */
+/**
+ * The id of a table's item. With several tables, the kind of geometry is appended to the given id.
+ */
 function itemId(table: GeoTable, wanted: string | undefined, tables: readonly GeoTable[]): string {
   if (wanted === undefined) return table.table_name;
   if (tables.length === 1) return wanted;

@@ -1,16 +1,19 @@
-/** In which coordinate reference system the file is read, and how that is known. */
+/**
+ * Decides the coordinate reference system of a source: the file's own, the given one, or the
+ * format's.
+ */
 import { GdalError } from "../../../adapters/gdal/gdal-error.ts";
 import type { VectorFinding } from "../../../core/vector/findings.ts";
 import { crsAssignedFinding, crsAssumedFinding } from "../../../core/vector/findings.ts";
 import type { LayerFacts } from "../../../core/vector/read-ogrinfo.ts";
 import { isCsv } from "../../../core/vector/source-format.ts";
 import type { HandlerContext } from "../../define-handler.ts";
+import { PermanentError } from "../../errors.ts";
 import type { SourceFile } from "./fetch-source.ts";
-import { runOptions } from "./gdal-environment.ts";
-import { refuse } from "./refuse.ts";
+import { runOptions } from "./gdal-options.ts";
 
 export interface CrsDecision {
-  /** Undefined: as the file says. */
+  /** Undefined: GDAL uses the system that the file names. */
   readonly assign: string | undefined;
   readonly findings: readonly VectorFinding[];
 }
@@ -23,7 +26,7 @@ export async function decideCrs(
 ): Promise<CrsDecision> {
   const { source_crs: wanted } = given;
   if (layer.crsWkt !== undefined) {
-    if (wanted != null) await refuseOther(layer.crsWkt, wanted, layer.extent, context);
+    if (wanted != null) await refuseMismatch(layer.crsWkt, wanted, layer.extent, context);
     return { assign: undefined, findings: [] };
   }
   if (wanted != null) return { assign: wanted, findings: [crsAssignedFinding(wanted)] };
@@ -33,17 +36,18 @@ export async function decideCrs(
   if (isCsv(source.format) && given.hasDegreeColumns) {
     return { assign: "EPSG:4326", findings: [crsAssumedFinding("EPSG:4326")] };
   }
-  throw refuse(
-    "CRS_MISSING",
+  throw new PermanentError(
     "The file does not say in which coordinate reference system its coordinates are. Send the .prj file with it, or submit again with source_crs, such as EPSG:4326.",
+    { code: "CRS_MISSING" },
   );
 }
 
 /**
- * Two definitions are the same if places stay where they are: EPSG:4326, OGC:CRS84 and the text of
- * either are one system under three names.
+ * Refuses a given system that differs from the file's. Two definitions are equal if a
+ * transformation between them moves no point: EPSG:4326, OGC:CRS84 and the WKT of either are one
+ * system.
  */
-async function refuseOther(
+async function refuseMismatch(
   inFile: string,
   wanted: string,
   extent: LayerFacts["extent"],
@@ -71,8 +75,8 @@ async function refuseOther(
   });
   if (isSame) return;
   const name = /^\w+\["([^"]*)"/.exec(inFile)?.[1] ?? "another system";
-  throw refuse(
-    "CRS_MISMATCH",
+  throw new PermanentError(
     `The file says that its coordinates are in ${name}, and source_crs says ${wanted}. Leave out source_crs, or correct the file.`,
+    { code: "CRS_MISMATCH" },
   );
 }

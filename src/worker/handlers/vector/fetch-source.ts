@@ -1,4 +1,4 @@
-/** Brings the file and what belongs to it into the task's folder, under names of our own. */
+/** Fetches the source and its sidecar files into the task's folder, under fixed names. */
 import { mkdir, open } from "node:fs/promises";
 import path from "node:path";
 import { ensureSpace } from "../../../adapters/gdal/ensure-space.ts";
@@ -6,15 +6,15 @@ import { looksLike } from "../../../core/vector/file-signature.ts";
 import type { SourceFormat } from "../../../core/vector/source-format.ts";
 import { endingOf, formatOf, knownEndings } from "../../../core/vector/source-format.ts";
 import type { HandlerContext } from "../../define-handler.ts";
-import { refuse } from "./refuse.ts";
+import { PermanentError } from "../../errors.ts";
 import { unpackArchive } from "./unpack-archive.ts";
 
 export interface SourceFile {
   readonly file: string;
   readonly format: SourceFormat;
-  /** As the sender calls it, for a table that nobody named. */
+  /** The sender's name of the file; names the table where `table_name` is not given. */
   readonly name: string;
-  /** As they were handed in, the file itself first: an archive is one, a shapefile several. */
+  /** The submitted files, the source itself first: an archive is one file, a shapefile several. */
   readonly received: readonly string[];
 }
 
@@ -23,7 +23,7 @@ export async function fetchSource(
   context: HandlerContext,
 ): Promise<SourceFile> {
   const { blob_path } = named;
-  // The workflow's default container is for paths: an address does not lie in it.
+  // The workflow's default container applies to paths, not to addresses.
   const container = blob_path.startsWith("https://") ? undefined : named.container;
   const folder = path.join(context.workDir, "source");
   await mkdir(folder, { recursive: true });
@@ -39,9 +39,9 @@ export async function fetchSource(
   }
   const format = formatOf(blob_path);
   if (format === undefined) {
-    throw refuse(
-      "UNSUPPORTED_FORMAT",
-      `"${source.display}" ends in ${ending === "" ? "nothing" : `"${ending}"`}. Formats are known by their ending: ${knownEndings.join(", ")}.`,
+    throw new PermanentError(
+      `"${source.display}" ends in ${ending === "" ? "nothing" : `"${ending}"`}. Formats are recognised by their extension: ${knownEndings.join(", ")}.`,
+      { code: "UNSUPPORTED_FORMAT" },
     );
   }
   const file = path.join(folder, `source${ending}`);
@@ -63,7 +63,10 @@ export async function fetchSource(
 
 const signatureBytes = 4096;
 
-/** The driver follows the bytes and not the name: they must not be a description of other files. */
+/**
+ * Refuses a file whose first bytes do not fit its extension. GDAL chooses its driver by the
+ * content, and the content of a renamed file may name other files to read.
+ */
 async function checkSignature(source: SourceFile): Promise<SourceFile> {
   const handle = await open(source.file);
   try {
@@ -73,13 +76,14 @@ async function checkSignature(source: SourceFile): Promise<SourceFile> {
       signatureBytes,
       0,
     );
-    if (bytesRead === 0) throw refuse("FILE_EMPTY", "The file is empty: send it again.");
+    if (bytesRead === 0)
+      throw new PermanentError("The file is empty: send it again.", { code: "FILE_EMPTY" });
     if (looksLike(source.format, buffer.subarray(0, bytesRead))) return source;
   } finally {
     await handle.close();
   }
-  throw refuse(
-    "INVALID_FORMAT",
-    `The file is called ${source.format.name} and its content is not: save it again, or give it its right ending.`,
+  throw new PermanentError(
+    `The file's extension says ${source.format.name}, and its content is not: save it again, or correct its extension.`,
+    { code: "INVALID_FORMAT" },
   );
 }

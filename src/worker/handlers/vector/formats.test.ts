@@ -12,11 +12,9 @@ import { findItem } from "../../../adapters/postgres/queries/catalogue-items.ts"
 import { seesAll } from "../../../core/domain/served-version.ts";
 import type { vectorContracts } from "../../../core/handlers/vector.ts";
 import { createVectorStac } from "./create-stac.ts";
-import { dissolveVector } from "./dissolve.ts";
+import { dissolveVector, simplifyVector } from "./simplify-dissolve.ts";
 import { prepareVector } from "./prepare.ts";
-import { publishVector } from "./publish.ts";
-import { simplifyVector } from "./simplify.ts";
-import { uploadChunk } from "./upload-chunk.ts";
+import { publishVector, uploadChunk } from "./upload-publish.ts";
 
 type Prepared = z.output<
   Extract<(typeof vectorContracts)[number], { name: "vector_prepare" }>["result"]

@@ -1,7 +1,7 @@
 /**
- * Features that must be seen by GEOS before they are written: those that were not valid, and
- * polygons that were cut at the antimeridian. They wait in two files, geometry and attributes, line
- * by line; repairing is then one more run of GDAL over the few of them.
+ * Holds back the features that GEOS must check before they are written: invalid ones, and polygons
+ * that were cut at the antimeridian. They are kept in two files, geometries and attributes, a line
+ * for each; one more run of GDAL then repairs them all.
  */
 import type { FileHandle } from "node:fs/promises";
 import { open } from "node:fs/promises";
@@ -12,13 +12,12 @@ import type { LayerFacts } from "../../../core/vector/read-ogrinfo.ts";
 import { readWkb } from "../../../core/vector/read-wkb.ts";
 import { fromGeoJson, toGeoJson } from "../../../core/vector/geojson.ts";
 import type { HandlerContext } from "../../define-handler.ts";
-import { dumpOptions, openDump } from "./open-dump.ts";
-import { runOptions } from "./gdal-environment.ts";
-import { readLines } from "./read-lines.ts";
-import { surveySource } from "./survey-source.ts";
+import { dumpOptions, openDump, readLines } from "./open-dump.ts";
+import { runOptions } from "./gdal-options.ts";
+import { surveySource } from "./read-features.ts";
 
 export interface Released {
-  /** Undefined: nothing of its kind was left. */
+  /** Undefined: the repair left no geometry of the original kind. */
   readonly parts: Parts | undefined;
   readonly attributes: string;
   readonly wasRepaired: boolean;
@@ -46,14 +45,19 @@ export class HeldBack {
     this.count += 1;
   }
 
-  /** In the order in which they came. */
+  /** Yields the held features, repaired, in the order in which they were added. */
   async *release(): AsyncGenerator<Released> {
     if (this.handles === undefined) return;
     for (const handle of this.handles) await handle.close();
     const { context } = this;
     const layer: LayerFacts = {
-      ...{ name: "held", geometryType: "Unknown", featureCount: this.count, fields: [] },
-      ...{ crsWkt: undefined, geometryColumn: undefined, extent: undefined },
+      name: "held",
+      geometryType: "Unknown",
+      featureCount: this.count,
+      fields: [],
+      crsWkt: undefined,
+      geometryColumn: undefined,
+      extent: undefined,
     };
     const { invalid } = await surveySource({ file: this.geometries, openArgs: [], layer }, context);
     const repaired = invalid.size === 0 ? new Map<number, Parts>() : await this.repair();
@@ -73,7 +77,7 @@ export class HeldBack {
     }
   }
 
-  /** By number. */
+  /** The repaired geometries by the number of their feature. */
   private async repair(): Promise<Map<number, Parts>> {
     const { context } = this;
     const file = path.join(context.workDir, "repaired.sql");
@@ -89,7 +93,10 @@ export class HeldBack {
   }
 }
 
-/** Of a polygon without area a line would be left, which does not belong into the polygons' table. */
+/**
+ * Keeps the kinds of the original: a polygon without area becomes a line, which its table cannot
+ * hold.
+ */
 function sameKinds(before: Parts, after: Parts | undefined): Parts | undefined {
   if (after === undefined) return undefined;
   const kept = keep(kindsOf(before), after);

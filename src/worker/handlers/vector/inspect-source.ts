@@ -1,14 +1,14 @@
-/** Which layer of the file is meant, and whether it can become a table. */
+/** Chooses the layer of a source, and refuses a layer that cannot become a table. */
 import { GdalError } from "../../../adapters/gdal/gdal-error.ts";
 import type { LayerFacts } from "../../../core/vector/read-ogrinfo.ts";
 import { readOgrinfo } from "../../../core/vector/read-ogrinfo.ts";
 import type { HandlerContext } from "../../define-handler.ts";
+import { PermanentError } from "../../errors.ts";
 import type { SourceFile } from "./fetch-source.ts";
-import { runOptions } from "./gdal-environment.ts";
-import type { OpenOptions } from "./open-options.ts";
-import { refuse } from "./refuse.ts";
+import { runOptions } from "./gdal-options.ts";
+import type { OpenOptions } from "./gdal-options.ts";
 
-/** PostgreSQL ends at 1600, and a row of so many no longer fits into a page. */
+/** PostgreSQL allows 1600 columns, but a row with so many values does not fit into a page. */
 const mostColumns = 1000;
 
 export async function inspectSource(
@@ -26,10 +26,12 @@ export async function inspectSource(
     .run("ogrinfo", args, runOptions(context))
     .catch((error: unknown) => {
       if (!(error instanceof GdalError) || error.category !== "permanent") throw error;
-      throw refuse(
-        "FILE_UNREADABLE",
+      throw new PermanentError(
         `GDAL cannot read the file as ${source.format.name}. Open it in a GIS and save it again.`,
-        { lines: error.lines.map((line) => line.replaceAll(`${context.workDir}/`, "")) },
+        {
+          code: "FILE_UNREADABLE",
+          details: { lines: error.lines.map((line) => line.replaceAll(`${context.workDir}/`, "")) },
+        },
       );
     });
   const layer = choose(readOgrinfo(stdout), wanted);
@@ -39,10 +41,9 @@ export async function inspectSource(
 
 function refuseWide(columns: number): void {
   if (columns <= mostColumns) return;
-  throw refuse(
-    "TOO_MANY_COLUMNS",
+  throw new PermanentError(
     `The file has ${columns} columns, and a layer has at most ${mostColumns}: leave out columns, or turn them into rows.`,
-    { columns, limit: mostColumns },
+    { code: "TOO_MANY_COLUMNS", details: { columns, limit: mostColumns } },
   );
 }
 
@@ -51,20 +52,21 @@ function choose(layers: readonly LayerFacts[], wanted: string | null | undefined
   if (wanted != null) {
     const found = layers.find((layer) => layer.name === wanted);
     if (found !== undefined) return found;
-    throw refuse("LAYER_NOT_FOUND", `The file has no layer "${wanted}"; it has: ${names}.`);
+    throw new PermanentError(`The file has no layer "${wanted}"; it has: ${names}.`, {
+      code: "LAYER_NOT_FOUND",
+    });
   }
   const located = layers.filter((layer) => layer.geometryType !== "None");
   const [layer, another] = located;
   if (layer === undefined) {
-    throw refuse(
-      "NO_GEOMETRY",
+    throw new PermanentError(
       "The file has no geometries. A CSV needs columns with longitude and latitude, or with WKT: name them with longitude_column and latitude_column, or geometry_column.",
+      { code: "NO_GEOMETRY" },
     );
   }
   if (another === undefined) return layer;
-  throw refuse(
-    "LAYER_AMBIGUOUS",
+  throw new PermanentError(
     `The file has several layers: ${names}. Say which one with "layer", one job each.`,
-    { layers: located.map((each) => each.name) },
+    { code: "LAYER_AMBIGUOUS", details: { layers: located.map((each) => each.name) } },
   );
 }

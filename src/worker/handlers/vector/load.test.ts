@@ -11,8 +11,7 @@ import type { Gdal } from "../../../adapters/gdal/gdal.ts";
 import type { vectorContracts } from "../../../core/handlers/vector.ts";
 import type { z } from "zod";
 import { prepareVector } from "./prepare.ts";
-import { publishVector } from "./publish.ts";
-import { uploadChunk } from "./upload-chunk.ts";
+import { publishVector, uploadChunk } from "./upload-publish.ts";
 
 type Prepared = z.output<
   Extract<(typeof vectorContracts)[number], { name: "vector_prepare" }>["result"]

@@ -1,17 +1,34 @@
-/** Rows that GDAL wrote with PGDUMP: its number of the feature, the geometry, and the rest as it is. */
-import type { DumpColumn } from "../../../core/vector/read-dump.ts";
+/**
+ * Reads the rows of GDAL's PGDUMP format: feature number, geometry, and the attributes undecoded.
+ */
+import { createReadStream } from "node:fs";
 import { readColumn, readCopy } from "../../../core/vector/read-dump.ts";
-import { readLines } from "./read-lines.ts";
+import type { DumpColumn } from "../../../core/vector/read-dump.ts";
 
 export const dumpNames = { geometry: "rmhdag_geom", fid: "rmhdag_fid" } as const;
 
-/** How PGDUMP has to be asked, so that it is read here. */
+const layerOptions = [
+  "LAUNDER=NO",
+  "PRECISION=NO",
+  "SPATIAL_INDEX=NONE",
+  `GEOMETRY_NAME=${dumpNames.geometry}`,
+  `FID=${dumpNames.fid}`,
+  "DROP_TABLE=OFF",
+  "CREATE_SCHEMA=OFF",
+  "GEOM_TYPE=geometry",
+].flatMap((option) => ["-lco", option]);
+
+/** Arguments of ogr2ogr for a dump that `openDump` can read. */
 export const dumpOptions: readonly string[] = [
-  ...["-f", "PGDUMP", "-preserve_fid", "-nln", "layer"],
-  ...["-lco", "LAUNDER=NO", "-lco", "PRECISION=NO", "-lco", "SPATIAL_INDEX=NONE"],
-  ...["-lco", `GEOMETRY_NAME=${dumpNames.geometry}`, "-lco", `FID=${dumpNames.fid}`],
-  ...["-lco", "DROP_TABLE=OFF", "-lco", "CREATE_SCHEMA=OFF", "-lco", "GEOM_TYPE=geometry"],
-  ...["--config", "PG_USE_COPY", "YES"],
+  "-f",
+  "PGDUMP",
+  "-preserve_fid",
+  "-nln",
+  "layer",
+  ...layerOptions,
+  "--config",
+  "PG_USE_COPY",
+  "YES",
 ];
 
 export interface DumpRow {
@@ -24,7 +41,7 @@ export interface DumpRow {
 const tab = 9;
 const nothing = Buffer.alloc(0);
 
-/** Hands over the columns once, before the first row. */
+/** Yields the rows in batches. `onColumns` is called once, before the first row. */
 export async function* openDump(
   file: string,
   signal: AbortSignal,
@@ -48,7 +65,7 @@ export async function* openDump(
       const own = names.slice(0, 2);
       isGeometryFirst = own[0] === dumpNames.geometry;
       if (!own.includes(dumpNames.geometry) || !own.includes(dumpNames.fid)) {
-        throw new Error(`GDAL wrote other columns than it was asked for: ${names.join(", ")}`);
+        throw new Error(`The dump has unexpected columns: ${names.join(", ")}`);
       }
       onColumns(names.slice(2).map((name) => declared.get(name) ?? { name, type: "text" }));
     }
@@ -68,4 +85,26 @@ function readRow(line: Buffer, isGeometryFirst: boolean): DumpRow {
     geometry: hex === "\\N" ? undefined : Buffer.from(hex, "hex"),
     attributes: second < 0 ? nothing : line.subarray(second + 1),
   };
+}
+
+const newline = 10;
+
+/** Yields the lines of a file in batches, without line ends: one await for many lines. */
+export async function* readLines(file: string, signal: AbortSignal): AsyncGenerator<Buffer[]> {
+  const blocks = createReadStream(file, { highWaterMark: 1024 * 1024, signal });
+  let begun: Buffer[] = [];
+  for await (const chunk of blocks) {
+    const block = chunk as Buffer;
+    const lines: Buffer[] = [];
+    let start = 0;
+    for (let end = block.indexOf(newline); end >= 0; end = block.indexOf(newline, start)) {
+      const piece = block.subarray(start, end);
+      lines.push(begun.length === 0 ? piece : Buffer.concat([...begun, piece]));
+      begun = [];
+      start = end + 1;
+    }
+    if (start < block.length) begun.push(block.subarray(start));
+    if (lines.length > 0) yield lines;
+  }
+  if (begun.length > 0) yield [Buffer.concat(begun)];
 }

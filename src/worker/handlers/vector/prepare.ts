@@ -19,18 +19,16 @@ import { multiType } from "../../../core/vector/parts.ts";
 import type { LayerFacts } from "../../../core/vector/read-ogrinfo.ts";
 import { isCsv } from "../../../core/vector/source-format.ts";
 import { defineHandler } from "../../define-handler.ts";
+import { PermanentError } from "../../errors.ts";
+import { hashSource } from "../hash-content.ts";
+import { requireDatabase } from "../require-database.ts";
+import { ChunkWriter, chunkPrefix } from "./chunk-writer.ts";
 import type { WrittenKind } from "./chunk-writer.ts";
-import { ChunkWriter } from "./chunk-writer.ts";
-import { chunkPrefix } from "./chunk-prefix.ts";
 import { decideCrs } from "./decide-crs.ts";
-import { demandDatabase } from "./demand-database.ts";
 import { fetchSource } from "./fetch-source.ts";
-import { hashSource } from "./hash-source.ts";
 import { inspectSource } from "./inspect-source.ts";
-import { hasDegreeColumns, openOptions } from "./open-options.ts";
-import { readHeader } from "./read-header.ts";
+import { hasDegreeColumns, openOptions, readHeader } from "./gdal-options.ts";
 import { readFeatures } from "./read-features.ts";
-import { refuse } from "./refuse.ts";
 import { writeLayer } from "./write-layer.ts";
 
 const suffixes = {
@@ -39,25 +37,32 @@ const suffixes = {
   polygon: "_polygons",
 } as const satisfies Record<Kind, string>;
 
-/** The rows as text, and the chunks that are made of them. */
+/**
+ * Disk needed, as a multiple of the source: the dump with the rows as text, and the chunks made of
+ * it.
+ */
 const spaceFactor = 3;
 
-/** Everything is computed before the database is asked for anything but its kind of geometry. */
+/**
+ * Handler vector_prepare: turns a file into chunks for COPY. Before the last step, which records
+ * the load, it asks the database only whether it has PostGIS.
+ */
 export const prepareVector = defineHandler("vector_prepare", async (params, context) => {
-  const database = demandDatabase(context);
+  const database = requireDatabase(context);
   const form = (await hasPostgis(database)) ? "postgis" : "wkb";
   context.progress(1, "fetching the file");
   const source = await fetchSource(params, context);
   const options = await openOptions(source, params);
   const header = isCsv(source.format) ? await readHeader(source.file) : [];
   const layer = await inspectSource(source, options, { wanted: params.layer, header }, context);
-  const asked = {
+  const given = {
     source_crs: params.source_crs,
     hasDegreeColumns: hasDegreeColumns(header, params),
   };
-  const { assign, findings } = await decideCrs(source, layer, asked, context);
+  const { assign, findings } = await decideCrs(source, layer, given, context);
 
-  // Of a full disk GDAL says many things, or nothing and writes half: so it is asked before and after.
+  // GDAL may not report a full disk and write half a file, so free space is checked before and
+  // after.
   await ensureSpace(context.workDir, spaceFactor * (await stat(source.file)).size);
   context.progress(10, "looking at every feature");
   const found = { file: source.file, openArgs: options.args, layer };
@@ -99,7 +104,11 @@ export const prepareVector = defineHandler("vector_prepare", async (params, cont
     table_name: first.table_name,
     content_hash: await hashSource(source.received, context.signal),
     tables: tables.map(({ table_name, geometry_type, feature_count, bounds, chunk_count }) => ({
-      ...{ table_name, geometry_type, feature_count, bounds, chunk_count },
+      table_name,
+      geometry_type,
+      feature_count,
+      bounds,
+      chunk_count,
     })),
     chunks: writer.chunks.map(({ kind, ...chunk }) => ({
       ...chunk,
@@ -147,16 +156,14 @@ function isMeasured({ geometryType }: LayerFacts): boolean {
 function refuseEmpty(layer: LayerFacts, findings: readonly VectorFinding[], tally?: Tally) {
   const details = { findings: findings.map((finding) => ({ ...finding })) };
   if ((tally?.get("COORDINATES_OUT_OF_RANGE") ?? 0) > 0) {
-    return refuse(
-      "COORDINATES_OUT_OF_RANGE",
-      "The coordinates are no longitudes and latitudes, although the file says so: submit again with the right source_crs.",
-      details,
+    return new PermanentError(
+      "The file says that its coordinates are longitudes and latitudes, and they are not: submit again with the right source_crs.",
+      { code: "COORDINATES_OUT_OF_RANGE", details },
     );
   }
   const reasons = findings.map((finding) => finding.message).join(" ");
-  return refuse(
-    "NO_FEATURES",
+  return new PermanentError(
     `The layer "${layer.name}" has no feature that can be shown. ${reasons}`.trim(),
-    details,
+    { code: "NO_FEATURES", details },
   );
 }

@@ -1,4 +1,7 @@
-/** A zipped layer: one file of a known format, or one shapefile with what belongs to it. */
+/**
+ * Unpacks an archive that holds one layer: one file of a known format, or one shapefile with its
+ * sidecars.
+ */
 import { rename } from "node:fs/promises";
 import path from "node:path";
 import { openZip } from "../../../adapters/zip/open-zip.ts";
@@ -8,8 +11,8 @@ import {
   isShapefile,
   knownEndings,
 } from "../../../core/vector/source-format.ts";
+import { PermanentError } from "../../errors.ts";
 import type { SourceFile } from "./fetch-source.ts";
-import { refuse } from "./refuse.ts";
 
 export async function unpackArchive(
   archive: string,
@@ -27,7 +30,7 @@ export async function unpackArchive(
       signal,
       only: (entry) => withoutEnding(entry.name) === base && wanted.has(endingOf(entry.name)),
     });
-    // Names of our own: those in an archive may be anything.
+    // Renamed to fixed names: those in an archive may hold any characters.
     const file = path.join(folder, `source${endingOf(name)}`);
     for (const each of written) await rename(each, path.join(folder, `source${endingOf(each)}`));
     return { file, format, name };
@@ -45,19 +48,19 @@ function choose(names: readonly string[]): string {
   // A shapefile often comes with a list of its columns as CSV.
   const [first, ...others] = shapefiles.length > 0 ? shapefiles : known;
   if (first === undefined) {
-    throw refuse(
-      "UNSUPPORTED_FORMAT",
-      `The archive holds no file of a known format. They are known by their ending: ${knownEndings.join(", ")}.`,
+    throw new PermanentError(
+      `The archive holds no file of a known format. Formats are recognised by their extension: ${knownEndings.join(", ")}.`,
+      { code: "UNSUPPORTED_FORMAT" },
     );
   }
   if (others.length === 0) return first;
-  throw refuse(
-    "ARCHIVE_AMBIGUOUS",
+  throw new PermanentError(
     `The archive holds several layers: ${[first, ...others].slice(0, 10).join(", ")}. Send each in an archive of its own.`,
+    { code: "ARCHIVE_AMBIGUOUS" },
   );
 }
 
-/** What some systems put beside the files. */
+/** False for the files that macOS and other systems add to archives. */
 function isData(name: string): boolean {
   return !name.startsWith("__MACOSX/") && !path.basename(name).startsWith(".");
 }

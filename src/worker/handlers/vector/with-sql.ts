@@ -1,14 +1,14 @@
 /**
- * SQL over a layer. GDAL offers it for every format by way of SQLite's virtual tables, and those
- * fail where two columns have one name: since 3.8 GeoJSON calls the features' numbers `id`, as many
- * files call a property. Then the layer is copied into a GeoPackage, where the number has a name of
- * its own, and asked again.
+ * Runs SQL over a layer. GDAL offers SQL for every format with SQLite's virtual tables, which fail
+ * where two columns have one name: since 3.8 GeoJSON calls the feature number `id`, and so do many
+ * files call a property. Then the layer is copied into a GeoPackage, where the feature number has
+ * another name, and the query runs again.
  */
 import path from "node:path";
 import { GdalError } from "../../../adapters/gdal/gdal-error.ts";
 import type { LayerFacts } from "../../../core/vector/read-ogrinfo.ts";
 import type { HandlerContext } from "../../define-handler.ts";
-import { runOptions } from "./gdal-environment.ts";
+import { runOptions } from "./gdal-options.ts";
 import { dumpNames } from "./open-dump.ts";
 
 export interface OpenedLayer {
@@ -17,7 +17,7 @@ export interface OpenedLayer {
   readonly layer: LayerFacts;
 }
 
-/** What SQL calls the geometry, and how it is asked. */
+/** The name of the geometry column in SQL, and the dialect of the query. */
 export function sqlOf({ file, layer }: Pick<OpenedLayer, "file" | "layer">) {
   const { geometryColumn: column } = layer;
   return {
@@ -27,21 +27,21 @@ export function sqlOf({ file, layer }: Pick<OpenedLayer, "file" | "layer">) {
   };
 }
 
-/** The answer, and the layer that gave it. */
+/** Runs a query; answers its result, and the layer that it ran on: the given one or its copy. */
 export async function withSql<Answer>(
   opened: OpenedLayer,
   context: HandlerContext,
-  ask: (opened: OpenedLayer) => Promise<Answer>,
+  query: (opened: OpenedLayer) => Promise<Answer>,
 ): Promise<{ readonly answer: Answer; readonly opened: OpenedLayer }> {
   try {
-    return { answer: await ask(opened), opened };
+    return { answer: await query(opened), opened };
   } catch (error) {
-    const isTwice =
+    const hasDuplicateColumn =
       error instanceof GdalError && /cannot create virtual table/i.test(error.lines.join("\n"));
-    if (!isTwice) throw error;
+    if (!hasDuplicateColumn) throw error;
   }
   const copy = await copyLayer(opened, context);
-  return { answer: await ask(copy), opened: copy };
+  return { answer: await query(copy), opened: copy };
 }
 
 async function copyLayer(opened: OpenedLayer, context: HandlerContext): Promise<OpenedLayer> {

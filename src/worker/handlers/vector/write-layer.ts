@@ -1,4 +1,6 @@
-/** From GDAL's rows to chunk files: each geometry is prepared, each change counted. */
+/**
+ * Turns the rows of GDAL's dump into chunk files: prepares each geometry, and counts each change.
+ */
 import { isUtf8 } from "node:buffer";
 import type { AttributePlan } from "../../../core/vector/attributes.ts";
 import { mendAttributes, planAttributes } from "../../../core/vector/attributes.ts";
@@ -14,10 +16,10 @@ import { BadWkb, readWkb } from "../../../core/vector/read-wkb.ts";
 import { rewindAll } from "../../../core/vector/rings.ts";
 import type { Survey } from "../../../core/vector/survey.ts";
 import type { HandlerContext } from "../../define-handler.ts";
+import { PermanentError } from "../../errors.ts";
 import type { ChunkWriter } from "./chunk-writer.ts";
 import { HeldBack } from "./hold-back.ts";
 import { openDump } from "./open-dump.ts";
-import { refuse } from "./refuse.ts";
 
 const codes = {
   empty: "GEOMETRY_EMPTY",
@@ -26,7 +28,7 @@ const codes = {
 } as const satisfies Record<Unusable, CountedCode>;
 
 export interface WrittenLayer {
-  /** Those that are kept, by the file's names. */
+  /** The columns that are kept, under the names that the file gives them. */
   readonly columns: readonly DumpColumn[];
   readonly tally: Tally;
 }
@@ -65,8 +67,8 @@ export async function writeLayer(
       if (mended.droppedDates > 0) tally.add("DATES_DROPPED", mended.droppedDates);
       const { parts, wasSplit } = prepared;
       if (wasSplit) tally.add("ANTIMERIDIAN_SPLIT");
-      const mustBeSeen = survey.invalid.has(fid) || (wasSplit && parts.polygons.length > 0);
-      if (mustBeSeen) await held.add(parts, mended.row);
+      const needsRepair = survey.invalid.has(fid) || (wasSplit && parts.polygons.length > 0);
+      if (needsRepair) await held.add(parts, mended.row);
       else await emit(parts, mended.row);
     }
     context.progress(50 + (35 * seen) / Math.max(1, survey.featureCount));
@@ -83,7 +85,7 @@ export async function writeLayer(
   return { columns, tally };
 }
 
-/** Undefined: it has no place in a table, and that was counted. */
+/** Undefined: the geometry cannot be stored; the tally has counted why. */
 function prepare(
   bytes: Uint8Array | undefined,
   tally: Tally,
@@ -107,8 +109,8 @@ function prepare(
 }
 
 function refuseEncoding() {
-  return refuse(
-    "ENCODING_INVALID",
+  return new PermanentError(
     "The file's text is not in the encoding that it names. Submit again with encoding, such as CP1252, or save it as UTF-8.",
+    { code: "ENCODING_INVALID" },
   );
 }

@@ -1,3 +1,0 @@
-import { defineHandler } from "../../define-handler.ts";
-
-export const echo = defineHandler("echo", async (params) => ({ echoed_params: params }));
