@@ -26,7 +26,7 @@ import { zonesByContainer } from "../adapters/storage/settings.ts";
 import type { Storage } from "../adapters/storage/storage.ts";
 import { openStorage } from "../adapters/storage/open-storage.ts";
 import { createDiskCache } from "../adapters/tiles/disk-cache.ts";
-import { createLazyRasterServer } from "../adapters/tiles/lazy-raster-server.ts";
+import { createLazyRasterServer } from "../adapters/tiles/raster-server.ts";
 import { contracts } from "../core/api/index.ts";
 import { handlerCatalogue } from "../core/handlers.ts";
 import { takeCallbacks } from "./worker-reports/routes.ts";

@@ -9,7 +9,7 @@ import { migrate } from "../../src/adapters/postgres/migrate.ts";
 import { createGraphCache } from "../../src/adapters/postgres/queries/graph-cache.ts";
 import { createLocalStorage } from "../../src/adapters/storage/local-storage.ts";
 import { createDiskCache } from "../../src/adapters/tiles/disk-cache.ts";
-import { createRasterServer } from "../../src/adapters/tiles/raster-server.ts";
+import { createRasterServer } from "../../src/adapters/tiles/create-raster-server.ts";
 import { contracts } from "../../src/core/api/index.ts";
 import { handlerCatalogue } from "../../src/core/handlers.ts";
 import { jobQueue, taskQueues } from "../../src/core/queues.ts";

@@ -1,11 +1,12 @@
-/** A window of one level as bands and a mask, put together from decoded blocks that are kept. */
+/** Reads a window of one level as bands and a mask, from decoded blocks that are cached. */
 import { PlanarConfiguration, TiffTag } from "@cogeotiff/core";
 import type { TiffImage } from "@cogeotiff/core";
+import { LRUCache } from "lru-cache";
+import pLimit from "p-limit";
 import { Problem } from "../../core/errors.ts";
 import type { Pixels, Samples } from "../../core/serving/resample.ts";
+import { cached } from "../runtime/cached.ts";
 import { decodeBits, decodeBlock, makeSamples } from "./decode-block.ts";
-import type { Lru } from "./lru.ts";
-import { createLru } from "./lru.ts";
 import { bytesOf } from "./open-raster.ts";
 import type { Level, RasterFile } from "./raster-file.ts";
 
@@ -26,12 +27,8 @@ export interface WindowRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-interface KeptBlock {
-  readonly bytes: number;
-  /** Undefined: the file leaves this block out. */
-  readonly samples: Promise<Samples | undefined>;
-}
-export type BlockCache = Lru<KeptBlock>;
+/** Decoded blocks. Undefined: the file leaves this block out. */
+export type BlockCache = LRUCache<string, Promise<Samples | undefined>>;
 
 /**
  * A picture of 256 pixels needs at most four times its pixels where there are overviews. Without
@@ -41,7 +38,7 @@ const mostPixels = 36_000_000;
 const blocksAtOnce = 4;
 
 export function createBlockCache(mostBytes: number): BlockCache {
-  return createLru(mostBytes, ({ bytes }) => bytes);
+  return new LRUCache({ maxSize: mostBytes });
 }
 
 export async function readWindow(
@@ -115,9 +112,11 @@ async function forEachBlock(
       places.push({ column, row });
     }
   }
-  for (let start = 0; start < places.length; start += blocksAtOnce) {
-    await Promise.all(places.slice(start, start + blocksAtOnce).map(act));
-  }
+  const limit = pLimit(blocksAtOnce);
+  // When one block fails, the waiting ones are not read.
+  await limit.map(places, act).finally(() => {
+    limit.clearQueue();
+  });
 }
 
 async function readBlock(
@@ -137,10 +136,11 @@ async function readBlock(
   const sampleBytes = bytesOf[sampleType];
   const shape = { width, height, samples, sampleType, sampleBytes, isLittleEndian };
   const key = `${raster.key}|${image.id}|${index}`;
-  return remember(cache, key, width * height * samples * sampleBytes, async () => {
+  const decode = async () => {
     const bytes = await readBytes(image, index);
     return bytes && decodeBlock(image, bytes, shape);
-  });
+  };
+  return cached(cache, key, decode, { size: width * height * samples * sampleBytes });
 }
 
 async function readMask(
@@ -153,16 +153,16 @@ async function readMask(
   const { blockWidth: width, blockHeight: height } = level;
   const index = place.row * Math.ceil(level.width / width) + place.column;
   const key = `${raster.key}|${image.id}|${index}`;
-  return remember(cache, key, width * height, async () => {
+  const decode = async () => {
     const bytes = await readBytes(image, index);
     if (bytes === undefined) return undefined;
     const bits = [image.value(TiffTag.BitsPerSample) ?? 1].flat()[0];
     if (bits === 1) return decodeBits(image, bytes, width, height);
-    return decodeBlock(image, bytes, {
-      ...{ width, height, samples: 1, sampleType: "uint8", sampleBytes: 1 },
-      isLittleEndian: raster.isLittleEndian,
-    });
-  });
+    const { isLittleEndian } = raster;
+    const one = { samples: 1, sampleType: "uint8", sampleBytes: 1 } as const;
+    return decodeBlock(image, bytes, { width, height, isLittleEndian, ...one });
+  };
+  return cached(cache, key, decode, { size: width * height });
 }
 
 /** Undefined: the file leaves this block out. */
@@ -170,22 +170,6 @@ async function readBytes(image: TiffImage, index: number): Promise<ArrayBuffer |
   if (!image.isTiled()) return (await image.getStrip(index))?.bytes;
   const { offset, imageSize } = await image.getTileSize(index);
   return offset === 0 ? undefined : (await image.getBytes(offset, imageSize))?.bytes;
-}
-
-function remember(
-  cache: BlockCache,
-  key: string,
-  bytes: number,
-  make: () => Promise<Samples | undefined>,
-): Promise<Samples | undefined> {
-  const known = cache.get(key);
-  if (known !== undefined) return known.samples;
-  const made = make();
-  cache.set(key, { bytes, samples: made });
-  made.catch(() => {
-    cache.delete(key);
-  });
-  return made;
 }
 
 interface Copy {

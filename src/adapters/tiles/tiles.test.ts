@@ -11,7 +11,7 @@ import type { RenderOptions } from "../../core/serving/render-options.ts";
 import { halfWorld, resolutionAt } from "../../core/serving/web-mercator.ts";
 import type { DiskCache } from "./disk-cache.ts";
 import { createDiskCache } from "./disk-cache.ts";
-import { createRasterServer } from "./raster-server.ts";
+import { createRasterServer } from "./create-raster-server.ts";
 
 let folder: string;
 const disks: DiskCache[] = [];
