@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { Came } from "../adapters/http/access.ts";
+import type { ClientAddress } from "../adapters/http/access.ts";
 import { parseNetworks } from "../adapters/net/check-address.ts";
 import { clientOf, limitGuesses } from "./limit-guesses.ts";
 
@@ -23,7 +23,7 @@ const limited = () =>
     { perMinute: 6, trustedProxies: [] },
     clock,
   );
-const from = (remoteAddress: string): Came => ({ remoteAddress, forwardedFor: undefined });
+const from = (remoteAddress: string): ClientAddress => ({ remoteAddress, forwardedFor: undefined });
 
 describe("an address whose tokens are unknown", () => {
   it("has to wait after a few, and nobody looks for its tokens meanwhile", async () => {

@@ -9,6 +9,7 @@ import type { Network } from "../net/check-address.ts";
 import { isPrivateAllowed } from "../net/check-address.ts";
 import type { Lookup } from "../net/find-address.ts";
 import { findAddresses, pinnedTo, resolveAll } from "../net/find-address.ts";
+import { errorCode } from "../runtime/error-code.ts";
 
 export interface SendOptions {
   readonly privateNetworks: readonly Network[];
@@ -120,7 +121,7 @@ function within(lookup: Lookup, signal: AbortSignal): Lookup {
 
 /** Without anything of the peer's words: it is shown to others. */
 function describe(error: unknown): string {
-  const { code } = error as { code?: unknown };
-  if (typeof code === "string") return `could not be reached: ${code}`;
+  const code = errorCode(error);
+  if (code !== undefined) return `could not be reached: ${code}`;
   return error instanceof Error ? error.message.slice(0, 200) : "could not be reached";
 }

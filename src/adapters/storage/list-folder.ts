@@ -1,7 +1,7 @@
 import type { Dirent, Stats } from "node:fs";
 import { lstat, readdir, realpath } from "node:fs/promises";
 import path from "node:path";
-import { ignoreMissing } from "./ignore-missing.ts";
+import { ignoreMissing } from "../runtime/error-code.ts";
 import { BadCursor, largestPage, splitPrefix } from "./storage.ts";
 import type { ListOptions, ObjectPage, StoredObject } from "./storage.ts";
 import { unfinished } from "./transfer.ts";

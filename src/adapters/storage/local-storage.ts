@@ -13,7 +13,7 @@ import {
 import path from "node:path";
 import type { Clock } from "../runtime/clock.ts";
 import { systemClock } from "../runtime/clock.ts";
-import { ignoreMissing } from "./ignore-missing.ts";
+import { hasErrorCode, ignoreMissing } from "../runtime/error-code.ts";
 import { listFolder } from "./list-folder.ts";
 import { createUrlSigner } from "./signed-url.ts";
 import { BadStoragePath, NotInStorage, defaultSignedSeconds, splitPath } from "./storage.ts";
@@ -156,7 +156,6 @@ function describe(name: string, found: Stats): StoredObject {
 
 /** A folder is not an object, so there is nothing to delete. */
 function ignoreNoFile(error: unknown): false {
-  const code = (error as { code?: string }).code;
-  if (code !== "EISDIR" && code !== "EPERM") ignoreMissing(error);
+  if (!hasErrorCode(error, "EISDIR", "EPERM")) ignoreMissing(error);
   return false;
 }

@@ -1,8 +1,8 @@
 import { realpath, stat } from "node:fs/promises";
 import path from "node:path";
+import { ignoreMissing } from "../runtime/error-code.ts";
 import type { HttpsRules } from "./https-source.ts";
 import { httpsSource } from "./https-source.ts";
-import { ignoreMissing } from "./ignore-missing.ts";
 import type { Source } from "./source.ts";
 import { BadSource } from "./source.ts";
 import type { Storage } from "./storage.ts";

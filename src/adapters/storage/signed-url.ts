@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { link, mkdir, open, readFile, rm } from "node:fs/promises";
 import path from "node:path";
-import { ignoreMissing } from "./ignore-missing.ts";
+import { hasErrorCode, ignoreMissing } from "../runtime/error-code.ts";
 
 /**
  * Addresses of our own that are good for one object and for a while. The key lies beside the zones,
@@ -50,7 +50,7 @@ async function loadKey(file: string): Promise<Buffer> {
     await handle.close();
   }
   await link(temporary, file).catch((error: unknown) => {
-    if ((error as { code?: string }).code !== "EEXIST") throw error;
+    if (!hasErrorCode(error, "EEXIST")) throw error;
   });
   await rm(temporary, { force: true });
   return readFile(file);

@@ -1,3 +1,4 @@
+import { errorCode } from "../runtime/error-code.ts";
 import { KnownError } from "../runtime/known-error.ts";
 import type { TransferOptions } from "./storage.ts";
 
@@ -39,8 +40,8 @@ export class SourceNotServed extends KnownError {
 /** A server that nobody could ask. Without its words: they may hold an address or a secret. */
 export class SourceUnreachable extends KnownError {
   constructor(display: string, cause: unknown) {
-    const { code } = cause as { code?: unknown };
-    const why = typeof code === "string" ? ` (${code})` : "";
+    const code = errorCode(cause);
+    const why = code === undefined ? "" : ` (${code})`;
     super("SOURCE_UNREACHABLE", "transient", `${display} could not be reached${why}.`);
   }
 }

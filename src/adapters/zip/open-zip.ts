@@ -4,6 +4,7 @@ import path from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import yauzl from "yauzl";
+import { errorCode } from "../runtime/error-code.ts";
 import { KnownError } from "../runtime/known-error.ts";
 
 export interface ZipLimits {
@@ -94,7 +95,7 @@ function open(file: string): Promise<yauzl.ZipFile> {
   return new Promise((resolve, reject) => {
     yauzl.open(file, options, (error, zip) => {
       if (error === null) resolve(zip);
-      else if ("code" in error) reject(error);
+      else if (errorCode(error) !== undefined) reject(error);
       else reject(new ZipError("NOT_A_ZIP", `The archive cannot be opened: ${error.message}.`));
     });
   });

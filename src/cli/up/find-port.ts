@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
+import { errorCode } from "../../adapters/runtime/error-code.ts";
 import { Failure } from "../failure.ts";
 
 /** Makes sure that the port is free before anything is started; 0 asks for any free one. */
@@ -18,7 +19,7 @@ export async function findPort(host: string, port: number, option = "--port"): P
 }
 
 function refuse(host: string, port: number, option: string, error: unknown): unknown {
-  switch ((error as NodeJS.ErrnoException).code) {
+  switch (errorCode(error)) {
     case "EADDRINUSE":
       return new Failure(
         `Port ${port} is in use, perhaps by another \`rmhdag up\`: ` +

@@ -6,8 +6,8 @@ import type { probeContracts } from "../../core/api/gateway/probes.ts";
 import { makeOpenApi } from "../../core/api/openapi.ts";
 import { Problem } from "../../core/errors.ts";
 import { once } from "../../core/once.ts";
+import { probeTargets } from "../call-target.ts";
 import type { RouteDeps } from "./deps.ts";
-import { askTargets } from "./targets.ts";
 
 type State = "ok" | "degraded" | "down";
 
@@ -34,7 +34,7 @@ export function probeRoutes(
         () => "ok" as const,
         () => "down" as const,
       ),
-      askTargets(new Map(orchestrators)),
+      probeTargets(new Map(orchestrators)),
     ]);
     const status: State =
       database === "down" ? "down" : orchestrator === "down" ? "degraded" : "ok";

@@ -2,10 +2,10 @@ import type { Answer, Handlers } from "../../adapters/http/handler.ts";
 import type { proxyContracts } from "../../core/api/gateway/proxy.ts";
 import { Problem } from "../../core/errors.ts";
 import { allowedPath } from "../../core/gateway/proxy-rules.ts";
+import { overallState, probeTargets } from "../call-target.ts";
 import type { Passed } from "../orchestrator.ts";
 import { passOn } from "../pass-on.ts";
 import type { RouteDeps } from "./deps.ts";
-import { askTargets, overall } from "./targets.ts";
 
 interface ProxyRequest extends Passed {
   readonly params: { readonly target: string; readonly path: string };
@@ -39,8 +39,8 @@ export function proxyRoutes(
     proxyPatch: async (request) => pass("PATCH", request),
     proxyDelete: async (request) => pass("DELETE", request),
     proxyHealth: async () => {
-      const targets = await askTargets(deps.targets);
-      return { status: overall(targets), targets };
+      const targets = await probeTargets(deps.targets);
+      return { status: overallState(targets), targets };
     },
   };
 }

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
-import { EmbeddedPostgresError, errnoOf, lastLines } from "./error.ts";
+import { errorCode, hasErrorCode } from "../error-code.ts";
+import { EmbeddedPostgresError, lastLines } from "./error.ts";
 import type { Layout } from "./layout.ts";
 
 /** The server starts, stops, or ends our session because it stops. */
@@ -7,14 +8,14 @@ const transientCodes = new Set(["57P01", "57P02", "57P03", "ECONNREFUSED", "ECON
 const wrongPasswordCode = "28P01";
 
 export function isTransient(error: unknown): boolean {
-  const code = errnoOf(error);
+  const code = errorCode(error);
   if (code !== undefined) return transientCodes.has(code);
   // The driver gives a connection that ended, or that took too long, no code.
   return error instanceof Error && /connection|timeout/i.test(error.message);
 }
 
 export function wrongPassword(error: unknown, layout: Layout): EmbeddedPostgresError | undefined {
-  if (errnoOf(error) !== wrongPasswordCode) return undefined;
+  if (!hasErrorCode(error, wrongPasswordCode)) return undefined;
   return new EmbeddedPostgresError(
     "WRONG_PASSWORD",
     `The server of ${layout.dataDirectory} refuses the password in ${layout.password}: ` +

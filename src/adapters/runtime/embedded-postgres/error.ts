@@ -20,11 +20,6 @@ export class EmbeddedPostgresError extends Error {
   }
 }
 
-export function errnoOf(error: unknown): string | undefined {
-  const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
-  return typeof code === "string" ? code : undefined;
-}
-
 /** The end of a program's output: its last lines say what went wrong. */
 export function lastLines(output: string, count = 12): string {
   return output.trimEnd().split("\n").slice(-count).join("\n");

@@ -6,8 +6,9 @@
 import { randomBytes } from "node:crypto";
 import { chown, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { hasErrorCode } from "../error-code.ts";
 import type { Account } from "./account.ts";
-import { EmbeddedPostgresError, errnoOf, lastLines } from "./error.ts";
+import { EmbeddedPostgresError, lastLines } from "./error.ts";
 import type { Binaries } from "./find-binaries.ts";
 import { withInitdb } from "./initdb.ts";
 import { role } from "./layout.ts";
@@ -34,7 +35,7 @@ export async function clusterVersion(layout: Layout): Promise<number | undefined
   try {
     return Number.parseInt(await readFile(path.join(layout.data, "PG_VERSION"), "utf8"), 10);
   } catch (error) {
-    if (errnoOf(error) === "ENOENT") return undefined;
+    if (hasErrorCode(error, "ENOENT")) return undefined;
     throw unusable(layout.dataDirectory, error);
   }
 }
@@ -60,7 +61,7 @@ export async function createCluster(
     await rename(unfinished, layout.cluster);
   } catch (error) {
     // Somebody else was faster; theirs is as good.
-    if (["ENOTEMPTY", "EEXIST"].includes(errnoOf(error) ?? "")) return;
+    if (hasErrorCode(error, "ENOTEMPTY", "EEXIST")) return;
     throw error instanceof EmbeddedPostgresError ? error : unusable(layout.dataDirectory, error);
   } finally {
     if (unfinished !== undefined) await rm(unfinished, { recursive: true, force: true });
@@ -121,12 +122,12 @@ export function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return errnoOf(error) === "EPERM";
+    return hasErrorCode(error, "EPERM");
   }
 }
 
 function unusable(dataDirectory: string, cause: unknown): EmbeddedPostgresError {
-  if (errnoOf(cause) === "ENOSPC") {
+  if (hasErrorCode(cause, "ENOSPC")) {
     return new EmbeddedPostgresError("DISK_FULL", `The disk is full: ${dataDirectory}`, { cause });
   }
   const reason = cause instanceof Error ? cause.message : String(cause);

@@ -1,7 +1,7 @@
 import { readFile, rm, stat } from "node:fs/promises";
 import path from "node:path";
+import { hasErrorCode } from "../error-code.ts";
 import type { Layout } from "./layout.ts";
-import { errnoOf } from "./error.ts";
 import { isAlive } from "./prepare-data-directory.ts";
 
 export interface RunningServer {
@@ -13,7 +13,7 @@ export interface RunningServer {
 /** What postmaster.pid says, when the server that wrote it is still alive. */
 export async function findRunningServer(layout: Layout): Promise<RunningServer | undefined> {
   const text = await readFile(pidFile(layout), "utf8").catch((error: unknown) => {
-    if (errnoOf(error) === "ENOENT") return undefined;
+    if (hasErrorCode(error, "ENOENT")) return undefined;
     throw error;
   });
   const lines = text?.split("\n") ?? [];
@@ -44,7 +44,7 @@ async function isServerOf(layout: Layout, pid: number): Promise<boolean> {
   } catch (error) {
     // Root in a container usually may not look into the processes of others (no CAP_SYS_PTRACE),
     // but sees what they were started as. Anything else means that it is gone meanwhile.
-    return errnoOf(error) === "EACCES" && (await isPostgres(pid));
+    return hasErrorCode(error, "EACCES") && (await isPostgres(pid));
   }
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { EmbeddedPostgresError, errnoOf } from "./error.ts";
+import { hasErrorCode } from "../error-code.ts";
+import { EmbeddedPostgresError } from "./error.ts";
 import type { Layout } from "./layout.ts";
 import { findRunningServer } from "./running-server.ts";
 
@@ -11,7 +12,7 @@ export async function stopServer(layout: Layout, pid: number): Promise<void> {
   try {
     process.kill(pid, "SIGINT");
   } catch (error) {
-    if (errnoOf(error) !== "ESRCH") throw error;
+    if (!hasErrorCode(error, "ESRCH")) throw error;
   }
   const deadline = performance.now() + patienceMs;
   while ((await findRunningServer(layout))?.pid === pid) {

@@ -10,6 +10,9 @@ import { validateCog } from "../../../core/raster/validate-cog.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
 
+/** Each starts programs of GDAL, and a list of files may be long. */
+export const rastersAtOnce = 4;
+
 export interface GivenFile {
   readonly blob_path: string;
   readonly container?: string | null | undefined;

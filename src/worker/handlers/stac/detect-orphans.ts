@@ -1,3 +1,4 @@
+import pLimit from "p-limit";
 import type { Database } from "../../../adapters/postgres/database.ts";
 import {
   compareTables,
@@ -7,7 +8,6 @@ import {
 import { defineHandler } from "../../define-handler.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { demandDatabase } from "./demand-database.ts";
-import { eachOf } from "./each-of.ts";
 import { listAll } from "./list-all.ts";
 
 /** A list that stays short, with a count that does not. */
@@ -56,21 +56,19 @@ export const detectOrphans = defineHandler("stac.detect_orphans", async (params,
   };
 });
 
+const itemsAtOnce = 16;
+
 async function findMissingFiles(context: HandlerContext, database: Database, findings: Findings) {
   let after: Awaited<ReturnType<typeof pageOfPaths>>["next"];
   do {
     context.signal.throwIfAborted();
     const page = await pageOfPaths(database, 500, after);
-    await eachOf(
-      page.items,
-      async ({ collection_id, item_id, paths }) => {
-        for (const path of paths) {
-          const stored = await context.storage.head(path);
-          if (stored === undefined) findings.add(`${collection_id}/${item_id} ${path}`);
-        }
-      },
-      16,
-    );
+    await pLimit(itemsAtOnce).map(page.items, async ({ collection_id, item_id, paths }) => {
+      for (const path of paths) {
+        const stored = await context.storage.head(path);
+        if (stored === undefined) findings.add(`${collection_id}/${item_id} ${path}`);
+      }
+    });
     after = page.next;
   } while (after !== undefined);
   return findings;

@@ -1,3 +1,4 @@
+import pLimit from "p-limit";
 import { searchItems } from "../../../adapters/postgres/queries/catalogue-items.ts";
 import { upsertItems } from "../../../adapters/postgres/repositories/catalogue.ts";
 import { keptFrom, keepBands } from "../../../core/catalogue/rebuild.ts";
@@ -8,8 +9,7 @@ import { defineHandler } from "../../define-handler.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { buildItem, checkItem } from "./build-item.ts";
 import { demandDatabase } from "./demand-database.ts";
-import { describeRaster } from "./describe-raster.ts";
-import { eachOf } from "./each-of.ts";
+import { describeRaster, rastersAtOnce } from "./describe-raster.ts";
 import { wholeFootprint } from "./whole-footprint.ts";
 
 export const rebuildItems = defineHandler("stac.rebuild_items", async (params, context) => {
@@ -19,7 +19,7 @@ export const rebuildItems = defineHandler("stac.rebuild_items", async (params, c
   const found = await searchItems(database, seesAll, {
     ...{ filter, sort: [], limit: item_ids.length },
   });
-  const built = await eachOf(found.items, async ({ item }, index) => {
+  const built = await pLimit(rastersAtOnce).map(found.items, async ({ item }, index) => {
     context.signal.throwIfAborted();
     const rebuilt = await rebuild(context, item);
     context.progress((95 * (index + 1)) / found.items.length, item.id);
@@ -47,7 +47,7 @@ async function rebuild(
     if ((await context.storage.head(path)) === undefined) return "missing";
   }
   const { visual, ...others } = item.assets;
-  const files = await eachOf(
+  const files = await pLimit(rastersAtOnce).map(
     Object.values(others).flatMap((asset) => asset["rmhdag:path"] ?? []),
     (blob_path) => describeRaster(context, { blob_path }),
   );

@@ -1,9 +1,9 @@
+import pLimit from "p-limit";
 import { upsertItems } from "../../../adapters/postgres/repositories/catalogue.ts";
 import { defineHandler } from "../../define-handler.ts";
 import { buildItem } from "./build-item.ts";
 import { demandDatabase } from "./demand-database.ts";
-import { describeRaster } from "./describe-raster.ts";
-import { eachOf } from "./each-of.ts";
+import { describeRaster, rastersAtOnce } from "./describe-raster.ts";
 import { findFootprints } from "./find-footprints.ts";
 import { placed } from "./whole-footprint.ts";
 
@@ -12,7 +12,7 @@ export const registerItems = defineHandler(
   async (params, context) => {
     const database = demandDatabase(context);
     const { collection_id, items: given, datetime, properties, platform } = params;
-    const files = await eachOf(given, async (file, index) => {
+    const files = await pLimit(rastersAtOnce).map(given, async (file, index) => {
       context.signal.throwIfAborted();
       const described = await describeRaster(context, file);
       context.progress((90 * (index + 1)) / given.length, file.blob_path);
