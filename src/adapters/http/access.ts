@@ -16,7 +16,10 @@ import type { TrustedProxy } from "./trusted-proxy.ts";
 import { comesFrom, userOf } from "./trusted-proxy.ts";
 
 export interface AccessPolicy {
-  authenticate(token: string, client?: ClientAddress): Caller | undefined | Promise<Caller | undefined>;
+  authenticate(
+    token: string,
+    client?: ClientAddress,
+  ): Caller | undefined | Promise<Caller | undefined>;
   /** True: callers can prove who they are. Otherwise the server listens on loopback only. */
   readonly hasTokens: boolean;
   /** Requests from this machine need no token. */

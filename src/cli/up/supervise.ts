@@ -5,6 +5,7 @@
  */
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { backoffDelay } from "../../core/backoff.ts";
 import { plural } from "../output.ts";
 import { duration } from "../time.ts";
 import { splitLines } from "./split-lines.ts";
@@ -75,7 +76,7 @@ export function supervise(options: SuperviseOptions): Supervised {
       onHopeless(`${name} ${how}:\n${lines.map((line) => `  ${line}`).join("\n")}`);
       return;
     }
-    const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(deaths++, 10));
+    const pauseMs = backoffDelay(deaths++, firstPauseMs, longestPauseMs);
     onNews(`${name} ${how}; starting it again in ${duration(pauseMs)}`);
     if (lines.length > 0) onNews(`its last ${plural(lines.length, "line")}:`);
     for (const line of lines) onNews(`  ${line}`);

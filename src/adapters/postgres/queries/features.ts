@@ -64,7 +64,8 @@ export async function listFeatures(
   const answers = asked.map((each) => filterCondition(table, each, conditions));
   const place = keys.map(({ name }) => `${escapeIdentifier(name)}::text`);
   const order = keys.map(
-    ({ name, isDescending }) => `${escapeIdentifier(name)} ${isDescending ? "DESC" : "ASC"} NULLS LAST`,
+    ({ name, isDescending }) =>
+      `${escapeIdentifier(name)} ${isDescending ? "DESC" : "ASC"} NULLS LAST`,
   );
   const limit = conditions.value(query.limit + 1);
   // No column has a colon in its name.

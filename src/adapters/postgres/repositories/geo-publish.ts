@@ -78,7 +78,9 @@ async function giveName(tx: Transaction, { table_name, loading_table }: LoadRow)
     table_name,
   ]);
   if (rowCount === 1) await tx.query(`DROP TABLE IF EXISTS geo.${escapeIdentifier(table_name)}`);
-  await tx.query(`ALTER TABLE geo.${escapeIdentifier(loading_table)} RENAME TO ${escapeIdentifier(table_name)}`);
+  await tx.query(
+    `ALTER TABLE geo.${escapeIdentifier(loading_table)} RENAME TO ${escapeIdentifier(table_name)}`,
+  );
 }
 
 async function record(tx: Transaction, loadId: string): Promise<void> {
