@@ -1,5 +1,5 @@
 import type { AccessPolicy } from "../adapters/http/access.ts";
-import type { Metric } from "../adapters/http/prometheus.ts";
+import type { Metrics } from "../adapters/http/metrics.ts";
 import type { StaticFiles } from "../adapters/http/static-files.ts";
 import type { Broker } from "../adapters/broker/broker.ts";
 import type { Database } from "../adapters/postgres/database.ts";
@@ -40,8 +40,7 @@ export interface RouteDeps {
   /** The built user interface. */
   readonly uiFiles: StaticFiles;
   readonly status: () => EngineStatus;
-  /** Counted by the parts themselves: ticks, HTTP durations. */
-  readonly metrics: () => readonly Metric[];
+  readonly metrics: Metrics;
 }
 
 export interface SchemaVerbs {

@@ -5,7 +5,7 @@ import { maintainQueues } from "../adapters/broker/postgres-broker/maintain.ts";
 import { release } from "../adapters/broker/postgres-broker/settle.ts";
 import { parseNetworks } from "../adapters/net/check-address.ts";
 import type { AccessPolicy } from "../adapters/http/access.ts";
-import { createHttpMetrics } from "../adapters/http/http-metrics.ts";
+import { createMetrics } from "../adapters/http/metrics.ts";
 import type { HttpServer } from "../adapters/http/server.ts";
 import { buildServer } from "../adapters/http/server.ts";
 import { openStaticFiles } from "../adapters/http/static-files.ts";
@@ -36,7 +36,7 @@ import type { DomainDeps } from "./assets/deps.ts";
 import { createKeyedLock } from "./assets/keyed-lock.ts";
 import { startDomainServices } from "./assets/start-services.ts";
 import type { EngineDeps } from "./engine/deps.ts";
-import { engineMetrics } from "./engine/engine-metrics.ts";
+import { registerEngineMetrics } from "./engine/engine-metrics.ts";
 import { createJobEnds } from "./engine/job-ends.ts";
 import { StateCache } from "./engine/job-state.ts";
 import { createOutputStore } from "./engine/output-store.ts";
@@ -240,7 +240,8 @@ async function serve(
   const { db } = parts;
   const { databaseUrl: url } = config;
   const startedAt = clock.now().toISOString();
-  const http = createHttpMetrics();
+  const metrics = createMetrics();
+  registerEngineMetrics(metrics, () => ({ ...engine.counters, ...deps.links.counters }));
   const verbs = makeVerbs(deps, () => {
     engine.wake();
   });
@@ -273,10 +274,7 @@ async function serve(
     version,
     uiFiles: await openStaticFiles(uiFolder),
     status: () => ({ owner_id: ownerId, started_at: startedAt, ...engine.status() }),
-    metrics: () => [
-      ...engineMetrics({ ...engine.counters, ...deps.links.counters }),
-      http.collect(),
-    ],
+    metrics,
   });
   return buildServer({
     contracts,
@@ -284,7 +282,7 @@ async function serve(
     access: parts.access,
     log: parts.log,
     onAnswered: (timing) => {
-      http.observe(timing);
+      metrics.observe(timing);
     },
   });
 }

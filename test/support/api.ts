@@ -1,5 +1,5 @@
 import path from "node:path";
-import { createHttpMetrics } from "../../src/adapters/http/http-metrics.ts";
+import { createMetrics } from "../../src/adapters/http/metrics.ts";
 import type { HttpServer } from "../../src/adapters/http/server.ts";
 import { buildServer } from "../../src/adapters/http/server.ts";
 import { openStaticFiles } from "../../src/adapters/http/static-files.ts";
@@ -74,7 +74,7 @@ async function startApi(
       { name: "curator", sha256: hashToken(tokens.curator), access: ["read", "curate"] },
       { name: "worker", sha256: hashToken(tokens.worker), access: ["service"] },
     ]);
-  const metrics = createHttpMetrics();
+  const metrics = createMetrics();
   const server = await buildServer({
     contracts,
     handlers: makeRoutes({
@@ -109,7 +109,7 @@ async function startApi(
         last_tick_at: null,
         last_error: null,
       }),
-      metrics: () => [metrics.collect()],
+      metrics,
       ...given,
     }),
     access,
