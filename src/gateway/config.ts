@@ -63,7 +63,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     operatorTokens: value.GATEWAY_OPERATOR_TOKENS,
     rate: { perSecond: value.GATEWAY_RATE_PER_SECOND, burst: value.GATEWAY_RATE_BURST },
     bodyLimitBytes: value.GATEWAY_BODY_LIMIT_BYTES,
-    patience: {
+    timeouts: {
       headersMs: value.GATEWAY_HEADERS_TIMEOUT_SEC * 1000,
       requestMs: value.GATEWAY_REQUEST_TIMEOUT_SEC * 1000,
       mostConnections: value.GATEWAY_MAX_CONNECTIONS,

@@ -85,7 +85,7 @@ export async function startGateway(
     ),
     log,
     bodyLimitBytes: config.bodyLimitBytes,
-    patience: config.patience,
+    timeouts: config.timeouts,
     admit: (caller) => {
       limiter.take(caller);
     },
@@ -140,7 +140,7 @@ function accessPolicy(
 }
 
 function shown(config: GatewayConfig) {
-  const { host, port, publicUrl, rate, bodyLimitBytes, patience, keyCacheMs } = config;
+  const { host, port, publicUrl, rate, bodyLimitBytes, timeouts, keyCacheMs } = config;
   return {
     version,
     host,
@@ -148,7 +148,7 @@ function shown(config: GatewayConfig) {
     public_url: publicUrl,
     rate: { per_second: rate.perSecond, burst: rate.burst },
     body_limit_bytes: bodyLimitBytes,
-    patience: { headers_ms: patience.headersMs, request_ms: patience.requestMs },
+    patience: { headers_ms: timeouts.headersMs, request_ms: timeouts.requestMs },
     key_cache_ms: keyCacheMs,
     guesses_per_minute: config.guesses.perMinute,
     trusted_proxies: config.guesses.trustedProxies,

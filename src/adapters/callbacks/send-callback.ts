@@ -5,10 +5,8 @@
 import type { LookupAddress } from "node:dns";
 import http from "node:http";
 import https from "node:https";
-import type { Network } from "../net/check-address.ts";
-import { isPrivateAllowed } from "../net/check-address.ts";
-import type { Lookup } from "../net/find-address.ts";
-import { findAddresses, pinnedTo, resolveAll } from "../net/find-address.ts";
+import type { Lookup, Network } from "../net/check-address.ts";
+import { findAddresses, isPrivateAllowed, pinnedTo, resolveAll } from "../net/check-address.ts";
 import { errorCode } from "../runtime/error-code.ts";
 
 export interface SendOptions {

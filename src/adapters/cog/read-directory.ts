@@ -1,6 +1,5 @@
 import type { ByteSource } from "./byte-source.ts";
 import { TiffError } from "./byte-source.ts";
-import { typeBytes } from "./tiff-tags.ts";
 
 export interface TiffLayout {
   readonly isLittle: boolean;
@@ -9,7 +8,7 @@ export interface TiffLayout {
 
 export interface Directory {
   readonly offset: number;
-  /** Of the directory that follows; 0 at the end. */
+  /** The offset of the next directory; 0 at the end. */
   readonly next: number;
   /** The field's first value. */
   number(tag: number, fallback: number): Promise<number>;
@@ -20,13 +19,23 @@ export interface Directory {
 interface Field {
   readonly type: number;
   readonly count: number;
-  /** Where its values are: in the entry itself if they fit. */
+  /** The offset of its values, which is in the entry itself if they fit. */
   readonly at: number;
 }
 
-/** As libtiff: nobody needs more, and a damaged count is usually far beyond. */
+/** The limit of libtiff. A damaged count is usually far beyond it. */
 const mostFields = 4096;
 const chunkValues = 64 * 1024;
+
+/** Bytes of one value, by the type of its field. Only types of whole numbers are read. */
+const typeBytes: ReadonlyMap<number, 1 | 2 | 4 | 8> = new Map([
+  [1, 1],
+  [3, 2],
+  [4, 4],
+  [13, 4],
+  [16, 8],
+  [18, 8],
+]);
 
 export async function readDirectory(
   source: ByteSource,

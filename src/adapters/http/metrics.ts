@@ -1,6 +1,6 @@
 /** The metrics of one server, in the text format of Prometheus. */
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { Timing } from "./server.ts";
+import type { Timing } from "./server-options.ts";
 
 /** In seconds. Reads take milliseconds, and no request should take longer than ten seconds. */
 const durationBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -10,7 +10,11 @@ export interface Metrics {
   observe(timing: Timing): void;
   /** `read` gives the count at the time of a scrape. */
   counter(name: string, help: string, read: () => number): void;
-  gauge<Label extends string>(name: string, help: string, labels: readonly Label[]): Measured<Label>;
+  gauge<Label extends string>(
+    name: string,
+    help: string,
+    labels: readonly Label[],
+  ): Measured<Label>;
   render(): Promise<string>;
 }
 

@@ -45,6 +45,7 @@ const handlers = {
   fail: async ({ query }: { query: { how: string } }) => {
     if (query.how === "wrong answer") return { fine: "yes" };
     if (query.how === "database") throw Object.assign(new Error("x"), { code: "ECONNREFUSED" });
+    if (query.how === "cut off") throw new Error("Connection terminated unexpectedly");
     if (query.how === "tables") throw Object.assign(new Error("x"), { code: "42P01" });
     if (query.how === "problem") throw new Problem("JOB_FINISHED", "It is over.");
     throw new Error("the password is hunter2");
@@ -268,6 +269,7 @@ describe("an error of ours", () => {
 
   it.each([
     ["database", 503, "UNAVAILABLE", /does not answer/],
+    ["cut off", 503, "UNAVAILABLE", /does not answer/],
     ["tables", 503, "UNAVAILABLE", /rmhdag migrate/],
     ["problem", 409, "JOB_FINISHED", /It is over/],
     ["wrong answer", 500, "INTERNAL", /request id/],

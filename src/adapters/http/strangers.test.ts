@@ -1,4 +1,4 @@
-/** What a server needs that strangers reach: callers from a database, limits, and no patience. */
+/** A server that is open to the internet: callers from a database, rate limits and timeouts. */
 import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -46,7 +46,7 @@ beforeAll(async () => {
     },
     log,
     bodyLimitBytes: 1000,
-    patience: { headersMs: 200, requestMs: 400, mostConnections: 20 },
+    timeouts: { headersMs: 200, requestMs: 400, mostConnections: 20 },
     admit: ({ name }) => {
       if (name !== "key-busy") return;
       throw new Problem("TOO_MANY_REQUESTS", "Slower.", [], { retryAfterSeconds: 7 });

@@ -3,9 +3,8 @@ import { stat } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import type { BlockBlobClient } from "@azure/storage-blob";
-import { createAzureSigner } from "./azure-signer.ts";
 import type { AzureSettings } from "./azure-client.ts";
-import { openAzure } from "./azure-client.ts";
+import { createAzureSigner, openAzure } from "./azure-client.ts";
 import {
   BadCursor,
   NotInStorage,

@@ -83,7 +83,10 @@ function createGauges(
       ),
     );
     oldest.set(
-      depths.map(({ queue, oldest_seconds }) => ({ labels: { queue }, value: oldest_seconds ?? 0 })),
+      depths.map(({ queue, oldest_seconds }) => ({
+        labels: { queue },
+        value: oldest_seconds ?? 0,
+      })),
     );
     setWorkers(alive.length);
     setSlots(alive.reduce((sum, { slots }) => sum + slots, 0));

@@ -1,8 +1,7 @@
 import { createHmac } from "node:crypto";
-import type { Network } from "../../adapters/net/check-address.ts";
+import type { Lookup, Network } from "../../adapters/net/check-address.ts";
 import type { Sent } from "../../adapters/callbacks/send-callback.ts";
 import { sendCallback } from "../../adapters/callbacks/send-callback.ts";
-import type { Lookup } from "../../adapters/net/find-address.ts";
 import type { Database } from "../../adapters/postgres/database.ts";
 import type {
   DeliveryPlatform,
