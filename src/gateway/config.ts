@@ -13,7 +13,7 @@ const proxyRule = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-/** To look at everything, and to run the direct commands; nothing that changes jobs or the schema. */
+/** Allows reading everything and running commands, but no change of jobs or of the schema. */
 const defaultProxyRules = [
   ...["GET /livez", "GET /readyz", "GET /health", "GET /metrics"],
   ...["jobs", "nodes", "tasks", "workflows", "queues", "workers", "orchestrators", "metrics"].map(
@@ -57,7 +57,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     databaseUrl: value.GATEWAY_DATABASE_URL,
     host: value.GATEWAY_HOST,
     port: value.GATEWAY_PORT,
-    /** Without it links are paths, which stay true behind any name. */
+    /** Without it links are paths, which work under any host name. */
     publicUrl: (value.GATEWAY_PUBLIC_URL ?? "").replace(/\/+$/, ""),
     servicesUrl: (value.SERVICES_PUBLIC_URL ?? "").replace(/\/+$/, ""),
     operatorTokens: value.GATEWAY_OPERATOR_TOKENS,

@@ -4,10 +4,10 @@ import { KnownError } from "../runtime/known-error.ts";
 import type { Storage } from "../storage/storage.ts";
 import { NotInStorage } from "../storage/storage.ts";
 
-/** Anything whose bytes can be read by their place. */
+/** A file or object whose bytes can be read by offset. */
 export interface ByteSource {
   readonly size: number;
-  /** Shorter than asked for only at the end. */
+  /** Gives fewer bytes only at the end of the file. */
   read(offset: number, length: number): Promise<Uint8Array>;
 }
 

@@ -12,7 +12,7 @@ export interface Directory {
   readonly next: number;
   /** The field's first value. */
   number(tag: number, fallback: number): Promise<number>;
-  /** At most so many of the field's values; fewer where it has fewer, none without the field. */
+  /** At most `most` values of the field; none where the field is missing. */
   numbers(tag: number, most: number): Promise<Float64Array>;
 }
 
@@ -64,7 +64,7 @@ export async function readDirectory(
   }
   const tail = start + count * fieldBytes;
   const nextBytes = isBig ? 8 : 4;
-  // A file may end with its last directory, cut before the pointer that would say so.
+  // Some files end right after the last directory, without the pointer to the next one.
   const hasNext = tail + nextBytes <= source.size;
   const next = hasNext
     ? readNumber(await read(source, tail, nextBytes), 0, nextBytes, isLittle)

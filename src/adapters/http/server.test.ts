@@ -35,7 +35,7 @@ const missing = defineContract({
   method: "GET",
   path: "/missing",
   access: "public",
-  summary: "Nobody wrote it.",
+  summary: "Has no handler.",
   response: z.null(),
   errors: ["INTERNAL"],
 });
@@ -119,7 +119,7 @@ describe("a good request", () => {
 });
 
 describe("a bad request", () => {
-  it("is told everything that is wrong at once, by pointer", async () => {
+  it("gets a list of everything that is wrong, by pointer", async () => {
     const answer = await post({ size: 1.5, extra: 1, "a/b": 2 }, auth, "/things/a?count=11&x=1");
     const { code, status, errors } = problem(answer);
     expect([code, status]).toEqual(["BAD_REQUEST", 400]);
@@ -236,7 +236,7 @@ describe("access", () => {
     await open.close();
   });
 
-  it("opens to this machine when told to, but not through another name or another page", async () => {
+  it("opens to this machine where configured, but not through another name or another page", async () => {
     const open = await buildServer({
       contracts: [echo],
       handlers,
@@ -257,7 +257,7 @@ describe("access", () => {
 });
 
 describe("an error of ours", () => {
-  it("tells nothing of the inside, and is in the log under the request's id", async () => {
+  it("reveals nothing internal, and is in the log under the request's id", async () => {
     const answer = await server.inject({ url: "/fail?how=bug&token=secret1" });
     const { status, instance } = problem(answer);
     expect(status).toBe(500);
@@ -290,7 +290,7 @@ describe("an error of ours", () => {
 });
 
 describe("closing", () => {
-  it("gives the answers that are due, and does not wait for who only keeps a connection", async () => {
+  it("sends the answers that are due, and does not wait for idle connections", async () => {
     const steps = new EventEmitter();
     const slow = await buildServer({
       contracts: [echo],

@@ -69,12 +69,12 @@ describe("a caller from a database", () => {
     expect((await post("key-1")).json()).toEqual({ platform: "ddh" });
   });
 
-  it("is refused when unknown, and told to wait when the database is away", async () => {
+  it("is refused when unknown, and has to wait while the database is down", async () => {
     expect((await post("other")).statusCode).toBe(401);
     expect((await post("away")).json()).toMatchObject({ status: 503, code: "UNAVAILABLE" });
   });
 
-  it("is told when to come again", async () => {
+  it("gets the time after which it may try again", async () => {
     const answer = await post("key-busy");
     expect(answer.statusCode).toBe(429);
     expect(answer.headers["retry-after"]).toBe("7");

@@ -46,7 +46,7 @@ async function identity(): Promise<TokenCredential> {
 }
 
 export interface AzureSigner {
-  /** To read this one blob, for so many seconds. */
+  /** Gives a URL that can read this one blob for `seconds`. */
   sign(at: { container: string; key: string }, seconds: number): Promise<string>;
 }
 

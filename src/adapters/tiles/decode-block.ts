@@ -16,7 +16,7 @@ const inflateBytes = promisify(inflate);
 export interface BlockShape {
   readonly width: number;
   readonly height: number;
-  /** Samples of a pixel in this block: one, where bands are stored apart. */
+  /** Samples of a pixel in this block: one, if each band has blocks of its own. */
   readonly samples: number;
   readonly sampleType: SampleType;
   readonly sampleBytes: number;
@@ -47,7 +47,7 @@ export async function decodeBlock(
   return viewAs(shape.sampleType, whole);
 }
 
-/** A mask of one bit a pixel, as GDAL writes it: a set bit is a valid pixel. */
+/** Decodes a mask of one bit a pixel, as GDAL writes it: a set bit is a valid pixel. */
 export async function decodeBits(
   image: TiffImage,
   bytes: ArrayBuffer,
@@ -86,7 +86,7 @@ async function unpack(
   }
 }
 
-/** Loaded when the first such file is shown: most platforms never need it. */
+/** Loads the library with the first such file: most platforms never have one. */
 async function unpackRare(
   image: TiffImage,
   compression: Compression,
@@ -121,7 +121,7 @@ async function decodePicture(bytes: ArrayBuffer, shape: BlockShape): Promise<Uin
   if (width === shape.width && height === shape.height && channels === shape.samples) {
     return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
   }
-  // The last block of strips may be lower, and one band may come back as three equal ones.
+  // The last strip may have fewer rows, and libvips may give one band as three equal ones.
   const made = new Uint8Array(shape.width * shape.height * shape.samples);
   const [across, down] = [Math.min(width, shape.width), Math.min(height, shape.height)];
   for (let y = 0; y < down; y++) {
@@ -188,7 +188,7 @@ function undoHorizontal(
   const rowLength = width * stride;
   for (let start = 0; start + rowLength <= samples.length; start += rowLength) {
     const end = start + rowLength;
-    // Typed arrays wrap around as the encoder's arithmetic did.
+    // Sums wrap around in a typed array, as they did in the encoder.
     for (let index = start + stride; index < end; index++) {
       samples[index] = (samples[index] ?? 0) + (samples[index - stride] ?? 0);
     }

@@ -70,7 +70,7 @@ export function createDiskCache(folder: string, mostBytes: number): DiskCache {
   };
 }
 
-/** By their age, the oldest first. */
+/** Lists the files, the oldest first. */
 async function listFiles(folder: string): Promise<{ name: string; size: number }[]> {
   const names = await readdir(folder, { recursive: true }).catch(() => []);
   const found = await Promise.all(

@@ -6,7 +6,7 @@ import { mostLatitude, toDegrees, toMercator } from "../../core/serving/web-merc
 
 export interface Projection {
   readonly isWebMercator: boolean;
-  /** Meridians and parallels are straight lines in it. */
+  /** True: meridians and parallels are straight lines. */
   readonly isStraight: boolean;
   readonly toDegrees: Project;
   readonly fromDegrees: Project;
@@ -66,7 +66,7 @@ function isLongLat(definition: string): boolean {
   return /^\s*(GEOGCRS|GEOGCS|GEODCRS|BASEGEOGCRS)\b/i.test(definition);
 }
 
-/** Some projections throw where they have no answer, others answer with infinity. */
+/** Undefined where the projection has no answer: some throw there, others give infinity. */
 function guard(project: () => readonly number[]): readonly [number, number] | undefined {
   let found: readonly number[];
   try {

@@ -22,7 +22,7 @@ export interface WindowRequest {
   readonly window: Window;
   /** From 1. */
   readonly bands: readonly number[];
-  /** Counts instead of the file's own nodata value. */
+  /** Replaces the nodata value of the file. */
   readonly nodata?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -31,8 +31,8 @@ export interface WindowRequest {
 export type BlockCache = LRUCache<string, Promise<Samples | undefined>>;
 
 /**
- * A picture of 256 pixels needs at most four times its pixels where there are overviews. Without
- * them a low zoom would read the whole file for every tile.
+ * With overviews a picture reads at most four times its own pixels. This limit refuses files without
+ * overviews, of which a low zoom would read everything for each tile.
  */
 const mostPixels = 36_000_000;
 const blocksAtOnce = 4;
@@ -79,7 +79,7 @@ export async function readWindow(
       copyBlock(block, { level, place, window, stride, sample: separate ? 0 : band - 1 }, target, {
         scale: isAlpha ? alphaScale(raster) : undefined,
       });
-      // A block that was never written has no pixels at all.
+      // A block that the file leaves out has no valid pixel.
       if (block === undefined && index === 0) clear(mask, level, place, window);
     }
     if (level.mask !== undefined) {
@@ -88,7 +88,7 @@ export async function readWindow(
       if (bits === undefined) clear(mask, level, place, window);
     }
   });
-  // A nodata value counts before alpha and mask, and only where the file or the request has one.
+  // The nodata value is applied on top of alpha and mask.
   const nodata = request.nodata ?? raster.nodata;
   maskNodata(bands, mask, nodata);
   return { width, height, bands, mask };
@@ -223,18 +223,18 @@ function overlap(level: Level, place: Place, window: Window) {
   };
 }
 
-/** An alpha of 16 bits counts as one of 8. */
+/** Scales an alpha of 16 bits to 8. */
 function alphaScale({ sampleType }: RasterFile): number | undefined {
   return sampleType === "uint16" ? 255 / 65_535 : undefined;
 }
 
-/** A pixel is nothing when all its bands say so: black alone in red is a colour. */
+/** Masks pixels where all bands are nodata: one band alone may have that value in a real colour. */
 function maskNodata(bands: readonly Samples[], mask: Uint8Array, nodata: number | undefined): void {
   const [first] = bands;
   if (first === undefined) return;
   const isFloat = first instanceof Float32Array || first instanceof Float64Array;
   if (!isFloat && (nodata === undefined || Number.isNaN(nodata))) return;
-  // -3.4028234663852886e38 as text is not the same number once it is 32 bits wide.
+  // The nodata value is stored as text; a band of 32 bits holds its rounded form.
   const hole = first instanceof Float32Array ? Math.fround(nodata ?? NaN) : (nodata ?? NaN);
   for (let index = 0; index < mask.length; index++) {
     let isNothing = true;

@@ -27,7 +27,7 @@ export interface RenderContext {
   readonly signal: AbortSignal;
 }
 
-/** A box of web mercator. Undefined: the raster has nothing there. */
+/** Renders a box of web mercator. Undefined: the raster does not reach into it. */
 export async function renderBox(
   raster: RasterFile,
   box: Box,
@@ -189,7 +189,7 @@ export async function findRange(
   const { nodata } = options;
   const wanted = { bands, nodata, resampling: "nearest" } as const;
   const found = await cached(context.spreads, key, async () => {
-    // Not the signal of this request: others may wait for the same range.
+    // Not aborted with this request: other requests may wait for the same range.
     const { signal } = new AbortController();
     return spread(await readWhole(raster, 512, wanted, { ...context, signal }));
   });

@@ -41,7 +41,7 @@ export function probeRoutes(
     return { status, version, database, orchestrator };
   }
 
-  // Anybody may ask, so many who ask at once are one question to those behind.
+  // Public, so probes that come at the same time share one check.
   let looking: ReturnType<typeof look> | undefined;
   const health = () =>
     (looking ??= look().finally(() => {
