@@ -7,6 +7,6 @@ export function prove(key: string, nonce: string): string {
 
 export function isProof(given: string, key: string, nonce: string): boolean {
   const expected = Buffer.from(prove(key, nonce));
-  const received = Buffer.from(given);
-  return received.length === expected.length && timingSafeEqual(received, expected);
+  const told = Buffer.from(given);
+  return told.length === expected.length && timingSafeEqual(told, expected);
 }
