@@ -9,7 +9,9 @@ import type { LeasedResultRow, TaskResultRow } from "../adapters/postgres/reposi
 import { insertTaskLogs } from "../adapters/postgres/repositories/task-logs.ts";
 import type { TaskLogRow } from "../adapters/postgres/repositories/task-logs.ts";
 import { createBatcher } from "../adapters/runtime/batcher.ts";
+import { errorCode } from "../adapters/runtime/error-code.ts";
 import type { Logger } from "../adapters/runtime/logger.ts";
+import { backoffDelay } from "../core/backoff.ts";
 import { createLater } from "./later.ts";
 import type { WorkerLinks } from "./links.ts";
 import type { Outcome, Reporter, RunningTask } from "./reporter.ts";
@@ -61,7 +63,7 @@ export function createPostgresReporter(options: PostgresReporterOptions): Report
       } catch (error) {
         if (isRefusal(error)) return recordSingly(batch, error);
         if (attempt >= attempts) throw error;
-        const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** (attempt - 1));
+        const pauseMs = backoffDelay(attempt - 1, firstPauseMs, longestPauseMs);
         log.warn({ err: error, reports: batch.length, pauseMs }, "not reported; trying again");
         await pause(pauseMs);
       }
@@ -143,8 +145,7 @@ function toRow({ message }: RunningTask, outcome: Outcome, workerId: string): Ta
 
 /** Data exceptions, broken constraints, program limits: trying again cannot help. */
 function isRefusal(error: unknown): boolean {
-  const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
-  return typeof code === "string" && /^(22|23|54)[0-9A-Z]{3}$/.test(code);
+  return /^(22|23|54)[0-9A-Z]{3}$/.test(errorCode(error) ?? "");
 }
 
 function refused(row: LeasedResultRow, refusal: unknown): LeasedResultRow {
