@@ -12,7 +12,7 @@ import { parseArgs } from "node:util";
 import { createGdal } from "../dist/adapters/gdal/create-gdal.js";
 import { createLocalStorage } from "../dist/adapters/storage/local-storage.js";
 import { createDiskCache } from "../dist/adapters/tiles/disk-cache.js";
-import { createRasterServer } from "../dist/adapters/tiles/raster-server.js";
+import { createRasterServer } from "../dist/adapters/tiles/create-raster-server.js";
 import { makeTerrain } from "../dist/cli/demo/make-samples.js";
 import { writeGeoTiff } from "../dist/cli/demo/write-geotiff.js";
 import { reportFigures } from "./report/platform.js";

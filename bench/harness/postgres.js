@@ -9,7 +9,11 @@ import { createServer } from "node:net";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
-import { serverAccount, serverEnvironment, withReach } from "../../dist/adapters/embedded-postgres/run-as-account.js";
+import {
+  serverAccount,
+  serverEnvironment,
+  withReach,
+} from "../../dist/adapters/embedded-postgres/run-as-account.js";
 import { findBinaries } from "../../dist/adapters/embedded-postgres/find-binaries.js";
 import { layoutOf, role } from "../../dist/adapters/embedded-postgres/layout.js";
 import { makeRunnable } from "../../dist/adapters/embedded-postgres/make-runnable.js";

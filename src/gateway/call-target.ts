@@ -1,13 +1,14 @@
 /**
  * One HTTP request to a program of the platform. The address comes from the configuration and the
  * path from our own code, so a partner cannot make the gateway call anything else; redirects are
- * not followed, and an answer that is too slow or too large is none.
+ * not followed, and an answer that is too slow or too large is an error.
  *
- * With Node's own client and not with fetch: it costs half the time, and every submission pays it.
+ * Node's own client takes half the time of fetch, and every submission makes such a request.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { Agent, request as requestHttp } from "node:http";
 import { Agent as SecureAgent, request as requestHttps } from "node:https";
+import { hasErrorCode } from "../adapters/runtime/error-code.ts";
 
 export interface Target {
   readonly name: string;
@@ -30,7 +31,7 @@ export interface TargetAnswer {
   readonly bytes: Buffer;
 }
 
-/** `refused`: nothing listens there, so nothing was done. Otherwise nobody knows what was done. */
+/** `refused`: the target was not reached and did nothing. Otherwise it may have done the work. */
 export class TargetError extends Error {
   readonly kind: "refused" | "slow" | "broken" | "too_large";
 
@@ -41,6 +42,7 @@ export class TargetError extends Error {
   }
 }
 
+const unreached = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH"];
 const mostBytes = 16 * 1024 * 1024;
 const connections = { keepAlive: true, maxSockets: 64 };
 const agents = { http: new Agent(connections), https: new SecureAgent(connections) };
@@ -51,10 +53,9 @@ export async function callTarget(target: Target, request: TargetRequest): Promis
     return await send(target, request);
   } catch (cause) {
     if (cause instanceof TargetError) throw cause;
-    const { code = "" } = cause as NodeJS.ErrnoException;
-    const isRefused = /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)$/.test(code);
-    const told = isRefused ? `${target.name} cannot be reached` : `${target.name} broke off`;
-    throw new TargetError(isRefused ? "refused" : "broken", told, { cause });
+    const isRefused = hasErrorCode(cause, ...unreached);
+    const reason = isRefused ? `${target.name} cannot be reached` : `${target.name} broke off`;
+    throw new TargetError(isRefused ? "refused" : "broken", reason, { cause });
   }
 
   function send({ name, url, token }: Target, given: TargetRequest): Promise<TargetAnswer> {
@@ -108,4 +109,31 @@ function readable(headers: IncomingHttpHeaders): TargetAnswer["headers"] {
       return value === undefined ? null : String(value);
     },
   };
+}
+
+export type TargetState = "ok" | "down";
+
+const probeTimeoutMs = 2000;
+
+/** Asks all targets at once whether they are alive. */
+export async function probeTargets(
+  targets: ReadonlyMap<string, Target>,
+): Promise<Record<string, TargetState>> {
+  const found = [...targets].map(async ([name, target]): Promise<[string, TargetState]> => {
+    const request = { method: "GET", path: "/livez", timeoutMs: probeTimeoutMs };
+    const isUp = await callTarget(target, request).then(
+      ({ status }) => status < 500,
+      () => false,
+    );
+    return [name, isUp ? "ok" : "down"];
+  });
+  return Object.fromEntries(await Promise.all(found));
+}
+
+export function overallState(
+  targets: Readonly<Record<string, TargetState>>,
+): "ok" | "degraded" | "down" {
+  const found = Object.values(targets);
+  if (found.every((each) => each === "ok")) return "ok";
+  return found.includes("ok") ? "degraded" : "down";
 }

@@ -13,7 +13,7 @@ const proxyRule = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-/** To look at everything, and to run the direct commands; nothing that changes jobs or the schema. */
+/** Allows reading everything and running commands, but no change of jobs or of the schema. */
 const defaultProxyRules = [
   ...["GET /livez", "GET /readyz", "GET /health", "GET /metrics"],
   ...["jobs", "nodes", "tasks", "workflows", "queues", "workers", "orchestrators", "metrics"].map(
@@ -57,13 +57,13 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     databaseUrl: value.GATEWAY_DATABASE_URL,
     host: value.GATEWAY_HOST,
     port: value.GATEWAY_PORT,
-    /** Without it links are paths, which stay true behind any name. */
+    /** Without it links are paths, which work under any host name. */
     publicUrl: (value.GATEWAY_PUBLIC_URL ?? "").replace(/\/+$/, ""),
     servicesUrl: (value.SERVICES_PUBLIC_URL ?? "").replace(/\/+$/, ""),
     operatorTokens: value.GATEWAY_OPERATOR_TOKENS,
     rate: { perSecond: value.GATEWAY_RATE_PER_SECOND, burst: value.GATEWAY_RATE_BURST },
     bodyLimitBytes: value.GATEWAY_BODY_LIMIT_BYTES,
-    patience: {
+    timeouts: {
       headersMs: value.GATEWAY_HEADERS_TIMEOUT_SEC * 1000,
       requestMs: value.GATEWAY_REQUEST_TIMEOUT_SEC * 1000,
       mostConnections: value.GATEWAY_MAX_CONNECTIONS,

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { Came } from "../adapters/http/access.ts";
+import type { ClientAddress } from "../adapters/http/access.ts";
 import { parseNetworks } from "../adapters/net/check-address.ts";
 import { clientOf, limitGuesses } from "./limit-guesses.ts";
 
@@ -23,10 +23,10 @@ const limited = () =>
     { perMinute: 6, trustedProxies: [] },
     clock,
   );
-const from = (remoteAddress: string): Came => ({ remoteAddress, forwardedFor: undefined });
+const from = (remoteAddress: string): ClientAddress => ({ remoteAddress, forwardedFor: undefined });
 
 describe("an address whose tokens are unknown", () => {
-  it("has to wait after a few, and nobody looks for its tokens meanwhile", async () => {
+  it("has to wait after a few, and its tokens are not looked up meanwhile", async () => {
     const authenticate = limited();
     for (let n = 0; n < 6; n++) {
       expect(await authenticate(`guess ${n}`, from("192.0.2.1"))).toBeUndefined();
@@ -70,7 +70,7 @@ describe("an address whose tokens are unknown", () => {
     for (const key of known) expect(await authenticate(key, from("192.0.2.1"))).toEqual(ddh);
   });
 
-  it("pays nothing while nobody can look", async () => {
+  it("pays nothing while the database is down", async () => {
     const away = () => Promise.reject(new Error("the database is away"));
     const authenticate = limitGuesses(away, { perMinute: 6, trustedProxies: [] }, clock);
     for (let n = 0; n < 20; n++) {

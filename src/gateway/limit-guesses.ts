@@ -1,25 +1,24 @@
 /**
- * Keys cannot be guessed, but trying costs the database a question each: an address whose tokens
- * keep being unknown has to wait. A token that was good before passes, so that one wrong program
- * behind an address does not lock out the right ones beside it.
+ * Keys cannot be guessed, but every guess costs a query: an address that sends many unknown tokens
+ * has to wait. A token that was valid before is not limited, so that one wrong program behind an
+ * address does not lock out the others.
  */
 import { hash } from "node:crypto";
 import ipaddr from "ipaddr.js";
-import type { Came } from "../adapters/http/access.ts";
+import { LRUCache } from "lru-cache";
+import type { ClientAddress } from "../adapters/http/access.ts";
 import type { Caller } from "../adapters/http/handler.ts";
 import type { Network } from "../adapters/net/check-address.ts";
 import { isAllowed } from "../adapters/net/check-address.ts";
 import type { Clock } from "../adapters/runtime/clock.ts";
-import { Problem } from "../core/errors.ts";
-import type { Bucket } from "../core/gateway/token-bucket.ts";
-import { takeTokens } from "../core/gateway/token-bucket.ts";
+import { createBuckets } from "./limit-rate.ts";
 
-/** What is remembered of addresses and of tokens: a few megabytes at most. */
-const mostRemembered = 10_000;
+/** Hashes of tokens that were valid. */
+const mostValid = 10_000;
 
 export interface GuessLimits {
   readonly perMinute: number;
-  /** Whose X-Forwarded-For is believed. */
+  /** Proxies whose X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly Network[];
 }
 
@@ -29,62 +28,40 @@ export function limitGuesses(
   authenticate: Authenticate,
   { perMinute, trustedProxies }: GuessLimits,
   clock: Clock,
-): (token: string, came: Came) => Promise<Caller | undefined> {
-  const rate = { perSecond: perMinute / 60, burst: perMinute };
-  const buckets = new Map<string, Bucket>();
-  const good = new Map<string, true>();
+): (token: string, client: ClientAddress) => Promise<Caller | undefined> {
+  const buckets = createBuckets({ perSecond: perMinute / 60, burst: perMinute }, clock);
+  const valid = new LRUCache<string, true>({ max: mostValid });
 
-  function remember<Value>(map: Map<string, Value>, key: string, value: Value): void {
-    // Put at the end of the map's order, so that its first entry is the one longest unused.
-    map.delete(key);
-    map.set(key, value);
-    if (map.size > mostRemembered) map.delete(map.keys().next().value ?? "");
-  }
-
-  /** Before the token is looked for: a thousand guesses at once are a thousand guesses. */
-  function take(from: string): void {
-    const taken = takeTokens(buckets.get(from), rate, clock.now().getTime(), 1);
-    remember(buckets, from, taken.bucket);
-    if (taken.allowed) return;
-    const { retryAfterSeconds } = taken;
-    throw new Problem(
-      "TOO_MANY_REQUESTS",
-      `Too many unknown tokens came from your address. Try again in ${retryAfterSeconds} s.`,
-      [],
-      { retryAfterSeconds },
-    );
-  }
-
-  function giveBack(from: string): void {
-    const bucket = buckets.get(from);
-    if (bucket !== undefined) buckets.set(from, { ...bucket, tokens: bucket.tokens + 1 });
-  }
-
-  return async (token, came) => {
+  return async (token, client) => {
     const digest = hash("sha256", token);
-    if (good.has(digest)) {
+    if (valid.get(digest) === true) {
       const caller = await authenticate(token);
       if (caller !== undefined) return caller;
-      good.delete(digest);
+      valid.delete(digest);
     }
-    const from = networkOf(clientOf(came, trustedProxies));
-    take(from);
-    // What cannot be looked for now, because the database is away, is no wrong guess either.
+    const network = networkOf(clientOf(client, trustedProxies));
+    // Taken before the query and given back after it, so that guesses sent at once all count.
+    buckets.take(
+      network,
+      1,
+      (seconds) => `Too many unknown tokens came from your address. Try again in ${seconds} s.`,
+    );
+    // A query that fails, because the database is down, is not a wrong guess.
     let isWrong = false;
     try {
       const caller = await authenticate(token);
       if (caller === undefined) isWrong = true;
-      else remember(good, digest, true);
+      else valid.set(digest, true);
       return caller;
     } finally {
-      if (!isWrong) giveBack(from);
+      if (!isWrong) buckets.giveBack(network);
     }
   };
 }
 
-/** The last of those who passed it on that is not one of our own proxies. */
+/** The address nearest to us in the chain of X-Forwarded-For that is not a trusted proxy. */
 export function clientOf(
-  { remoteAddress = "", forwardedFor = "" }: Came,
+  { remoteAddress = "", forwardedFor = "" }: ClientAddress,
   trusted: readonly Network[],
 ): string {
   const hops = forwardedFor.split(",").map((hop) => hop.trim());
@@ -101,7 +78,7 @@ function isTrusted(address: string, trusted: readonly Network[]): boolean {
   return ipaddr.isValid(address) && isAllowed(ipaddr.process(address), trusted);
 }
 
-/** Whoever has one IPv6 address has the 2^64 beside it. */
+/** The /64 of an IPv6 address, because one client usually owns all of it; an IPv4 address itself. */
 function networkOf(address: string): string {
   if (!ipaddr.isValid(address)) return "unknown";
   const parsed = ipaddr.process(address);

@@ -1,7 +1,6 @@
 /**
- * The orchestrator as the gateway sees it: it is asked in the name of a partner, and what it refuses
- * is refused to the partner in the same words. What goes wrong between the two is no fault of the
- * partner's and is told as "not now".
+ * Calls the orchestrator for a partner. A refusal of the orchestrator is passed to the partner as it
+ * is; a failure between gateway and orchestrator is answered as UNAVAILABLE.
  */
 import type { Logger } from "../adapters/runtime/logger.ts";
 import { ApiError } from "../core/api/api-error.ts";
@@ -12,21 +11,21 @@ import { Problem } from "../core/errors.ts";
 import type { Target } from "./call-target.ts";
 import { callTarget, TargetError } from "./call-target.ts";
 
-/** What goes along with a call: the request's id, so that one id finds it in both logs. */
-export interface Along {
+/** Headers for the orchestrator, with the id of the request, so that both logs show the same id. */
+export interface ForwardedHeaders {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The part of a request that is passed on. */
-export interface Passed {
+/** The part of a request that is forwarded. */
+export interface ForwardedRequest {
   readonly requestId: string;
   header(name: string): string | undefined;
 }
 
 export interface Orchestrator {
-  ask<Result>(
-    request: Passed,
-    work: (client: Client, along: Along) => Promise<Result>,
+  call<Result>(
+    request: ForwardedRequest,
+    work: (client: Client, forwarded: ForwardedHeaders) => Promise<Result>,
   ): Promise<Result>;
 }
 
@@ -44,7 +43,7 @@ export function createOrchestrator(
   const client = createClient({ baseUrl: target.url, fetch });
 
   return {
-    async ask(request, work) {
+    async call(request, work) {
       const ifMatch = request.header("if-match");
       const headers = {
         "x-request-id": request.requestId,
@@ -57,7 +56,7 @@ export function createOrchestrator(
         const refusal = toProblem(error);
         if (refusal.status >= 500) {
           const fields = { err: error, request_id: request.requestId };
-          log.warn(fields, "the orchestrator could not be asked");
+          log.warn(fields, "the orchestrator could not be called");
         }
         throw refusal;
       }
@@ -65,19 +64,19 @@ export function createOrchestrator(
   };
 }
 
-/** These are between the gateway and the orchestrator. */
-const ours: ReadonlySet<string> = new Set(["UNAUTHENTICATED", "FORBIDDEN", "INTERNAL"]);
+/** Refusals that concern the gateway's own token, or a bug, and not the partner. */
+const notForPartners: ReadonlySet<string> = new Set(["UNAUTHENTICATED", "FORBIDDEN", "INTERNAL"]);
 
 function toProblem(error: ApiError): Problem {
   const { code, status, detail, items, cause } = error;
-  if (code !== "UNREACHABLE" && status < 500 && !ours.has(code)) {
+  if (code !== "UNREACHABLE" && status < 500 && !notForPartners.has(code)) {
     return new Problem(code, detail, items);
   }
-  if (cause instanceof TargetError) return notNow(cause);
+  if (cause instanceof TargetError) return toUnavailable(cause);
   return new Problem("UNAVAILABLE", "The platform cannot do this now. Try again in a moment.");
 }
 
-function notNow({ kind, message }: TargetError): Problem {
+function toUnavailable({ kind, message }: TargetError): Problem {
   const reason = `${message.charAt(0).toUpperCase()}${message.slice(1)}.`;
   const advice =
     kind === "refused"

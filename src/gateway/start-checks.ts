@@ -1,6 +1,7 @@
 /**
- * What must be true before the gateway lets anybody in. It starts all the same when something is
- * not: it answers its probes, refuses everything else with the name of the check, and looks again.
+ * Checks that must pass before the gateway serves requests. It starts in any case: while a check
+ * fails, it answers its probes, refuses all other requests with the name of the check, and repeats
+ * the checks.
  */
 import type { Queryable } from "../adapters/postgres/queryable.ts";
 import { readMigrations } from "../adapters/postgres/migration-files.ts";
@@ -9,9 +10,9 @@ import { ping } from "../adapters/postgres/queries/schema.ts";
 import { Problem } from "../core/errors.ts";
 
 export interface StartChecks {
-  /** By name; "ok", or what is wrong. */
+  /** "ok" or the reason of the failure, by the name of the check. */
   readonly results: () => Readonly<Record<string, string>>;
-  /** Throws what is wrong, as long as something is. */
+  /** Throws a Problem while a check fails. */
   demand(): void;
   runOnce(): Promise<void>;
 }
@@ -34,7 +35,7 @@ const checks: Record<string, (db: Queryable) => Promise<string>> = {
 };
 
 export function createStartChecks(db: Queryable): StartChecks {
-  // What the configuration says was checked when it was read, or there would be no process.
+  // The configuration was checked when the process started.
   let results: Record<string, string> = { environment: "ok", database: "not looked at yet" };
 
   function failed(): string | undefined {
@@ -52,7 +53,7 @@ export function createStartChecks(db: Queryable): StartChecks {
       const found: Record<string, string> = { environment: "ok" };
       for (const [name, check] of Object.entries(checks)) {
         found[name] = await check(db).catch(() => "it does not answer");
-        // Without the database the others would only say so again.
+        // The checks after a failed one would fail for the same reason.
         if (found[name] !== "ok") break;
       }
       results = found;

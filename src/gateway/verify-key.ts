@@ -1,8 +1,10 @@
 /**
- * From a key to its partner. The database knows keys by their hash; what it said is believed for a
- * second, so that a busy partner costs one lookup a second and a revoked key is dead after one.
+ * Finds the partner of an API key. The database knows keys by their hash; its answers are cached for
+ * `cacheMs`, so that a busy partner costs one query a second and a revoked key stops working after
+ * one.
  */
 import { hash, timingSafeEqual } from "node:crypto";
+import { LRUCache } from "lru-cache";
 import type { Caller } from "../adapters/http/handler.ts";
 import type { Queryable } from "../adapters/postgres/queryable.ts";
 import type { KeyFacts } from "../adapters/postgres/queries/gateway-keys.ts";
@@ -22,19 +24,20 @@ export function createKeyVerifier(
   options: KeyVerifierOptions,
 ): (key: string) => Promise<Caller | undefined> {
   const { db, clock, cacheMs } = options;
-  const cache = new Map<string, { readonly until: number; readonly found: Promise<Found> }>();
+  // With the times in the values: `cacheMs` may be 0, which the cache's own `ttl` takes for "for ever".
+  const cache = new LRUCache<string, { readonly until: number; readonly found: Promise<Found> }>({
+    max: mostCached,
+  });
 
-  function look(digest: string): Promise<Found> {
+  function findKey(digest: string): Promise<Found> {
     const now = clock.now().getTime();
     const cached = cache.get(digest);
     if (cached !== undefined && cached.until > now) return cached.found;
     const found = findKeyByHash(db, digest);
-    cache.delete(digest);
-    if (cache.size >= mostCached) cache.delete(cache.keys().next().value ?? "");
     cache.set(digest, { until: now + cacheMs, found });
-    // Only what exists is remembered: a new key works at once, a failure is no answer.
+    // Unknown keys and failed queries are not cached, so that a new key works at once.
     const forget = (): void => {
-      if (cache.get(digest)?.found === found) cache.delete(digest);
+      if (cache.peek(digest)?.found === found) cache.delete(digest);
     };
     found.then((facts) => {
       if (facts === undefined) forget();
@@ -44,7 +47,7 @@ export function createKeyVerifier(
 
   return async (key) => {
     const digest = hash("sha256", key);
-    const facts = await look(digest);
+    const facts = await findKey(digest);
     if (facts?.is_usable !== true) return undefined;
     if (!timingSafeEqual(Buffer.from(facts.key_hash), Buffer.from(digest))) return undefined;
     return {

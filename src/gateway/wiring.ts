@@ -28,7 +28,7 @@ export interface RunningGateway {
 }
 
 export interface GatewayOptions {
-  /** For tests: an answer that its contract does not allow is a failure. */
+  /** For tests: fails an answer that does not match its contract. */
   readonly checkAnswers?: boolean;
 }
 
@@ -85,7 +85,7 @@ export async function startGateway(
     ),
     log,
     bodyLimitBytes: config.bodyLimitBytes,
-    patience: config.patience,
+    timeouts: config.timeouts,
     admit: (caller) => {
       limiter.take(caller);
     },
@@ -121,7 +121,7 @@ function accessPolicy(
   const { perMinute, trustedProxies } = config.guesses;
   const authenticate = limitGuesses(
     async (token) => {
-      // By their form, so that each is looked for in one place only.
+      // API keys have a form of their own, so each token is looked up in one place only.
       if (!apiKeyPattern.test(token)) return operators.authenticate(token);
       checks.demand();
       return verifyKey(token);
@@ -130,7 +130,7 @@ function accessPolicy(
     systemClock,
   );
   return {
-    // Keys are in the database, so there are always some who may call.
+    // Keys are in the database.
     hasTokens: true,
     openOnLoopback: false,
     anonymousOnPublic: true,
@@ -140,7 +140,7 @@ function accessPolicy(
 }
 
 function shown(config: GatewayConfig) {
-  const { host, port, publicUrl, rate, bodyLimitBytes, patience, keyCacheMs } = config;
+  const { host, port, publicUrl, rate, bodyLimitBytes, timeouts, keyCacheMs } = config;
   return {
     version,
     host,
@@ -148,7 +148,8 @@ function shown(config: GatewayConfig) {
     public_url: publicUrl,
     rate: { per_second: rate.perSecond, burst: rate.burst },
     body_limit_bytes: bodyLimitBytes,
-    patience: { headers_ms: patience.headersMs, request_ms: patience.requestMs },
+    // This name is a part of the API.
+    patience: { headers_ms: timeouts.headersMs, request_ms: timeouts.requestMs },
     key_cache_ms: keyCacheMs,
     guesses_per_minute: config.guesses.perMinute,
     trusted_proxies: config.guesses.trustedProxies,

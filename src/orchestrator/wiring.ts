@@ -5,7 +5,7 @@ import type { PushCounters } from "../adapters/broker/postgres-broker/push/conne
 import { startPushServer } from "../adapters/broker/postgres-broker/push/server.ts";
 import { parseNetworks } from "../adapters/net/check-address.ts";
 import type { AccessPolicy } from "../adapters/http/access.ts";
-import { createHttpMetrics } from "../adapters/http/http-metrics.ts";
+import { createMetrics } from "../adapters/http/metrics.ts";
 import type { HttpServer } from "../adapters/http/server.ts";
 import { buildServer } from "../adapters/http/server.ts";
 import { openStaticFiles } from "../adapters/http/static-files.ts";
@@ -26,7 +26,7 @@ import { zonesByContainer } from "../adapters/storage/settings.ts";
 import type { Storage } from "../adapters/storage/storage.ts";
 import { openStorage } from "../adapters/storage/open-storage.ts";
 import { createDiskCache } from "../adapters/tiles/disk-cache.ts";
-import { createLazyRasterServer } from "../adapters/tiles/lazy-raster-server.ts";
+import { createLazyRasterServer } from "../adapters/tiles/raster-server.ts";
 import { contracts } from "../core/api/index.ts";
 import { handlerCatalogue } from "../core/handlers.ts";
 import type { OrchestratorConfig } from "./config.ts";
@@ -34,7 +34,7 @@ import type { AssetDeps } from "./assets/deps.ts";
 import { createAssetMutex } from "./assets/deps.ts";
 import { recordEnds, recordStarts } from "./assets/record-ends.ts";
 import { startServices } from "./start-services.ts";
-import { engineMetrics } from "./engine/engine-metrics.ts";
+import { registerEngineMetrics } from "./engine/engine-metrics.ts";
 import { DatabaseClock } from "./engine/database-clock.ts";
 import { createEndWaiters } from "./engine/end-waiters.ts";
 import { StateCache } from "./engine/job-state.ts";
@@ -235,7 +235,8 @@ async function serve(
   const { db } = parts;
   const { databaseUrl: url } = config;
   const startedAt = clock.now().toISOString();
-  const http = createHttpMetrics();
+  const metrics = createMetrics();
+  registerEngineMetrics(metrics, () => ({ ...engine.counters, ...parts.pushCounters }));
   const verbs = makeVerbs(deps, () => {
     engine.wake();
   });
@@ -267,10 +268,7 @@ async function serve(
     version,
     uiFiles: await openStaticFiles(uiFolder),
     status: () => ({ owner_id: ownerId, started_at: startedAt, ...engine.status() }),
-    metrics: () => [
-      ...engineMetrics({ ...engine.counters, ...parts.pushCounters }),
-      http.collect(),
-    ],
+    metrics,
   });
   return buildServer({
     contracts,
@@ -278,7 +276,7 @@ async function serve(
     access: parts.access,
     log: parts.log,
     onAnswered: (timing) => {
-      http.observe(timing);
+      metrics.observe(timing);
     },
   });
 }

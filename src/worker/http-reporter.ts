@@ -10,6 +10,7 @@ import type { Logger } from "../adapters/runtime/logger.ts";
 import { ApiError } from "../core/api/api-error.ts";
 import { createClient } from "../core/api/client.ts";
 import type { Client } from "../core/api/client.ts";
+import { backoffDelay } from "../core/backoff.ts";
 import { isJsonObject } from "../core/model/json.ts";
 import type { JsonObject } from "../core/model/json.ts";
 import type { Reporter } from "./reporter.ts";
@@ -37,15 +38,15 @@ export function createHttpReporter(options: HttpReporterOptions): Reporter {
 
   /** The orchestrator may be restarting; what it refuses for a reason is not sent again. */
   async function retrying<T>(what: string, send: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    let pauseMs = options.firstPauseMs ?? 200;
+    const { firstPauseMs = 200 } = options;
     for (let attempt = 1; ; attempt++) {
       try {
         return await send(AbortSignal.timeout(answerTimeoutMs));
       } catch (error) {
         if (attempt >= attempts || isRefusal(error)) throw error;
+        const pauseMs = backoffDelay(attempt - 1, firstPauseMs, longestPauseMs);
         log.warn({ err: error, pauseMs }, `${what} could not be reported; trying again`);
         await pause(pauseMs);
-        pauseMs = Math.min(longestPauseMs, pauseMs * 2);
       }
     }
   }

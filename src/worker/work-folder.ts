@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, readdir, rm } from "node:fs/promises";
 import path from "node:path";
+import { hasErrorCode } from "../adapters/runtime/error-code.ts";
 
 const pattern = /^(.+)\.(\d+)\.[0-9a-f]{6}$/;
 
@@ -32,6 +33,6 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    return (error as { code?: string }).code === "EPERM";
+    return hasErrorCode(error, "EPERM");
   }
 }

@@ -1,5 +1,5 @@
 import path from "node:path";
-import { createHttpMetrics } from "../../src/adapters/http/http-metrics.ts";
+import { createMetrics } from "../../src/adapters/http/metrics.ts";
 import type { HttpServer } from "../../src/adapters/http/server.ts";
 import { buildServer } from "../../src/adapters/http/server.ts";
 import { openStaticFiles } from "../../src/adapters/http/static-files.ts";
@@ -9,7 +9,7 @@ import { migrate } from "../../src/adapters/postgres/migrate.ts";
 import { createGraphCache } from "../../src/adapters/postgres/queries/graph-cache.ts";
 import { createLocalStorage } from "../../src/adapters/storage/local-storage.ts";
 import { createDiskCache } from "../../src/adapters/tiles/disk-cache.ts";
-import { createRasterServer } from "../../src/adapters/tiles/raster-server.ts";
+import { createRasterServer } from "../../src/adapters/tiles/create-raster-server.ts";
 import { contracts } from "../../src/core/api/index.ts";
 import { handlerCatalogue } from "../../src/core/handlers.ts";
 import { jobQueue, taskQueues } from "../../src/core/queues.ts";
@@ -72,7 +72,7 @@ async function startApi(
       { name: "curator", sha256: hashToken(tokens.curator), access: ["read", "curate"] },
       { name: "worker", sha256: hashToken(tokens.worker), access: ["service"] },
     ]);
-  const metrics = createHttpMetrics();
+  const metrics = createMetrics();
   const server = await buildServer({
     contracts,
     handlers: makeRoutes({
@@ -99,7 +99,7 @@ async function startApi(
         last_tick_at: null,
         last_error: null,
       }),
-      metrics: () => [metrics.collect()],
+      metrics,
       ...given,
     }),
     access,

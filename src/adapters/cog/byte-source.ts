@@ -1,12 +1,13 @@
 import { open } from "node:fs/promises";
+import { LRUCache } from "lru-cache";
 import { KnownError } from "../runtime/known-error.ts";
 import type { Storage } from "../storage/storage.ts";
 import { NotInStorage } from "../storage/storage.ts";
 
-/** Anything whose bytes can be read by their place. */
+/** A file or object whose bytes can be read by offset. */
 export interface ByteSource {
   readonly size: number;
-  /** Shorter than asked for only at the end. */
+  /** Gives fewer bytes only at the end of the file. */
   read(offset: number, length: number): Promise<Uint8Array>;
 }
 
@@ -50,16 +51,15 @@ export async function storageSource(storage: Storage, path: string): Promise<Byt
 const windowBytes = 64 * 1024;
 const mostWindows = 32;
 
-/** Directories are many small reads close together: one larger read serves them all. */
+/** Reads windows of 64 KiB and answers from them: directories are many small reads close together. */
 export function buffered(source: ByteSource): ByteSource {
-  const windows = new Map<number, Uint8Array>();
+  const windows = new LRUCache<number, Uint8Array>({ max: mostWindows });
 
   async function windowAt(index: number): Promise<Uint8Array> {
     const known = windows.get(index);
     if (known !== undefined) return known;
     const start = index * windowBytes;
     const bytes = await source.read(start, Math.min(windowBytes, source.size - start));
-    if (windows.size >= mostWindows) windows.delete(windows.keys().next().value ?? -1);
     windows.set(index, bytes);
     return bytes;
   }

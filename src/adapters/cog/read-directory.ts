@@ -1,6 +1,5 @@
 import type { ByteSource } from "./byte-source.ts";
 import { TiffError } from "./byte-source.ts";
-import { typeBytes } from "./tiff-tags.ts";
 
 export interface TiffLayout {
   readonly isLittle: boolean;
@@ -9,24 +8,34 @@ export interface TiffLayout {
 
 export interface Directory {
   readonly offset: number;
-  /** Of the directory that follows; 0 at the end. */
+  /** The offset of the next directory; 0 at the end. */
   readonly next: number;
   /** The field's first value. */
   number(tag: number, fallback: number): Promise<number>;
-  /** At most so many of the field's values; fewer where it has fewer, none without the field. */
+  /** At most `most` values of the field; none where the field is missing. */
   numbers(tag: number, most: number): Promise<Float64Array>;
 }
 
 interface Field {
   readonly type: number;
   readonly count: number;
-  /** Where its values are: in the entry itself if they fit. */
+  /** The offset of its values, which is in the entry itself if they fit. */
   readonly at: number;
 }
 
-/** As libtiff: nobody needs more, and a damaged count is usually far beyond. */
+/** The limit of libtiff. A damaged count is usually far beyond it. */
 const mostFields = 4096;
 const chunkValues = 64 * 1024;
+
+/** Bytes of one value, by the type of its field. Only types of whole numbers are read. */
+const typeBytes: ReadonlyMap<number, 1 | 2 | 4 | 8> = new Map([
+  [1, 1],
+  [3, 2],
+  [4, 4],
+  [13, 4],
+  [16, 8],
+  [18, 8],
+]);
 
 export async function readDirectory(
   source: ByteSource,
@@ -55,7 +64,7 @@ export async function readDirectory(
   }
   const tail = start + count * fieldBytes;
   const nextBytes = isBig ? 8 : 4;
-  // A file may end with its last directory, cut before the pointer that would say so.
+  // Some files end right after the last directory, without the pointer to the next one.
   const hasNext = tail + nextBytes <= source.size;
   const next = hasNext
     ? readNumber(await read(source, tail, nextBytes), 0, nextBytes, isLittle)

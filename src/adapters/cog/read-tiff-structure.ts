@@ -3,29 +3,48 @@ import type { ByteSource } from "./byte-source.ts";
 import { TiffError, buffered } from "./byte-source.ts";
 import { readDirectory } from "./read-directory.ts";
 import type { Directory, TiffLayout } from "./read-directory.ts";
-import { tags } from "./tiff-tags.ts";
 
-/** A raster has a dozen; a chain that is longer is made to be long. */
+const tags = {
+  subfileType: 254,
+  width: 256,
+  height: 257,
+  bitsPerSample: 258,
+  compression: 259,
+  photometric: 262,
+  stripOffsets: 273,
+  samplesPerPixel: 277,
+  rowsPerStrip: 278,
+  stripBytes: 279,
+  planarConfiguration: 284,
+  predictor: 317,
+  tileWidth: 322,
+  tileHeight: 323,
+  tileOffsets: 324,
+  tileBytes: 325,
+  sampleFormat: 339,
+} as const;
+
+/** A raster has a dozen; a longer chain is an attack. */
 const mostDirectories = 1024;
 /** 16 million blocks of 512 pixels are a raster of two million pixels square. */
 const mostBlocks = 16 * 1024 * 1024;
 
 /**
- * Everything but the pixels. The file's own numbers are claims: nothing is allocated by one before
- * the file is seen to be long enough to hold what it claims.
+ * Reads everything but the pixels. The numbers in the file are not trusted: memory is allocated only
+ * after the file has proved long enough to hold what a number claims.
  */
 export async function readTiffStructure(given: ByteSource): Promise<TiffStructure> {
   const source = buffered(given);
   const { layout, first } = await readHeader(source);
   const images: TiffImage[] = [];
   const visited = new Set<number>();
-  // A chain that leads back into itself ends there, as for every other reader.
+  // A chain that leads back into itself ends there, as in other readers.
   for (let at = first; at !== 0 && !visited.has(at);) {
     if (visited.size >= mostDirectories) {
       throw new TiffError("TIFF_TOO_LARGE", `It has more than ${mostDirectories} directories.`);
     }
     visited.add(at);
-    // Only the first must be whole: what follows a damaged one is out of reach for anybody.
+    // Only the first must be whole: the directories after a damaged one cannot be found.
     const directory = await readDirectory(source, layout, at).catch((error: unknown) => {
       if (images.length === 0 || !(error instanceof TiffError)) throw error;
       return undefined;

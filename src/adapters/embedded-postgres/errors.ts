@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { Layout } from "./layout.ts";
+import { errorCode, hasErrorCode } from "../runtime/error-code.ts";
 
 export type EmbeddedPostgresErrorCode =
   | "NO_BINARIES"
@@ -23,11 +24,6 @@ export class EmbeddedPostgresError extends Error {
   }
 }
 
-export function errnoOf(error: unknown): string | undefined {
-  const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
-  return typeof code === "string" ? code : undefined;
-}
-
 /** The last lines of a program's output, which say why it failed. */
 export function lastLines(output: string, count = 12): string {
   return output.trimEnd().split("\n").slice(-count).join("\n");
@@ -38,14 +34,14 @@ const transientCodes = new Set(["57P01", "57P02", "57P03", "ECONNREFUSED", "ECON
 const wrongPasswordCode = "28P01";
 
 export function isTransient(error: unknown): boolean {
-  const code = errnoOf(error);
+  const code = errorCode(error);
   if (code !== undefined) return transientCodes.has(code);
   // The driver's errors for a closed connection and for a timeout have no code.
   return error instanceof Error && /connection|timeout/i.test(error.message);
 }
 
 export function wrongPassword(error: unknown, layout: Layout): EmbeddedPostgresError | undefined {
-  if (errnoOf(error) !== wrongPasswordCode) return undefined;
+  if (!hasErrorCode(error, wrongPasswordCode)) return undefined;
   return new EmbeddedPostgresError(
     "WRONG_PASSWORD",
     `The server of ${layout.dataDirectory} refuses the password in ${layout.password}: ` +

@@ -16,7 +16,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { run, serverEnvironment } from "./run-as-account.ts";
 import type { Account } from "./run-as-account.ts";
-import { EmbeddedPostgresError, errnoOf, lastLines } from "./errors.ts";
+import { hasErrorCode } from "../runtime/error-code.ts";
+import { EmbeddedPostgresError, lastLines } from "./errors.ts";
 import type { Binaries } from "./find-binaries.ts";
 
 export interface MakeRunnableOptions {
@@ -55,7 +56,7 @@ export async function makeRunnable(
     } catch (error) {
       // The next folder may have space or be writable; the error names the last failure.
       failure = error instanceof Error ? error.message : String(error);
-      if (errnoOf(error) === "ENOSPC") {
+      if (hasErrorCode(error, "ENOSPC")) {
         throw new EmbeddedPostgresError("DISK_FULL", `No space left in ${place}.`, {
           cause: error,
         });
@@ -86,7 +87,7 @@ async function copyNative(native: string, place: string, shared: boolean): Promi
     await makeSymlinks(unfinished);
     if (shared) await chmod(unfinished, 0o755);
     await rename(unfinished, copy).catch(async (error: unknown) => {
-      if (!["ENOTEMPTY", "EEXIST"].includes(errnoOf(error) ?? "")) throw error;
+      if (!hasErrorCode(error, "ENOTEMPTY", "EEXIST")) throw error;
       if (!(await isOwnDirectory(copy))) throw error;
     });
     return copy;
@@ -113,7 +114,7 @@ async function makeSymlinks(native: string): Promise<void> {
     const link = path.join(native, path.relative("native", target));
     const to = path.relative(path.dirname(target), source);
     await symlink(to, link).catch((error: unknown) => {
-      if (errnoOf(error) !== "EEXIST") throw error;
+      if (!hasErrorCode(error, "EEXIST")) throw error;
     });
   }
 }

@@ -8,7 +8,8 @@ import { chown, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 
 import path from "node:path";
 import { run, serverEnvironment, withReachableFolder } from "./run-as-account.ts";
 import type { Account } from "./run-as-account.ts";
-import { EmbeddedPostgresError, errnoOf, lastLines } from "./errors.ts";
+import { hasErrorCode } from "../runtime/error-code.ts";
+import { EmbeddedPostgresError, lastLines } from "./errors.ts";
 import type { Binaries } from "./find-binaries.ts";
 import { withInitdb } from "./initdb.ts";
 import { role } from "./layout.ts";
@@ -33,7 +34,7 @@ export async function clusterVersion(layout: Layout): Promise<number | undefined
   try {
     return Number.parseInt(await readFile(path.join(layout.data, "PG_VERSION"), "utf8"), 10);
   } catch (error) {
-    if (errnoOf(error) === "ENOENT") return undefined;
+    if (hasErrorCode(error, "ENOENT")) return undefined;
     throw unusable(layout.dataDirectory, error);
   }
 }
@@ -60,7 +61,7 @@ export async function createCluster(
     await rename(unfinished, layout.cluster);
   } catch (error) {
     // Another process has made the cluster first; its cluster is used.
-    if (["ENOTEMPTY", "EEXIST"].includes(errnoOf(error) ?? "")) return;
+    if (hasErrorCode(error, "ENOTEMPTY", "EEXIST")) return;
     throw error instanceof EmbeddedPostgresError ? error : unusable(layout.dataDirectory, error);
   } finally {
     if (unfinished !== undefined) await rm(unfinished, { recursive: true, force: true });
@@ -121,12 +122,12 @@ export function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return errnoOf(error) === "EPERM";
+    return hasErrorCode(error, "EPERM");
   }
 }
 
 function unusable(dataDirectory: string, cause: unknown): EmbeddedPostgresError {
-  if (errnoOf(cause) === "ENOSPC") {
+  if (hasErrorCode(cause, "ENOSPC")) {
     return new EmbeddedPostgresError("DISK_FULL", `The disk is full: ${dataDirectory}`, { cause });
   }
   const reason = cause instanceof Error ? cause.message : String(cause);

@@ -1,9 +1,10 @@
 import { readFile, rm, stat } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { EmbeddedPostgresError, errnoOf } from "./errors.ts";
+import { EmbeddedPostgresError } from "./errors.ts";
 import type { Layout } from "./layout.ts";
 import { isAlive } from "./prepare-data-directory.ts";
+import { hasErrorCode } from "../runtime/error-code.ts";
 
 export interface RunningServer {
   readonly pid: number;
@@ -16,7 +17,7 @@ export interface RunningServer {
  */
 export async function findRunningServer(layout: Layout): Promise<RunningServer | undefined> {
   const text = await readFile(pidFile(layout), "utf8").catch((error: unknown) => {
-    if (errnoOf(error) === "ENOENT") return undefined;
+    if (hasErrorCode(error, "ENOENT")) return undefined;
     throw error;
   });
   const lines = text?.split("\n") ?? [];
@@ -49,7 +50,7 @@ async function isServerOf(layout: Layout, pid: number): Promise<boolean> {
     // Root in a container usually cannot read the cwd of other users' processes (no
     // CAP_SYS_PTRACE), but can read their command line. Any other error means that the process has
     // ended.
-    return errnoOf(error) === "EACCES" && (await isPostgres(pid));
+    return hasErrorCode(error, "EACCES") && (await isPostgres(pid));
   }
 }
 
@@ -70,7 +71,7 @@ export async function stopServer(layout: Layout, pid: number): Promise<void> {
   try {
     process.kill(pid, "SIGINT");
   } catch (error) {
-    if (errnoOf(error) !== "ESRCH") throw error;
+    if (!hasErrorCode(error, "ESRCH")) throw error;
   }
   const deadline = performance.now() + stopTimeoutMs;
   while ((await findRunningServer(layout))?.pid === pid) {

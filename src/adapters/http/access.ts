@@ -1,10 +1,11 @@
 /**
  * Who is calling, and may they?
  *
- * A bearer token is sent on purpose. A cookie, the word of a proxy, and an open door on loopback are
- * not: any page in the user's browser can make it send requests here. So those are believed only if
- * the request names this server as its Host (a name that a stranger's DNS points at 127.0.0.1 is not
- * ours), and, where it changes something or opens a socket, only if its Origin is this server too.
+ * A client sends a bearer token on purpose. A cookie, the headers of a proxy and the open access on
+ * loopback come without its intent: any page can make the user's browser send requests here. So
+ * those count only if the request names this server as its Host (a foreign name may resolve to
+ * 127.0.0.1) and, for a request that changes something or opens a socket, only if its Origin is this
+ * server too.
  */
 import { isIPv4 } from "node:net";
 import type { Access } from "../../core/api/contract.ts";
@@ -15,31 +16,33 @@ import type { TrustedProxy } from "./trusted-proxy.ts";
 import { comesFrom, userOf } from "./trusted-proxy.ts";
 
 export interface AccessPolicy {
-  authenticate(token: string, came?: Came): Caller | undefined | Promise<Caller | undefined>;
-  /** Can anybody prove who they are? Without that the server stays on loopback. */
+  authenticate(
+    token: string,
+    client?: ClientAddress,
+  ): Caller | undefined | Promise<Caller | undefined>;
+  /** True: callers can prove who they are. Otherwise the server listens on loopback only. */
   readonly hasTokens: boolean;
   /** Requests from this machine need no token. */
   readonly openOnLoopback: boolean;
-  /** Absent: nobody is believed who says that somebody else signed in. */
+  /** Absent: headers that name a signed-in user are ignored. */
   readonly proxy?: TrustedProxy | undefined;
-  /** Public routes do not ask who calls: probes answer while the place where callers are known is away. */
+  /** Public routes do not identify the caller, so that probes answer while the database is down. */
   readonly anonymousOnPublic?: boolean;
 }
 
-/** From where a request came, as far as the network tells. */
-export interface Came {
+export interface ClientAddress {
   readonly remoteAddress: string | undefined;
-  /** The header of that name: who says it is another question. */
+  /** X-Forwarded-For as it came: any client can send it. */
   readonly forwardedFor: string | undefined;
 }
 
-/** What the decision depends on. */
-export interface Approach extends Came {
+/** The parts of a request that access depends on. */
+export interface AccessRequest extends ClientAddress {
   readonly authorization: string | undefined;
   readonly cookie: string | undefined;
   readonly host: string | undefined;
   readonly origin: string | undefined;
-  /** It came through a proxy, so its address says nothing. */
+  /** It came through a proxy, so its address is not the client's. */
   readonly forwarded: boolean;
   /** A POST, or the opening of a socket. */
   readonly changes: boolean;
@@ -51,38 +54,38 @@ export const sessionCookie = "rmhdag_session";
 
 export async function identify(
   policy: AccessPolicy,
-  approach: Approach,
+  request: AccessRequest,
 ): Promise<Caller | undefined> {
-  const bearer = /^Bearer +(\S+) *$/i.exec(approach.authorization ?? "")?.[1];
+  const bearer = /^Bearer +(\S+) *$/i.exec(request.authorization ?? "")?.[1];
   if (bearer !== undefined) {
-    const caller = await policy.authenticate(bearer, approach);
+    const caller = await policy.authenticate(bearer, request);
     if (caller === undefined) throw new Problem("UNAUTHENTICATED", "The token is not known here.");
     return caller;
   }
-  const session = readCookie(approach.cookie, sessionCookie);
-  const known = session === undefined ? undefined : await policy.authenticate(session, approach);
+  const session = readCookie(request.cookie, sessionCookie);
+  const known = session === undefined ? undefined : await policy.authenticate(session, request);
   if (known !== undefined) {
-    refuseForeignOrigin(approach);
+    refuseForeignOrigin(request);
     return known;
   }
-  if (policy.proxy !== undefined && comesFrom(policy.proxy, approach.remoteAddress)) {
-    const user = userOf(policy.proxy, approach.header);
-    // The proxy may know this server by another name than the browser does.
-    const host = approach.header("x-forwarded-host") ?? approach.host;
-    if (user !== undefined) refuseForeignOrigin({ ...approach, host });
-    // Never the open door behind it: a proxy on this machine is not this machine's user.
+  if (policy.proxy !== undefined && comesFrom(policy.proxy, request.remoteAddress)) {
+    const user = userOf(policy.proxy, request.header);
+    // The proxy may call this server by another name than the browser does.
+    const host = request.header("x-forwarded-host") ?? request.host;
+    if (user !== undefined) refuseForeignOrigin({ ...request, host });
+    // No open access behind it: a proxy on this machine is not the user of this machine.
     return user;
   }
-  if (!policy.openOnLoopback || approach.forwarded || !isLoopback(approach.remoteAddress)) {
+  if (!policy.openOnLoopback || request.forwarded || !isLoopback(request.remoteAddress)) {
     return undefined;
   }
-  if (!isLoopback(hostName(approach.host))) {
+  if (!isLoopback(hostName(request.host))) {
     throw new Problem(
       "FORBIDDEN",
       "Without a token this server is open to this machine only: call it as localhost.",
     );
   }
-  refuseForeignOrigin(approach);
+  refuseForeignOrigin(request);
   return { name: "loopback", access: everything.options };
 }
 
@@ -96,7 +99,7 @@ export function demandAccess(needed: Access, caller: Caller | undefined): void {
   }
 }
 
-/** Names and addresses of this machine; an address may come as IPv6 with an IPv4 inside. */
+/** Knows names and addresses of this machine, also an IPv4 address inside of an IPv6 one. */
 export function isLoopback(address: string | undefined): boolean {
   if (address === undefined) return false;
   const plain = address.replace(/^\[|\]$/g, "").replace(/^::ffff:/i, "");
@@ -121,7 +124,7 @@ function refuseForeignOrigin({
   changes,
   origin,
   host,
-}: Pick<Approach, "changes" | "origin" | "host">): void {
+}: Pick<AccessRequest, "changes" | "origin" | "host">): void {
   if (!changes || origin === undefined) return;
   const from = URL.canParse(origin) ? new URL(origin).host : undefined;
   if (from !== undefined && from === host?.toLowerCase()) return;

@@ -2,8 +2,8 @@ import type { z } from "zod";
 import { Problem } from "../../core/errors.ts";
 
 /**
- * Where a page ended. Opaque, so that what a list is sorted by can change; it holds the keys of the
- * last item and no offset, because items that arrive meanwhile would shift an offset.
+ * A cursor is the end of a page. It is opaque, so that the order of a list can change, and holds the
+ * keys of the last item and no offset, because new items would shift an offset.
  */
 export function encodeCursor(keys: readonly (string | number | null)[]): string {
   return Buffer.from(JSON.stringify(keys)).toString("base64url");

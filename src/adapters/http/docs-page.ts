@@ -16,7 +16,7 @@ summary { cursor: pointer } .method { display: inline-block; width: 3.5rem; font
 
 const styleHash = createHash("sha256").update(style).digest("base64");
 
-/** The document as a page. Made here and not by a script: it needs none, and so allows none. */
+/** The API document as a page. Its policy allows no script, because it needs none. */
 export function docsPage(
   contracts: readonly Contract[],
   document: JsonObject,
@@ -27,15 +27,15 @@ export function docsPage(
   for (const each of contracts) groups.set(tagOf(each), [...(groups.get(tagOf(each)) ?? []), each]);
   const body = [...groups].map(
     ([tag, members]) =>
-      `<h2>${escape(tag)}</h2>\n${members.map((each) => operation(each, document)).join("\n")}`,
+      `<h2>${escapeHtml(tag)}</h2>\n${members.map((each) => operation(each, document)).join("\n")}`,
   );
   const errors = Object.entries(errorCatalogue).map(
     ([code, { status, title, retry }]) =>
-      `<tr id="${code}"><td><code>${code}</code></td><td>${status}</td><td>${escape(title)}</td><td>${retry ? "may help" : ""}</td></tr>`,
+      `<tr id="${code}"><td><code>${code}</code></td><td>${status}</td><td>${escapeHtml(title)}</td><td>${retry ? "may help" : ""}</td></tr>`,
   );
   const named = Object.entries(schemas).map(
     ([name, schema]) =>
-      `<details id="schema-${escape(name)}"><summary>${escape(name)}</summary>${code(schema)}</details>`,
+      `<details id="schema-${escapeHtml(name)}"><summary>${escapeHtml(name)}</summary>${code(schema)}</details>`,
   );
   const html = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>rmhdagmaster API</title>
@@ -69,19 +69,19 @@ function operation(contract: Contract, document: JsonObject): string {
   );
   const parts = shown.map((key) => `<h4>${key}</h4>${code(made[key])}`);
   return `<details id="${contract.id}"><summary><span class="access">${contract.access}</span>
-<code><span class="method">${contract.method}</span>${escape(contract.path)}</code><br>${escape(contract.summary)}</summary>
+<code><span class="method">${contract.method}</span>${escapeHtml(contract.path)}</code><br>${escapeHtml(contract.summary)}</summary>
 ${parts.join("\n")}</details>`;
 }
 
 function code(value: unknown): string {
-  return `<pre>${escape(JSON.stringify(value, null, 2))}</pre>`;
+  return `<pre>${escapeHtml(JSON.stringify(value, null, 2))}</pre>`;
 }
 
 function tagOf({ path }: Contract): string {
   return /^\/(?:api\/v1\/|ws\/)?([\w-]+)/.exec(path)?.[1] ?? "other";
 }
 
-function escape(text: string): string {
+export function escapeHtml(text: string): string {
   return text
     .replaceAll("&", "&amp;")
     .replaceAll("<", "&lt;")

@@ -1,3 +1,4 @@
+/** Handlers of contracts: what they get, what they answer, and how one is called. */
 import type {
   Access,
   BodyOf,
@@ -6,11 +7,13 @@ import type {
   QueryOf,
   ResponseOf,
 } from "../../core/api/contract.ts";
+import type { RawRequest } from "./parse-request.ts";
+import { parseRequest } from "./parse-request.ts";
 
 export interface Caller {
   readonly name: string;
   readonly access: readonly Access[];
-  /** The partner whose key it is; absent for the platform's own people and programs. */
+  /** The partner who owns the key; absent for operators and programs of the platform. */
   readonly platformId?: string;
 }
 
@@ -21,9 +24,9 @@ export interface ApiRequest<C extends Contract> {
   /** Undefined only where access is public. */
   readonly caller: Caller | undefined;
   readonly requestId: string;
-  /** A HEAD comes to the handler of the GET, which need not make a body for it. */
+  /** HEAD or GET for the handler of a GET, which need not make a body for a HEAD. */
   readonly method: string;
-  /** The request's own header, by its lower-case name. */
+  /** By its lower-case name. */
   header(name: string): string | undefined;
   /** Aborted when the client goes away or the server stops. */
   readonly signal: AbortSignal;
@@ -40,7 +43,7 @@ export type Handlers<Contracts extends readonly Contract[]> = {
   readonly [C in Contracts[number] as C["id"]]: Handler<C>;
 };
 
-/** For a handler that has to say more than a body: another status, a header. */
+/** What a handler returns where it sets a status or headers. */
 export class Answer {
   readonly body: unknown;
   readonly status: number | undefined;
@@ -54,6 +57,31 @@ export class Answer {
     this.status = options.status;
     this.headers = options.headers ?? {};
   }
+}
+
+type AnyHandler = (request: ApiRequest<Contract>) => Promise<unknown>;
+
+/** Parses the request by its contract and calls the contract's handler. */
+export async function callHandler(
+  handlers: object,
+  contract: Contract,
+  raw: RawRequest,
+  context: Omit<ApiRequest<Contract>, keyof RawRequest>,
+): Promise<unknown> {
+  const handler = Object.hasOwn(handlers, contract.id)
+    ? (handlers as Record<string, AnyHandler>)[contract.id]
+    : undefined;
+  if (handler === undefined) throw new Error(`${contract.id} has no handler`);
+  const request = { ...context, ...parseRequest(contract, raw) };
+  return handler(request as ApiRequest<Contract>);
+}
+
+/** Throws where an answer does not match its contract. */
+export function checkAnswer(contract: Contract, body: unknown): void {
+  if (contract.media !== undefined) return;
+  const sent: unknown = body === undefined ? undefined : JSON.parse(JSON.stringify(body));
+  const result = contract.response.safeParse(sent);
+  if (!result.success) throw new Error(`${contract.id} answers wrongly: ${result.error.message}`);
 }
 
 /** The part of a logger that is used here. */

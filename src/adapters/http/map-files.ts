@@ -1,5 +1,4 @@
-/** The files of the map page, read and compressed once. */
-import { createHash } from "node:crypto";
+/** The files of the map page, read and compressed at their first use. */
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { promisify } from "node:util";
@@ -9,9 +8,13 @@ import type { MultiPolygon, Polygon } from "geojson";
 import type { GeometryCollection, Topology } from "topojson-specification";
 import { Problem } from "../../core/errors.ts";
 import { unstitchGeometry } from "../../core/serving/unstitch.ts";
-import { Answer } from "./handler.ts";
+import { cached } from "../runtime/cached.ts";
+import { acceptsGzip } from "./compress.ts";
+import type { Answer } from "./handler.ts";
+import type { StaticFile } from "./static-files.ts";
+import { answerFile, gzipped, toStaticFile } from "./static-files.ts";
 
-const compress = promisify(gzip);
+const gzipBytes = promisify(gzip);
 const require = createRequire(import.meta.url);
 const own = new URL("../../../assets/map/", import.meta.url);
 
@@ -27,12 +30,7 @@ const files = new Map<string, { readonly media: string; readonly read: () => Pro
   ["land.json", { media: "application/geo+json", read: readLand }],
 ]);
 
-interface Ready {
-  readonly plain: Buffer;
-  readonly packed: Buffer;
-  readonly etag: string;
-}
-const ready = new Map<string, Promise<Ready>>();
+const ready = new Map<string, Promise<StaticFile>>();
 
 export async function answerMapFile(
   name: string,
@@ -40,39 +38,26 @@ export async function answerMapFile(
 ): Promise<Answer> {
   const file = files.get(name);
   if (file === undefined) throw new Problem("NOT_FOUND", `The map has no file "${name}".`);
-  let made = ready.get(name);
-  if (made === undefined) {
-    made = prepare(file.read);
-    ready.set(name, made);
-    made.catch(() => ready.delete(name));
-  }
-  const { plain, packed, etag } = await made;
-  const headers = {
-    etag,
+  const isGzipped = acceptsGzip(header);
+  const found = await cached(ready, isGzipped ? `${name}.gz` : name, async () => {
+    const bytes = await file.read();
+    return toStaticFile(isGzipped ? await gzipBytes(bytes) : bytes);
+  });
+  return answerFile(found, header, {
     "content-type": file.media,
-    // A day, and then a question: a newer version of the platform keeps the same addresses.
+    // One day: a newer version of the platform keeps the same addresses.
     "cache-control": "public, max-age=86400",
-    vary: "accept-encoding",
-    // A worker obeys the policy of its own file, not that of the page: it fetches the tiles.
+    // A worker gets its policy from its own file and not from the page, and it fetches the tiles.
     "content-security-policy": "default-src 'none'; script-src 'self'; connect-src 'self'",
-  };
-  if (header("if-none-match") === etag) return new Answer(undefined, { status: 304, headers });
-  return /\bgzip\b/.test(header("accept-encoding") ?? "")
-    ? new Answer(packed, { headers: { ...headers, "content-encoding": "gzip" } })
-    : new Answer(plain, { headers });
-}
-
-async function prepare(read: () => Promise<Buffer>): Promise<Ready> {
-  const plain = await read();
-  const etag = `"${createHash("sha256").update(plain).digest("base64url").slice(0, 27)}"`;
-  return { plain, packed: await compress(plain), etag };
+    ...(isGzipped ? gzipped : {}),
+  });
 }
 
 function library(name: string): Promise<Buffer> {
   return readFile(require.resolve(`maplibre-gl/dist/${name}`));
 }
 
-/** Natural Earth's land at 1:110 million, which is in the public domain. */
+/** The land of Natural Earth at 1:110 million, which is in the public domain. */
 async function readLand(): Promise<Buffer> {
   const text = await readFile(require.resolve("world-atlas/land-110m.json"), "utf8");
   const topology = JSON.parse(text) as Topology<{ land: GeometryCollection }>;

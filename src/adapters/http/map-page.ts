@@ -1,9 +1,10 @@
 import type { Layer } from "../../core/serving/layer.ts";
+import { escapeHtml } from "./docs-page.ts";
 import { Answer } from "./handler.ts";
 
 /**
- * A layer on a map. The page has no script of its own in it: everything comes as files from this
- * server, and nothing may come from elsewhere.
+ * The page that shows a layer on a map. It has no script inside, and its policy allows files of this
+ * server only.
  */
 const policy = [
   "default-src 'none'",
@@ -16,11 +17,11 @@ const policy = [
 ].join("; ");
 
 export interface MapPageOptions {
-  /** What a proxy puts before every path. */
+  /** The path that a proxy puts before every path. */
   readonly prefix: string;
-  /** Where the layer's addresses hang. */
+  /** The path below which the layer's addresses are. */
   readonly base: string;
-  /** What the page was asked for, to pass on to the tiles. */
+  /** The query of the page, which the tiles get too. */
   readonly query: string;
 }
 
@@ -37,12 +38,12 @@ export function mapPage(layer: Layer, { prefix, base: path, query }: MapPageOpti
     tilejson,
   };
   const html = `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>${escape(title)}</title>
+<html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(title)}</title>
 <meta name="viewport" content="width=device-width">
 <link rel="icon" href="data:,"><link rel="stylesheet" href="${prefix}/map/maplibre-gl.css"><link rel="stylesheet" href="${prefix}/map/map.css">
 <script type="module" src="${prefix}/map/map.js"></script></head><body>
-<div id="map" role="application" aria-label="Map of ${escape(title)}" data-layer="${escape(JSON.stringify(shown))}"></div>
-<section id="panel"><h1>${escape(title)}</h1>
+<div id="map" role="application" aria-label="Map of ${escapeHtml(title)}" data-layer="${escapeHtml(JSON.stringify(shown))}"></div>
+<section id="panel"><h1>${escapeHtml(title)}</h1>
 <label>Opacity <input id="opacity" type="range" min="0" max="100" value="100"></label>
 <p id="value" aria-live="polite">Click the map to read it.</p></section>
 <noscript>This page needs JavaScript.</noscript>
@@ -55,12 +56,4 @@ export function mapPage(layer: Layer, { prefix, base: path, query }: MapPageOpti
       "cache-control": "private, no-cache",
     },
   });
-}
-
-function escape(text: string): string {
-  return text
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;");
 }

@@ -2,7 +2,6 @@ import type { z } from "zod";
 import type { Contract } from "../../core/api/contract.ts";
 import type { ProblemItem } from "../../core/errors.ts";
 import { Problem } from "../../core/errors.ts";
-import { checkText, escapePointer } from "./check-text.ts";
 
 export interface RawRequest {
   readonly params: unknown;
@@ -13,7 +12,7 @@ export interface RawRequest {
 /** Pointers lead into the body; those into the address start with /params or /query. */
 const parts = { params: "/params", query: "/query", body: "" } as const;
 
-/** Everything that is wrong is told at once. */
+/** Throws one Problem that lists every value that is wrong. */
 export function parseRequest(contract: Contract, raw: RawRequest): RawRequest {
   const items: ProblemItem[] = [];
   const parsed = { params: undefined, query: undefined, body: undefined } as Record<
@@ -23,7 +22,7 @@ export function parseRequest(contract: Contract, raw: RawRequest): RawRequest {
   for (const part of ["params", "query", "body"] as const) {
     const schema = contract[part];
     if (schema === undefined) continue;
-    // The body was checked when it was read.
+    // `parseBody` has checked the text of the body.
     if (part !== "body") items.push(...checkText(raw[part], parts[part]));
     const result = schema.safeParse(raw[part]);
     if (result.success) parsed[part] = result.data;
@@ -34,7 +33,7 @@ export function parseRequest(contract: Contract, raw: RawRequest): RawRequest {
   throw new Problem("BAD_REQUEST", missing ? "This needs a JSON body." : count(items), items);
 }
 
-/** One of many bodies in a request, told apart from the others. */
+/** Parses one of many bodies in a request, so that each can fail by itself. */
 export function parseBodyOf<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
@@ -59,4 +58,72 @@ function toItems(issue: z.core.$ZodIssue, base: string): ProblemItem[] {
     }));
   }
   return [{ pointer, code: issue.code, message: issue.message }];
+}
+
+/** Parses JSON and refuses values that PostgreSQL cannot store. An empty body is undefined. */
+export function parseBody(text: string): unknown {
+  if (text === "") return undefined;
+  const body = parseJson(text);
+  const items = checkText(body);
+  if (items.length === 0) return body;
+  throw new Problem("BAD_REQUEST", "The body holds what cannot be stored.", items);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Problem("BAD_REQUEST", `The body is not valid JSON: ${reason}`);
+  }
+}
+
+/** Functions that walk a value by recursion must survive this depth. */
+const deepest = 100;
+const mostItems = 20;
+
+/**
+ * Finds values that JSON allows and we refuse: NUL characters and halves of surrogate pairs, which
+ * text and jsonb of PostgreSQL refuse, and `__proto__` as a key, which a careless copy would turn
+ * into a prototype. Refused here, they are an error of the request; later they would be ours.
+ */
+function checkText(value: unknown, pointer = ""): ProblemItem[] {
+  const items: ProblemItem[] = [];
+  const open: { value: unknown; pointer: string; depth: number }[] = [{ value, pointer, depth: 0 }];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (items.length >= mostItems) break;
+    const here = next;
+    if (typeof here.value === "string") {
+      const wrong = wrongText(here.value);
+      if (wrong !== undefined) items.push({ pointer: here.pointer, code: "TEXT", message: wrong });
+      continue;
+    }
+    if (typeof here.value !== "object" || here.value === null) continue;
+    if (here.depth >= deepest) {
+      const message = `is nested more than ${deepest} levels deep`;
+      items.push({ pointer: here.pointer, code: "DEPTH", message });
+      continue;
+    }
+    for (const [key, each] of Object.entries(here.value).reverse()) {
+      const at = `${here.pointer}/${escapePointer(key)}`;
+      const wrong = key === "__proto__" ? "is not allowed as a key" : wrongText(key);
+      if (wrong !== undefined) items.push({ pointer: at, code: "KEY", message: wrong });
+      open.push({ value: each, pointer: at, depth: here.depth + 1 });
+    }
+  }
+  return items;
+}
+
+function escapePointer(key: string): string {
+  return key.replaceAll("~", "~0").replaceAll("/", "~1");
+}
+
+function wrongText(text: string): string | undefined {
+  if (text.includes("\0")) return "holds a NUL character";
+  return isWellFormed(text) ? undefined : "holds half of a surrogate pair";
+}
+
+/** `String.prototype.isWellFormed` is in every supported Node, but not in the ES2023 library. */
+function isWellFormed(text: string): boolean {
+  return (text as unknown as { isWellFormed(): boolean }).isWellFormed();
 }

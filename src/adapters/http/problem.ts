@@ -1,8 +1,27 @@
 import type { ProblemBody } from "../../core/api/schemas.ts";
 import type { ErrorCode } from "../../core/errors.ts";
 import { Problem, errorCatalogue } from "../../core/errors.ts";
+import { errorCode, hasErrorCode } from "../runtime/error-code.ts";
 
 export const problemMedia = "application/problem+json";
+
+/** An error as the server answers it. `isOurs`: it belongs in the log. */
+export function answerError(error: unknown, requestId: string) {
+  const known = toProblem(error);
+  const problem =
+    known ?? new Problem("INTERNAL", `This is our mistake. Tell us the request id ${requestId}.`);
+  const retryAfter = problem.retryAfterSeconds ?? (problem.status === 503 ? 2 : undefined);
+  return {
+    status: problem.status,
+    isOurs: problem.status >= 500,
+    headers: {
+      ...problem.headers,
+      ...(problem.code === "UNAUTHENTICATED" ? { "www-authenticate": "Bearer" } : {}),
+      ...(retryAfter === undefined ? {} : { "retry-after": String(retryAfter) }),
+    },
+    body: problemBody(problem, requestId),
+  };
+}
 
 export function problemBody(problem: Problem, requestId: string): ProblemBody {
   const entry = errorCatalogue[problem.code];
@@ -18,41 +37,42 @@ export function problemBody(problem: Problem, requestId: string): ProblemBody {
   };
 }
 
-/** Undefined: nobody foresaw this error, so it is ours, and its text stays in the log. */
+/** Undefined: the error is a bug of ours, and its text goes to the log only. */
 export function toProblem(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error;
   if (!(error instanceof Error)) return undefined;
-  const { code, statusCode } = error as { code?: unknown; statusCode?: unknown };
-  if (typeof code === "string" && isAway(code, error)) {
+  if (isUnreachable(error)) {
     return new Problem("UNAVAILABLE", "The database does not answer. Try again in a moment.");
   }
-  if (code === undefinedTable) {
+  if (hasErrorCode(error, undefinedTable)) {
     return new Problem("UNAVAILABLE", "The database lacks our tables: run `rmhdag migrate`.");
   }
+  const { statusCode } = error as { statusCode?: unknown };
   const mapped = typeof statusCode === "number" ? fromStatus(statusCode) : undefined;
   return mapped === undefined ? undefined : new Problem(mapped.code, mapped.detail(error.message));
 }
 
 const undefinedTable = "42P01";
-const away = new Set([
+const unreachable = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
   "EPIPE",
   "ETIMEDOUT",
   "ENOTFOUND",
-  "57P01", // the server is stopped by its administrator
-  "57P02", // it crashed
-  "57P03", // it is starting
-  "53300", // it has no connection left
+  "57P01", // an administrator stops the server
+  "57P02", // the server crashed
+  "57P03", // the server is starting
+  "53300", // the server has no connection left
 ]);
 
-function isAway(code: string, error: Error): boolean {
-  return (
-    away.has(code) || code.startsWith("08") || error.message.startsWith("Connection terminated")
-  );
+/** The driver's own "Connection terminated" has no code. */
+function isUnreachable(error: Error): boolean {
+  const code = errorCode(error) ?? "";
+  const isTerminated = error.message.startsWith("Connection terminated");
+  return isTerminated || unreachable.has(code) || code.startsWith("08");
 }
 
-/** What the HTTP library refuses by itself, before a handler sees it. */
+/** Requests that the HTTP library refuses before a handler sees them. */
 function fromStatus(
   status: number,
 ): { code: ErrorCode; detail(message: string): string } | undefined {

@@ -35,7 +35,7 @@ const missing = defineContract({
   method: "GET",
   path: "/missing",
   access: "public",
-  summary: "Nobody wrote it.",
+  summary: "Has no handler.",
   response: z.null(),
   errors: ["INTERNAL"],
 });
@@ -45,6 +45,7 @@ const handlers = {
   fail: async ({ query }: { query: { how: string } }) => {
     if (query.how === "wrong answer") return { fine: "yes" };
     if (query.how === "database") throw Object.assign(new Error("x"), { code: "ECONNREFUSED" });
+    if (query.how === "cut off") throw new Error("Connection terminated unexpectedly");
     if (query.how === "tables") throw Object.assign(new Error("x"), { code: "42P01" });
     if (query.how === "problem") throw new Problem("JOB_FINISHED", "It is over.");
     throw new Error("the password is hunter2");
@@ -118,7 +119,7 @@ describe("a good request", () => {
 });
 
 describe("a bad request", () => {
-  it("is told everything that is wrong at once, by pointer", async () => {
+  it("gets a list of everything that is wrong, by pointer", async () => {
     const answer = await post({ size: 1.5, extra: 1, "a/b": 2 }, auth, "/things/a?count=11&x=1");
     const { code, status, errors } = problem(answer);
     expect([code, status]).toEqual(["BAD_REQUEST", 400]);
@@ -235,7 +236,7 @@ describe("access", () => {
     await open.close();
   });
 
-  it("opens to this machine when told to, but not through another name or another page", async () => {
+  it("opens to this machine where configured, but not through another name or another page", async () => {
     const open = await buildServer({
       contracts: [echo],
       handlers,
@@ -256,7 +257,7 @@ describe("access", () => {
 });
 
 describe("an error of ours", () => {
-  it("tells nothing of the inside, and is in the log under the request's id", async () => {
+  it("reveals nothing internal, and is in the log under the request's id", async () => {
     const answer = await server.inject({ url: "/fail?how=bug&token=secret1" });
     const { status, instance } = problem(answer);
     expect(status).toBe(500);
@@ -268,6 +269,7 @@ describe("an error of ours", () => {
 
   it.each([
     ["database", 503, "UNAVAILABLE", /does not answer/],
+    ["cut off", 503, "UNAVAILABLE", /does not answer/],
     ["tables", 503, "UNAVAILABLE", /rmhdag migrate/],
     ["problem", 409, "JOB_FINISHED", /It is over/],
     ["wrong answer", 500, "INTERNAL", /request id/],
@@ -288,7 +290,7 @@ describe("an error of ours", () => {
 });
 
 describe("closing", () => {
-  it("gives the answers that are due, and does not wait for who only keeps a connection", async () => {
+  it("sends the answers that are due, and does not wait for idle connections", async () => {
     const steps = new EventEmitter();
     const slow = await buildServer({
       contracts: [echo],

@@ -1,7 +1,7 @@
 /**
- * The HTTP server: contracts and handlers in, routes out. The only file that knows which library
- * serves them. Every request passes the same steps: request id, who calls, may they, parse, handle;
- * and whatever goes wrong in any of them is answered as problem+json.
+ * The HTTP server: contracts and handlers in, routes out. This is the only file that imports the
+ * library which serves them. Every request passes the same steps: request id, identify the caller,
+ * check access, parse, handle; an error in any step is answered as problem+json.
  */
 import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
@@ -10,45 +10,15 @@ import fastify from "fastify";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Contract } from "../../core/api/contract.ts";
 import { Problem } from "../../core/errors.ts";
-import type { AccessPolicy } from "./access.ts";
 import { demandAccess, identify, isLoopback } from "./access.ts";
-import { allowedMethods } from "./allowed-methods.ts";
-import { checkAnswer } from "./check-answer.ts";
-import { writeEvents } from "./event-stream.ts";
-import type { ApiRequest, Caller, HttpLog } from "./handler.ts";
-import { Answer } from "./handler.ts";
-import { parseBody } from "./parse-body.ts";
-import { parseRequest } from "./parse-request.ts";
-import type { Patience } from "./patience.ts";
-import { limitsOf } from "./patience.ts";
-import { problemBody, problemMedia, toProblem } from "./problem.ts";
-import { redactUrl } from "./redact.ts";
-import { namedRest, toRoute } from "./route-path.ts";
-import { sendMessages } from "./socket-stream.ts";
-
-export interface ServerOptions {
-  readonly contracts: readonly Contract[];
-  /** By contract id. */
-  readonly handlers: object;
-  readonly access: AccessPolicy;
-  readonly log: HttpLog;
-  readonly bodyLimitBytes?: number;
-  /** Asked for every request that somebody known makes; refuses by throwing a Problem. */
-  readonly admit?: (caller: Caller, contract: Contract) => void;
-  /** For servers that strangers reach: how long they may take to say what they want. */
-  readonly patience?: Patience;
-  readonly onAnswered?: (timing: Timing) => void;
-  /** Refuse to send an answer that its contract does not allow. For tests: it costs time. */
-  readonly checkAnswers?: boolean;
-}
-
-export interface Timing {
-  readonly method: string;
-  /** The contract's path, never the address: that would make a series of every job. */
-  readonly path: string;
-  readonly status: number;
-  readonly seconds: number;
-}
+import type { Caller } from "./handler.ts";
+import { Answer, callHandler, checkAnswer } from "./handler.ts";
+import { parseBody } from "./parse-request.ts";
+import { answerError, problemMedia } from "./problem.ts";
+import { allowedMethods, nameRest, redactUrl, toRoute } from "./route-path.ts";
+import type { ServerOptions } from "./server-options.ts";
+import { timeoutSettings } from "./server-options.ts";
+import { sendMessages, writeEvents } from "./streams.ts";
 
 export interface HttpServer {
   readonly inject: FastifyInstance["inject"];
@@ -57,9 +27,7 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-type AnyHandler = (request: ApiRequest<Contract>) => Promise<unknown>;
-
-const headers = {
+const securityHeaders = {
   "x-content-type-options": "nosniff",
   "x-frame-options": "DENY",
   "referrer-policy": "no-referrer",
@@ -68,9 +36,9 @@ const headers = {
 } as const;
 
 export async function buildServer(options: ServerOptions): Promise<HttpServer> {
-  const { contracts, handlers, log } = options;
+  const { contracts, handlers, log, timeouts } = options;
   const callers = new WeakMap<FastifyRequest, Caller>();
-  const prepared = new WeakMap<FastifyRequest, Prepared>();
+  const sockets = new WeakMap<FastifyRequest, OpenedStream>();
   const streams = new Set<AbortController>();
 
   const app = fastify({
@@ -87,12 +55,12 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
       fail(error, request, reply);
     },
     clientErrorHandler: ({ code }, socket) => {
-      const status = code === tooSlow ? "408 Request Timeout" : "400 Bad Request";
+      const status = code === requestTimeout ? "408 Request Timeout" : "400 Bad Request";
       if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\n\r\n`);
     },
-    ...limitsOf(options.patience),
+    ...timeoutSettings(timeouts),
   });
-  if (options.patience !== undefined) app.server.maxConnections = options.patience.mostConnections;
+  if (timeouts !== undefined) app.server.maxConnections = timeouts.mostConnections;
   const inFlight = new Set<ServerResponse>();
   app.server.on("request", (_request, response) => {
     inFlight.add(response);
@@ -103,29 +71,22 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
 
   const methodsAt = allowedMethods(contracts);
   app.addHook("onRequest", async (request, reply) => {
-    reply.headers({ ...headers, "x-request-id": request.id });
-    const allow = request.is404 ? methodsAt(request.url.split("?", 1)[0] ?? "") : undefined;
+    reply.headers({ ...securityHeaders, "x-request-id": request.id });
+    const allow = request.is404 ? methodsAt(pathOf(request)) : undefined;
     if (allow === undefined) return;
-    // Here, so that no body is read to be refused.
+    // Thrown in this hook, before the body is read.
     reply.header("allow", allow);
     throw new Problem("METHOD_NOT_ALLOWED", `Use ${allow} here.`);
   });
   app.addHook("onResponse", async (request, reply) => {
+    const { method, id: request_id } = request;
     const path = request.routeOptions.url?.replaceAll(/:(\w+)/g, "{$1}") ?? "unknown";
+    const status = reply.statusCode;
     const seconds = reply.elapsedTime / 1000;
-    const { method } = request;
-    options.onAnswered?.({ method, path, status: reply.statusCode, seconds });
+    options.onAnswered?.({ method, path, status, seconds });
     const caller = callers.get(request)?.name;
     const url = redactUrl(request.url);
-    const fields = {
-      request_id: request.id,
-      method,
-      url,
-      status: reply.statusCode,
-      seconds,
-      caller,
-    };
-    log.debug(fields, "answered");
+    log.debug({ request_id, method, url, status, seconds, caller }, "answered");
   });
   app.addHook("preClose", async () => {
     for (const stream of streams) stream.abort();
@@ -134,24 +95,17 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
     fail(error, request, reply);
   });
   app.setNotFoundHandler((request, reply) => {
-    const path = request.url.split("?", 1)[0] ?? "";
-    fail(new Problem("NOT_FOUND", `There is nothing at ${path}.`), request, reply);
+    fail(new Problem("NOT_FOUND", `There is nothing at ${pathOf(request)}.`), request, reply);
   });
 
   function fail(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-    const known = toProblem(error);
-    if (known === undefined || known.status >= 500) {
+    const { status, isOurs, headers, body } = answerError(error, request.id);
+    if (isOurs) {
       const fields = { request_id: request.id, url: redactUrl(request.url), err: error };
       log.error(fields, "a request failed");
     }
-    const problem =
-      known ??
-      new Problem("INTERNAL", `This is our mistake. Tell us the request id ${request.id}.`);
-    reply.headers({ ...headers, ...problem.headers, "x-request-id": request.id });
-    if (problem.code === "UNAUTHENTICATED") reply.header("www-authenticate", "Bearer");
-    const retryAfter = problem.retryAfterSeconds ?? (problem.status === 503 ? 2 : undefined);
-    if (retryAfter !== undefined) reply.header("retry-after", String(retryAfter));
-    void reply.code(problem.status).type(problemMedia).send(problemBody(problem, request.id));
+    reply.headers({ ...securityHeaders, ...headers, "x-request-id": request.id });
+    void reply.code(status).type(problemMedia).send(body);
   }
 
   async function authorise(contract: Contract, request: FastifyRequest): Promise<void> {
@@ -174,40 +128,38 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
     demandAccess(contract.access, caller);
   }
 
-  async function run(contract: Contract, request: FastifyRequest, signal: AbortSignal) {
-    const handler = Object.hasOwn(handlers, contract.id)
-      ? (handlers as Record<string, AnyHandler>)[contract.id]
-      : undefined;
-    if (handler === undefined) throw new Error(`${contract.id} has no handler`);
-    const { params, query, body } = parseRequest(contract, {
-      params: namedRest(contract, request.params),
-      query: contract.stream === undefined ? request.query : resumed(request),
+  function run(contract: Contract, request: FastifyRequest, signal: AbortSignal): Promise<unknown> {
+    const raw = {
+      params: nameRest(contract, request.params),
+      query: contract.stream === undefined ? request.query : withLastEvent(request),
       body: request.body,
+    };
+    return callHandler(handlers, contract, raw, {
+      caller: callers.get(request),
+      requestId: request.id,
+      method: request.method,
+      header: headerOf(request),
+      signal,
     });
-    const caller = callers.get(request);
-    const header = headerOf(request);
-    const { id: requestId, method } = request;
-    const parsed = { params, query, body, caller, requestId, method, header, signal };
-    return handler(parsed as ApiRequest<Contract>);
   }
 
   async function answer(contract: Contract, request: FastifyRequest, reply: FastifyReply) {
-    const gone = new AbortController();
+    const aborter = new AbortController();
     reply.raw.once("close", () => {
-      gone.abort(goneAway);
+      aborter.abort(clientGone);
     });
-    const result = await run(contract, request, gone.signal);
+    const result = await run(contract, request, aborter.signal);
     const given = result instanceof Answer ? result : new Answer(result);
     if (contract.stream === "events" && given.status === undefined) {
       reply.hijack();
-      streams.add(gone);
-      const sent = { ...headers, "x-request-id": request.id };
-      await writeEvents(reply.raw, sent, given.body as AsyncIterable<unknown>, gone.signal)
+      streams.add(aborter);
+      const headers = { ...securityHeaders, "x-request-id": request.id };
+      await writeEvents(reply.raw, headers, given.body as AsyncIterable<unknown>, aborter.signal)
         .catch((error: unknown) => {
-          if (!gone.signal.aborted)
+          if (!aborter.signal.aborted)
             log.error({ request_id: request.id, err: error }, "a stream failed");
         })
-        .finally(() => streams.delete(gone));
+        .finally(() => streams.delete(aborter));
       return;
     }
     const status = given.status ?? contract.status ?? 200;
@@ -221,10 +173,9 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   }
 
   for (const contract of contracts) {
-    const url = toRoute(contract.path);
     const route = {
       method: contract.method,
-      url,
+      url: toRoute(contract.path),
       exposeHeadRoute: contract.stream === undefined,
       onRequest: async (request: FastifyRequest) => {
         await authorise(contract, request);
@@ -236,16 +187,16 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
     }
     app.route({
       ...route,
-      // Before the upgrade, so that a refusal is an HTTP answer that a client can read.
+      // Before the upgrade, so that a refusal is an HTTP answer that the client can read.
       preValidation: async (request) => {
         if (!request.ws) throw new Problem("BAD_REQUEST", "Open this address as a WebSocket.");
         const aborter = new AbortController();
         const messages = (await run(contract, request, aborter.signal)) as AsyncIterable<unknown>;
-        prepared.set(request, { aborter, messages });
+        sockets.set(request, { aborter, messages });
       },
       handler: async () => undefined,
       wsHandler: (socket, request) => {
-        const stream = prepared.get(request);
+        const stream = sockets.get(request);
         if (stream === undefined) {
           socket.terminate();
           return;
@@ -271,19 +222,23 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
       return { url: await app.listen({ host, port }) };
     },
     close: async () => {
-      // Node waits a minute for a client that is connected and asks nothing, as clients do to be
-      // ready. Whoever has no answer coming is let go.
-      const letGo = setInterval(() => {
+      // Node would wait a minute for idle connections, which clients keep open for later requests.
+      const dropIdle = setInterval(() => {
         if (inFlight.size === 0) app.server.closeAllConnections();
       }, 50);
       await app.close().finally(() => {
-        clearInterval(letGo);
+        clearInterval(dropIdle);
       });
     },
   };
 }
 
-/** Contracts check what comes and goes. Without this, a tenth of the start loads what would do it again. */
+interface OpenedStream {
+  readonly aborter: AbortController;
+  readonly messages: AsyncIterable<unknown>;
+}
+
+/** Contracts validate requests and answers. The library's own validator is a tenth of the start. */
 const noSchemas = { buildValidator: refuseSchema, buildSerializer: refuseSchema };
 
 function refuseSchema() {
@@ -292,9 +247,13 @@ function refuseSchema() {
   };
 }
 
-/** One for all: it is told with every answer, and making one, with its stack, costs more than the rest. */
-const goneAway = new DOMException("The client is gone.", "AbortError");
-const tooSlow = "ERR_HTTP_REQUEST_TIMEOUT";
+/** One for all requests: every answer aborts its signal, and a new error with its stack is slow. */
+const clientGone = new DOMException("The client is gone.", "AbortError");
+const requestTimeout = "ERR_HTTP_REQUEST_TIMEOUT";
+
+function pathOf(request: FastifyRequest): string {
+  return request.url.split("?", 1)[0] ?? "";
+}
 
 function headerOf(request: FastifyRequest): (name: string) => string | undefined {
   return (name) => {
@@ -303,13 +262,8 @@ function headerOf(request: FastifyRequest): (name: string) => string | undefined
   };
 }
 
-interface Prepared {
-  readonly aborter: AbortController;
-  readonly messages: AsyncIterable<unknown>;
-}
-
-/** A browser that reconnects repeats the address and adds where it was: the header is newer. */
-function resumed(request: FastifyRequest): unknown {
+/** A browser that reconnects repeats the URL and adds the last event it saw as a header. */
+function withLastEvent(request: FastifyRequest): unknown {
   const last = request.headers["last-event-id"];
   return typeof last === "string" && last !== ""
     ? { ...(request.query as object), after: last }

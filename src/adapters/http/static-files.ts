@@ -1,11 +1,13 @@
 /**
- * The files of a folder, as they were when it was opened: a request names one of them or nothing,
- * so no path from outside ever reaches the file system. Names below `files/` hold a hash of their
- * content and are cached for ever; everything else is asked for anew.
+ * Serves the files of a folder from memory. The names are listed when the folder is opened, and a
+ * request gets one of them or nothing, so that no path of a client reaches the file system. Names
+ * below `files/` hold a hash of their content and are cached for ever; clients revalidate all others.
  */
 import { createHash } from "node:crypto";
 import { readFile, readdir } from "node:fs/promises";
 import path from "node:path";
+import { cached } from "../runtime/cached.ts";
+import { acceptsGzip } from "./compress.ts";
 import { Answer } from "./handler.ts";
 
 const types: Readonly<Record<string, string>> = {
@@ -19,25 +21,22 @@ const types: Readonly<Record<string, string>> = {
   ".woff2": "font/woff2",
 };
 
+type Header = (name: string) => string | undefined;
+type Headers = Readonly<Record<string, string>>;
+
 export interface StaticFiles {
   has(name: string): boolean;
   /** Undefined: there is no such file. */
-  answer(
-    name: string,
-    asked: {
-      readonly acceptEncoding: string | undefined;
-      readonly ifNoneMatch: string | undefined;
-      readonly headers?: Readonly<Record<string, string>>;
-    },
-  ): Promise<Answer | undefined>;
+  answer(name: string, header: Header, headers?: Headers): Promise<Answer | undefined>;
 }
 
-interface Loaded {
+/** A file in one encoding. */
+export interface StaticFile {
   readonly bytes: Uint8Array;
   readonly etag: string;
 }
 
-/** A folder that is not there has no files. */
+/** A folder that does not exist has no files. */
 export async function openStaticFiles(folder: string): Promise<StaticFiles> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   const names = new Set(
@@ -47,39 +46,40 @@ export async function openStaticFiles(folder: string): Promise<StaticFiles> {
         path.relative(folder, path.join(entry.parentPath, entry.name)).replaceAll(path.sep, "/"),
       ),
   );
-  const loaded = new Map<string, Promise<Loaded>>();
-
-  function load(name: string): Promise<Loaded> {
-    const known = loaded.get(name);
-    if (known !== undefined) return known;
-    const reading = readFile(path.join(folder, name)).then((bytes) => ({
-      bytes,
-      etag: `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`,
-    }));
-    loaded.set(name, reading);
-    reading.catch(() => loaded.delete(name));
-    return reading;
-  }
+  const files = new Map<string, Promise<StaticFile>>();
 
   return {
     has: (name) => names.has(name),
-    answer: async (name, { acceptEncoding, ifNoneMatch, headers = {} }) => {
+    answer: async (name, header, headers = {}) => {
       if (!names.has(name)) return undefined;
-      const packed = names.has(`${name}.gz`) && /\bgzip\b/.test(acceptEncoding ?? "");
-      const { bytes, etag } = await load(packed ? `${name}.gz` : name);
-      const sent = {
+      const isGzipped = names.has(`${name}.gz`) && acceptsGzip(header);
+      const stored = isGzipped ? `${name}.gz` : name;
+      const file = await cached(files, stored, async () =>
+        toStaticFile(await readFile(path.join(folder, stored))),
+      );
+      const isHashed = name.startsWith("files/");
+      return answerFile(file, header, {
         "content-type": types[path.extname(name)] ?? "application/octet-stream",
-        "cache-control": name.startsWith("files/")
-          ? "public, max-age=31536000, immutable"
-          : "no-cache",
-        etag,
-        vary: "accept-encoding",
-        ...(packed ? { "content-encoding": "gzip" } : {}),
+        "cache-control": isHashed ? "public, max-age=31536000, immutable" : "no-cache",
+        ...(isGzipped ? gzipped : {}),
         ...headers,
-      };
-      return ifNoneMatch === etag
-        ? new Answer(undefined, { status: 304, headers: sent })
-        : new Answer(bytes, { headers: sent });
+      });
     },
   };
+}
+
+export const gzipped = { "content-encoding": "gzip" };
+
+/** The ETag is of the content: two builds may have files of the same size and time. */
+export function toStaticFile(bytes: Uint8Array): StaticFile {
+  const digest = createHash("sha256").update(bytes).digest("base64url");
+  return { bytes, etag: `"${digest.slice(0, 22)}"` };
+}
+
+/** Answers 304 to a client that has the file. */
+export function answerFile({ bytes, etag }: StaticFile, header: Header, given: Headers): Answer {
+  const headers = { ...given, etag, vary: "accept-encoding" };
+  return header("if-none-match") === etag
+    ? new Answer(undefined, { status: 304, headers })
+    : new Answer(bytes, { headers });
 }

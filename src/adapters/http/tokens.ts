@@ -8,12 +8,12 @@ import type { TrustedProxy } from "./trusted-proxy.ts";
 
 export interface ServiceToken {
   readonly name: string;
-  /** Of the token, in hex: the token itself is kept nowhere. */
+  /** The hash of the token in hex; the token itself is not stored. */
   readonly sha256: string;
   readonly access: readonly Access[];
 }
 
-/** `name:access+access:sha256`, such as `worker:service:9f86d0…`. The token itself stays with who uses it. */
+/** `name:access+access:sha256`, such as `worker:service:9f86d0…`. */
 export const serviceToken = z
   .string()
   .regex(/^[\w.-]+:[a-z+]+:[0-9a-f]{64}$/, "must be name:access+access:sha256 in hex")
@@ -46,7 +46,7 @@ export function createAccessPolicy(
     proxy: options.proxy,
     authenticate: (token) => {
       const digest = createHash("sha256").update(token).digest();
-      // All are compared, so that the time does not tell which one came close.
+      // All are compared, so that the time does not reveal which one came close.
       let found: Caller | undefined;
       for (const each of known) if (timingSafeEqual(each.digest, digest)) found = each.caller;
       return found;

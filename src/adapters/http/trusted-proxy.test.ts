@@ -11,11 +11,19 @@ const who = { name: z.string().nullable(), access: z.array(access) };
 const common = { response: z.object(who), errors: ["FORBIDDEN"] } as const;
 const contracts = [
   defineContract({
-    ...{ ...common, id: "look", method: "GET", path: "/look", access: "public" },
+    ...common,
+    id: "look",
+    method: "GET",
+    path: "/look",
+    access: "public",
     summary: "Who is it?",
   }),
   defineContract({
-    ...{ ...common, id: "change", method: "POST", path: "/change", access: "operate" },
+    ...common,
+    id: "change",
+    method: "POST",
+    path: "/change",
+    access: "operate",
     summary: "Changes.",
   }),
 ] as const;
@@ -85,7 +93,7 @@ describe("a user whom a trusted proxy names", () => {
     expect((await behind("/look", { "x-forwarded-user": "bob" })).access).toEqual([]);
   });
 
-  it("is nobody while the proxy names nobody, or two", async () => {
+  it("is unknown while the proxy sends no name, or two", async () => {
     expect((await behind("/look", {})).name).toBeNull();
     expect((await behind("/change", { "x-forwarded-groups": "rmhdag-operate" })).status).toBe(401);
     expect((await behind("/look", { ...alice, "x-forwarded-user": "eve, alice" })).name).toBeNull();
@@ -105,7 +113,7 @@ describe("a user whom a trusted proxy names", () => {
   });
 });
 
-describe("the same headers from anybody else", () => {
+describe("the same headers from another address", () => {
   it("are as if they were not there", async () => {
     expect((await elsewhere("/look", alice)).name).toBeNull();
     expect((await elsewhere("/change", alice)).status).toBe(401);

@@ -1,7 +1,7 @@
 /**
- * Sign-in by a proxy that has asked for the password already: it names the user and the user's roles
- * in headers. Anybody can send such headers, so they count only on connections that come from the
- * proxy's own addresses; from everywhere else they are as if they were not there.
+ * Sign-in by a proxy, which checks the password and sends the user and the user's roles in headers.
+ * Any client can send such headers, so they count only on connections from the addresses of the
+ * proxy and are ignored on all others.
  */
 import ipaddr from "ipaddr.js";
 import type { Access } from "../../core/api/contract.ts";
@@ -17,8 +17,8 @@ export interface TrustedProxy {
 }
 
 /**
- * The roles have our name in them: they come out of a directory that others fill too, where a group
- * called "operate" may mean anything. What the platform's own processes may, no role gives.
+ * Access by role. The roles begin with our name, because they come from a directory with groups of
+ * other systems. No role gives the access of the platform's own processes.
  */
 const rights: ReadonlyMap<string, readonly Access[]> = new Map([
   ["rmhdag-read", ["read"]],
@@ -31,13 +31,13 @@ export function comesFrom(proxy: TrustedProxy, remoteAddress: string | undefined
   return isAllowed(ipaddr.process(remoteAddress), proxy.networks);
 }
 
-/** Undefined: the proxy says nobody's name, or something that is no name. */
+/** Undefined: the proxy sends no valid user name. */
 export function userOf(
   proxy: TrustedProxy,
   header: (name: string) => string | undefined,
 ): Caller | undefined {
   const name = header(proxy.userHeader) ?? "";
-  // A comma is two headers: one of them may be the user's own, which the proxy failed to remove.
+  // A comma means two headers, of which one may be the client's that the proxy did not remove.
   if (!/^[\x21-\x2b\x2d-\x7e]{1,128}$/.test(name)) return undefined;
   const roles = (header(proxy.rolesHeader) ?? "").split(/[\s,;]+/);
   return { name, access: [...new Set(roles.flatMap((role) => rights.get(role) ?? []))] };

@@ -5,10 +5,9 @@
 import type { LookupAddress } from "node:dns";
 import http from "node:http";
 import https from "node:https";
-import type { Network } from "./check-address.ts";
-import { isPrivateAllowed } from "./check-address.ts";
-import type { Lookup } from "./find-address.ts";
-import { findAddresses, pinnedTo, resolveAll } from "./find-address.ts";
+import type { Lookup, Network } from "./check-address.ts";
+import { findAddresses, isPrivateAllowed, pinnedTo, resolveAll } from "./check-address.ts";
+import { errorCode } from "../runtime/error-code.ts";
 
 export interface SendOptions {
   readonly privateNetworks: readonly Network[];
@@ -120,7 +119,7 @@ function within(lookup: Lookup, signal: AbortSignal): Lookup {
 
 /** The text is shown to other people, so it contains nothing that the partner's server sent. */
 function describe(error: unknown): string {
-  const { code } = error as { code?: unknown };
-  if (typeof code === "string") return `could not be reached: ${code}`;
+  const code = errorCode(error);
+  if (code !== undefined) return `could not be reached: ${code}`;
   return error instanceof Error ? error.message.slice(0, 200) : "could not be reached";
 }

@@ -1,4 +1,5 @@
 import pg from "pg";
+import { hasErrorCode } from "../runtime/error-code.ts";
 
 /** Made by the migrations, with every right that the gateway has. */
 const gatewayRole = "rmhdag_gateway";
@@ -27,7 +28,7 @@ export async function grantGatewayUser(
     await client.query(`GRANT ${gatewayRole} TO ${name}`);
     return true;
   } catch (error) {
-    if ((error as { code?: unknown }).code === forbidden) return false;
+    if (hasErrorCode(error, forbidden)) return false;
     throw error;
   } finally {
     await client.end();

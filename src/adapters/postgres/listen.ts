@@ -10,6 +10,7 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
+import { backoffDelay } from "../../core/backoff.ts";
 
 export type Wake =
   | { readonly kind: "notified"; readonly channel: string; readonly payload: string }
@@ -46,14 +47,14 @@ export function listen(
   let current: Session | undefined;
 
   async function keepListening(): Promise<void> {
-    let pauseMs = firstPauseMs;
+    let failures = 0;
     while (!isClosing()) {
       const session = openSession(url, options);
       try {
         await connect(session, onWake);
         current = session;
         await say("LISTEN", [...wanted]);
-        pauseMs = firstPauseMs;
+        failures = 0;
         onWake({ kind: "missed" });
         await probeUntilLost(session, options, closing.signal);
       } catch (error) {
@@ -63,8 +64,8 @@ export function listen(
         session.destroy();
       }
       // An abort ends the pause, and then the loop.
+      const pauseMs = backoffDelay(failures++, firstPauseMs, longestPauseMs);
       await pause(pauseMs, undefined, { signal: closing.signal }).catch(() => undefined);
-      pauseMs = Math.min(pauseMs * 2, longestPauseMs);
     }
   }
 

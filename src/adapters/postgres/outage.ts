@@ -2,10 +2,12 @@
  * Is the database away, rather than refusing what it was given? Connections that break, servers that
  * stop, start or fail over, and limits that another moment may lift.
  */
+import { errorCode } from "../runtime/error-code.ts";
+
 export function isOutage(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  const { code } = error as { code?: unknown };
-  if (typeof code === "string") {
+  const code = errorCode(error);
+  if (code !== undefined) {
     return /^(08|53|57|58|25006|40|XX)/.test(code) || /^E[A-Z]+$/.test(code);
   }
   // The driver's own errors carry no code.

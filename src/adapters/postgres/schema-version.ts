@@ -1,3 +1,4 @@
+import { hasErrorCode } from "../runtime/error-code.ts";
 import type { Queryable } from "./queryable.ts";
 import { MigrationError } from "./migration-error.ts";
 import { readMigrations } from "./migration-files.ts";
@@ -18,7 +19,7 @@ const undefinedTable = "42P01";
 export async function checkSchema(db: Reader, options: { directory?: string } = {}): Promise<void> {
   const files = await readMigrations(options.directory);
   const applied = await readAppliedMigrations(db).catch((error: unknown) => {
-    if ((error as { code?: unknown }).code === undefinedTable) return [];
+    if (hasErrorCode(error, undefinedTable)) return [];
     throw error;
   });
   refuseNewerSchema(applied, files);

@@ -1,4 +1,5 @@
 import pg from "pg";
+import { hasErrorCode } from "../runtime/error-code.ts";
 
 export interface ServerFacts {
   /** Such as `18.4`. */
@@ -39,7 +40,6 @@ async function ensureDatabase(client: pg.Client, database: string): Promise<void
     await client.query(`CREATE DATABASE ${pg.escapeIdentifier(database)}`);
   } catch (error) {
     // Another owner made it between the two statements.
-    const code = (error as { code?: string }).code;
-    if (code !== duplicateDatabase && code !== uniqueViolation) throw error;
+    if (!hasErrorCode(error, duplicateDatabase, uniqueViolation)) throw error;
   }
 }

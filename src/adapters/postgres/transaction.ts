@@ -10,6 +10,8 @@ import { pipeline } from "node:stream/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import type pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
+import { backoffDelay } from "../../core/backoff.ts";
+import { hasErrorCode } from "../runtime/error-code.ts";
 import { statement } from "./queryable.ts";
 import type { Row, Transaction } from "./queryable.ts";
 import { StatementBatch } from "./statement-batch.ts";
@@ -36,6 +38,7 @@ const serializationFailure = "40001";
 const deadlockDetected = "40P01";
 const defaultMaxAttempts = 5;
 const firstPauseMs = 10;
+const longestPauseMs = 1000;
 
 export async function runTransaction<T>(
   pool: pg.Pool,
@@ -50,7 +53,7 @@ export async function runTransaction<T>(
       if (attempt >= maxAttempts || !isRetryable(error)) throw error;
       // The pause lets the other transaction take the victim's rows first. A victim that comes back
       // at once may lock a row before its waiter has woken up, and both deadlock again.
-      await pause(firstPauseMs * 2 ** (attempt - 1));
+      await pause(backoffDelay(attempt - 1, firstPauseMs, longestPauseMs));
     }
   }
 }
@@ -209,10 +212,5 @@ function beginTexts(options: TransactionOptions): readonly string[] {
 }
 
 function isRetryable(error: unknown): boolean {
-  const code = codeOf(error);
-  return code === serializationFailure || code === deadlockDetected;
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error ? (error as { code?: unknown }).code : undefined;
+  return hasErrorCode(error, serializationFailure, deadlockDetected);
 }

@@ -2,6 +2,7 @@
  * The one timer round every background service. What a service does is its `runOnce`, which a test
  * calls without any timer.
  */
+import { backoffDelay } from "../../core/backoff.ts";
 import type { Logger } from "./logger.ts";
 
 export interface Service {
@@ -60,7 +61,7 @@ export function createService(options: ServiceOptions): Service {
       failures = 0;
       if (typeof answer === "number") nextMs = Math.min(intervalMs, Math.max(0, answer));
     } catch (err) {
-      nextMs = Math.min(Math.max(intervalMs, longestPauseMs), firstPauseMs * 2 ** failures++);
+      nextMs = backoffDelay(failures++, firstPauseMs, Math.max(intervalMs, longestPauseMs));
       log.error({ err, service: name, retryInMs: nextMs }, "a background service failed");
     }
     isRunning = false;

@@ -1,20 +1,22 @@
 import type { TokenCredential } from "@azure/identity";
-import type { BlobServiceClient } from "@azure/storage-blob";
+import type { BlobServiceClient, UserDelegationKey } from "@azure/storage-blob";
+import type { Clock } from "../runtime/clock.ts";
+import { systemClock } from "../runtime/clock.ts";
 import type { Zone } from "./storage.ts";
 
 export interface AzureSettings {
-  /** With it the machine's own identity is used, and no key exists anywhere. */
+  /** Uses the identity of the machine, so that no key exists. */
   readonly account?: string | undefined;
-  /** For an emulator, or where there are no identities. */
+  /** For an emulator, or where machines have no identity. */
   readonly connectionString?: string | undefined;
   readonly containers: Readonly<Record<Zone, string>>;
-  /** Another address than that of the account, and who asks there. */
+  /** Another URL than that of the account, with its credential. */
   readonly endpoint?: { readonly url: string; readonly credential: TokenCredential } | undefined;
 }
 
 const options = { retryOptions: { maxTries: 5 } };
 
-/** The client's packages are large and only loaded by who uses them. */
+/** Loads the packages of Azure, which are large, at the first use. */
 export async function openAzure(settings: AzureSettings): Promise<BlobServiceClient> {
   const { BlobServiceClient: Client } = await import("@azure/storage-blob");
   const { account, connectionString, endpoint } = settings;
@@ -30,7 +32,7 @@ export async function openAzure(settings: AzureSettings): Promise<BlobServiceCli
         .getContainerClient(name)
         .createIfNotExists()
         .catch((error: unknown) => {
-          // Who may not create containers was given those that exist.
+          // An identity that may not create containers uses those that exist.
           if ((error as { statusCode?: number }).statusCode !== 403) throw error;
         }),
     ),
@@ -41,4 +43,58 @@ export async function openAzure(settings: AzureSettings): Promise<BlobServiceCli
 async function identity(): Promise<TokenCredential> {
   const { DefaultAzureCredential } = await import("@azure/identity");
   return new DefaultAzureCredential();
+}
+
+export interface AzureSigner {
+  /** Gives a URL that can read this one blob for `seconds`. */
+  sign(at: { container: string; key: string }, seconds: number): Promise<string>;
+}
+
+/** Signatures begin in the past, because the clocks of machines differ. */
+const earlierMs = 15 * 60 * 1000;
+const keyMs = 2 * 60 * 60 * 1000;
+
+/**
+ * Signs with a user delegation key, which the service gives to our identity for two hours, or with
+ * the account's key where the connection string has one.
+ */
+export function createAzureSigner(
+  service: BlobServiceClient,
+  clock: Clock = systemClock,
+): AzureSigner {
+  let delegation: { key: UserDelegationKey; until: number } | undefined;
+
+  async function delegationKey(until: number): Promise<UserDelegationKey> {
+    if (delegation !== undefined && delegation.until >= until) return delegation.key;
+    const now = clock.now().getTime();
+    const end = Math.max(until, now + keyMs);
+    const key = await service.getUserDelegationKey(new Date(now - earlierMs), new Date(end));
+    delegation = { key, until: end };
+    return key;
+  }
+
+  return {
+    sign: async ({ container, key }, seconds) => {
+      const { BlobSASPermissions, StorageSharedKeyCredential, generateBlobSASQueryParameters } =
+        await import("@azure/storage-blob");
+      const now = clock.now().getTime();
+      const expires = now + seconds * 1000;
+      const isLocal = service.url.startsWith("http:");
+      const permission = {
+        containerName: container,
+        blobName: key,
+        permissions: BlobSASPermissions.parse("r"),
+        startsOn: new Date(now - earlierMs),
+        expiresOn: new Date(expires),
+        ...(isLocal ? {} : { protocol: "https" as never }),
+      };
+      const { credential, accountName } = service;
+      const query =
+        credential instanceof StorageSharedKeyCredential
+          ? generateBlobSASQueryParameters(permission, credential)
+          : generateBlobSASQueryParameters(permission, await delegationKey(expires), accountName);
+      const { url } = service.getContainerClient(container).getBlobClient(key);
+      return `${url}?${query.toString()}`;
+    },
+  };
 }

@@ -20,8 +20,11 @@ const hasOpenssl = await run("openssl", ["version"]).then(
   () => false,
 );
 const containers = {
-  ...{ bronze: "mybronze", silver: "mysilver", gold: "mygold" },
-  ...{ external: "myexternal", results: "myresults" },
+  bronze: "mybronze",
+  silver: "mysilver",
+  gold: "mygold",
+  external: "myexternal",
+  results: "myresults",
 };
 /** The emulator's well-known account. */
 const account = "devstoreaccount1";
@@ -65,7 +68,7 @@ describe.skipIf(!hasOpenssl)("with an identity and no key (skipped without opens
       ...["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", certKey, "-out", cert],
     ]);
     emulator = await startEmulator(["--oauth", "basic", "--cert", cert, "--key", certKey]);
-    // Only of this process, and only for this certificate, which nobody has signed.
+    // Only in this process, and only for this certificate, which is self-signed.
     process.env["NODE_TLS_REJECT_UNAUTHORIZED"] = "0";
     try {
       const url = `https://127.0.0.1:${emulator.port}/${account}`;
@@ -113,9 +116,9 @@ describe.skipIf(native === undefined)("GDAL (skipped where it is not installed)"
       expect(stolen.stderr).not.toMatch(/sig=(?!\[hidden)/);
       const empty = await gdal.run("gdalinfo", ["-json", "-stats", "stolen.tif"], { workDir });
       expect(JSON.parse(empty.stdout)).toMatchObject({ bands: [{ maximum: 0 }] });
-      const told = await gdal.run("gdalinfo", ["-json", name], { workDir });
-      expect(told.stdout).toContain("grid.asc");
-      expect(told.stdout).not.toMatch(/sig=(?!\[hidden)/);
+      const info = await gdal.run("gdalinfo", ["-json", name], { workDir });
+      expect(info.stdout).toContain("grid.asc");
+      expect(info.stdout).not.toMatch(/sig=(?!\[hidden)/);
     } finally {
       await emulator.stop();
       await rm(workDir, { recursive: true, force: true });
@@ -129,8 +132,13 @@ const inAnHour = () => Date.now() + 3_600_000;
 function token(): string {
   const now = Math.floor(Date.now() / 1000);
   const claims = {
-    ...{ aud: "https://storage.azure.com", iss: "https://sts.windows.net/tenant/" },
-    ...{ iat: now - 60, nbf: now - 60, exp: now + 3600, oid: "someone", tid: "tenant" },
+    aud: "https://storage.azure.com",
+    iss: "https://sts.windows.net/tenant/",
+    iat: now - 60,
+    nbf: now - 60,
+    exp: now + 3600,
+    oid: "someone",
+    tid: "tenant",
   };
   const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
   return `${encode({ alg: "RS256", typ: "JWT" })}.${encode(claims)}.c2lnbmF0dXJl`;

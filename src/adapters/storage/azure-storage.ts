@@ -3,9 +3,8 @@ import { stat } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import type { BlockBlobClient } from "@azure/storage-blob";
-import { createAzureSigner } from "./azure-signer.ts";
 import type { AzureSettings } from "./azure-client.ts";
-import { openAzure } from "./azure-client.ts";
+import { createAzureSigner, openAzure } from "./azure-client.ts";
 import {
   BadCursor,
   NotInStorage,
@@ -48,7 +47,7 @@ export async function createAzureStorage(settings: AzureSettings): Promise<Stora
       ...(signal === undefined ? {} : { abortSignal: signal }),
     };
     const answer = await locate(name).blob.download(offset, length, options).catch(asMissing(name));
-    // "bytes 0-9/1234": with a range the length is that of the part.
+    // "bytes 0-9/1234": for a range, `contentLength` is that of the part.
     const total = /\/(\d+)$/.exec(answer.contentRange ?? "")?.[1] ?? answer.contentLength;
     const object = toObject(name, Number(total), answer.etag, answer.lastModified);
     return { object, body: answer.readableStreamBody as Readable };
@@ -84,7 +83,7 @@ export async function createAzureStorage(settings: AzureSettings): Promise<Stora
       const progress = ({ loadedBytes }: { loadedBytes: number }) => {
         onProgress?.(size === 0 ? 1 : Math.min(1, loadedBytes / size));
       };
-      // Nothing is visible before the last block is committed, so a stop leaves nothing.
+      // The blob appears when its blocks are committed, so an aborted upload leaves nothing.
       await blob
         .uploadStream(body, chunkBytes, parallelBlocks, {
           ...headersFor(options.contentType),
@@ -116,7 +115,7 @@ export async function createAzureStorage(settings: AzureSettings): Promise<Stora
       const { blob } = locate(to);
       await describe(from);
       const source = await signer.sign(locate(from), defaultSignedSeconds);
-      // By the service itself: the bytes do not pass through here, whatever their number.
+      // The service copies by itself: the bytes do not pass through this process.
       const copying = await blob.beginCopyFromURL(source, { intervalInMs: 1000 });
       await copying.pollUntilDone();
       return describe(to);
@@ -155,7 +154,7 @@ export async function createAzureStorage(settings: AzureSettings): Promise<Stora
     gdalPath: async (name) => `/vsicurl/${await signer.sign(locate(name), defaultSignedSeconds)}`,
     signedUrl: async (name, { seconds = defaultSignedSeconds } = {}) =>
       signer.sign(locate(name), seconds),
-    /** Its addresses are the service's own, which checks them itself. */
+    /** The service checks the signatures of its URLs itself. */
     checkSignature: async () => false,
   };
 }
@@ -171,7 +170,7 @@ function toObject(
   return {
     path,
     bytes: bytes ?? 0,
-    // A listing gives it without the quotes that it has everywhere else.
+    // Only a listing gives the ETag without quotes.
     etag: `"${(etag ?? "").replaceAll('"', "")}"`,
     modified_at: (modified ?? new Date(0)).toISOString(),
   };
@@ -191,7 +190,7 @@ function asMissing(name: string) {
   };
 }
 
-/** The service's own marker; it may hold signs that an address cannot. */
+/** Encodes the service's marker, which may hold characters that a URL cannot. */
 function toCursor(marker: string): string {
   return Buffer.from(marker, "utf8").toString("base64url");
 }

@@ -3,29 +3,29 @@ import type { IncomingMessage } from "node:http";
 import http from "node:http";
 import https from "node:https";
 import { isIP } from "node:net";
-import type { Network } from "../net/check-address.ts";
-import type { Lookup } from "../net/find-address.ts";
-import { findAddresses, pinnedTo, resolveAll } from "../net/find-address.ts";
+import type { Lookup, Network } from "../net/check-address.ts";
+import { findAddresses, pinnedTo, resolveAll } from "../net/check-address.ts";
 import type { Source } from "./source.ts";
 import { BadSource, SourceNotServed, SourceUnreachable } from "./source.ts";
 import { pour, writeWhole } from "./transfer.ts";
 
 export interface HttpsRules {
-  /** A name, `*.` and a name for all below it, and `:port` where it is not 443. */
+  /** Names, `*.name` for all subdomains, each with `:port` where that is not 443. */
   readonly allowedHosts: readonly string[];
-  /** Where a name may lead beside the open internet. */
+  /** Private networks that a name may resolve to. */
   readonly privateNetworks?: readonly Network[];
   readonly lookup?: Lookup;
   readonly schemes?: readonly string[];
 }
 
-/** A server that takes the request and then says nothing must not hold whoever only looks. */
-const headPatienceMs = 10_000;
+/** A server that does not answer must not block a check of the source. */
+const headTimeoutMs = 10_000;
 
 /**
- * `https://…` on an allowed host. Redirects are not followed: they would lead to hosts that nobody
- * allowed. And a name proves nothing, because its DNS belongs to others: the address behind it is
- * judged, and the connection goes to that one. An address that is itself on the list was meant.
+ * A source at `https://…` on an allowed host. Redirects are not followed, because they may lead to a
+ * host that is not allowed. The address behind a name is checked and the connection goes to that
+ * address, because the DNS of the name may be hostile. An IP address on the allow-list is not
+ * checked further.
  */
 export function httpsSource(text: string, rules: HttpsRules): Source {
   const url = demandAllowed(text, rules);
@@ -54,9 +54,9 @@ export function httpsSource(text: string, rules: HttpsRules): Source {
     }
   }
 
-  /** Some servers know no HEAD; the first byte tells as much. */
+  /** Asks for the first byte instead where the server does not support HEAD. */
   async function askHead(): Promise<IncomingMessage> {
-    const signal = AbortSignal.timeout(headPatienceMs);
+    const signal = AbortSignal.timeout(headTimeoutMs);
     const response = await ask("HEAD", { signal });
     if (response.statusCode !== 405 && response.statusCode !== 501) return response;
     response.destroy();
@@ -136,7 +136,7 @@ async function guard(url: URL, { privateNetworks = [], lookup = resolveAll }: Ht
 
 function isAllowed(url: URL, allowed: string): boolean {
   if (!allowed.startsWith("*.")) return url.host === allowed;
-  // An address of the network layer has no names below it: `*.1` must not allow 10.0.0.1.
+  // An IP address has no subdomains: `*.1` must not allow 10.0.0.1.
   const isName = /[a-z]/.test(url.hostname) && !url.hostname.startsWith("[");
   return isName && url.host.endsWith(allowed.slice(1));
 }
@@ -145,7 +145,7 @@ function isGood(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-/** Of a part, the size of the whole. */
+/** The size of the whole file, also where the answer is a part of it. */
 function sizeOf({ headers, statusCode }: IncomingMessage): number | null {
   const part = /\/(\d+)$/.exec(headers["content-range"] ?? "")?.[1];
   const text = statusCode === 206 ? part : headers["content-length"];

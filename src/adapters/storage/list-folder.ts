@@ -1,14 +1,14 @@
 import type { Dirent, Stats } from "node:fs";
 import { lstat, readdir, realpath } from "node:fs/promises";
 import path from "node:path";
-import { ignoreMissing } from "./ignore-missing.ts";
+import { ignoreMissing } from "../runtime/error-code.ts";
 import { BadCursor, largestPage, splitPrefix } from "./storage.ts";
 import type { ListOptions, ObjectPage, StoredObject } from "./storage.ts";
 import { unfinished } from "./transfer.ts";
 
 /**
- * The files below a prefix in the order of their whole paths, as a blob store lists them. Folders
- * are walked in that order and only as far as the page needs; links are not followed.
+ * Lists the files below a prefix in the order of their whole paths, as a blob store does. Folders
+ * are read in that order and only as far as the page needs; links are not followed.
  */
 export async function listFolder(
   folder: string,
@@ -46,7 +46,7 @@ export async function listFolder(
 
   const root = await realpath(path.join(folder, zone ?? "")).catch(ignoreMissing);
   if (root === undefined) return { items, next_cursor: null };
-  // A link on the way to the prefix is not followed either: nothing is listed behind it.
+  // A link in the path of the prefix is not followed either.
   const real = path.join(root, ...above);
   const isInside = (await realpath(real).catch(ignoreMissing)) === real;
   const hasMore = isInside && (await walk(real, start));

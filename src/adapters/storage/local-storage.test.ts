@@ -80,7 +80,7 @@ describe("a folder on a machine that is not only ours", () => {
     expect(await storage.localPath("gold/a")).toBe(path.join(base, "disk/a"));
   });
 
-  it("shares its signing key with whoever shares the folder, and with nobody else", async () => {
+  it("shares its signing key with processes on the same folder only", async () => {
     const [one, two] = [createLocalStorage(root), createLocalStorage(root)];
     const publicUrl = "https://data.example.org/";
     const [url] = await Promise.all([

@@ -13,7 +13,7 @@ import {
 import path from "node:path";
 import type { Clock } from "../runtime/clock.ts";
 import { systemClock } from "../runtime/clock.ts";
-import { ignoreMissing } from "./ignore-missing.ts";
+import { hasErrorCode, ignoreMissing } from "../runtime/error-code.ts";
 import { listFolder } from "./list-folder.ts";
 import { createUrlSigner } from "./signed-url.ts";
 import { BadStoragePath, NotInStorage, defaultSignedSeconds, splitPath } from "./storage.ts";
@@ -21,7 +21,7 @@ import type { Storage, StoredObject } from "./storage.ts";
 import { chunkBytes, pour, writeWhole } from "./transfer.ts";
 
 export interface LocalStorageOptions {
-  /** Before the signed addresses, such as `https://data.example.org`; they begin with / without it. */
+  /** Put before signed URLs, such as `https://data.example.org`; without it they begin with /. */
   readonly publicUrl?: string;
   readonly clock?: Clock;
 }
@@ -32,8 +32,8 @@ export function createLocalStorage(folder: string, options: LocalStorageOptions 
   const signer = createUrlSigner(folder);
 
   /**
-   * Where the path really is. A link inside of a zone may point out of it, so the part that exists
-   * is resolved before it is trusted.
+   * Finds the file of a path. A link inside of a zone may point out of it, so the part that exists
+   * is resolved and checked first.
    */
   async function locate(name: string): Promise<string | undefined> {
     const [zone, ...parts] = splitPath(name);
@@ -58,7 +58,7 @@ export function createLocalStorage(folder: string, options: LocalStorageOptions 
     return { target, object: describe(name, found) };
   }
 
-  /** `write` makes the bytes in a file beside the target, which then takes its name. */
+  /** `write` fills a temporary file, which then replaces the target. */
   async function store(
     name: string,
     write: (temporary: string) => Promise<unknown>,
@@ -149,14 +149,13 @@ export function createLocalStorage(folder: string, options: LocalStorageOptions 
 
 function describe(name: string, found: Stats): StoredObject {
   const { size, mtimeMs, mtime, ino } = found;
-  // A put is a new file with a new inode, so two in one tick of the clock still differ.
+  // With the inode, because two puts within one tick of the clock have the same time.
   const etag = `"${ino.toString(36)}-${Math.trunc(mtimeMs * 1000).toString(36)}-${size.toString(36)}"`;
   return { path: name, bytes: size, etag, modified_at: mtime.toISOString() };
 }
 
 /** A folder is not an object, so there is nothing to delete. */
 function ignoreNoFile(error: unknown): false {
-  const code = (error as { code?: string }).code;
-  if (code !== "EISDIR" && code !== "EPERM") ignoreMissing(error);
+  if (!hasErrorCode(error, "EISDIR", "EPERM")) ignoreMissing(error);
   return false;
 }

@@ -179,7 +179,7 @@ describe("a server", () => {
     expect(await at("/none").head()).toBeUndefined();
     await expect(at("/none").fetchTo(file)).rejects.toMatchObject({ category: "permanent" });
     await expect(at("/busy").fetchTo(file)).rejects.toMatchObject({ category: "transient" });
-    // Where it leads to, nobody has allowed.
+    // The target of the redirect is not on the allow-list.
     await expect(at("/moved").fetchTo(file)).rejects.toMatchObject({ code: "SOURCE_NOT_SERVED" });
   });
 
@@ -188,15 +188,15 @@ describe("a server", () => {
   });
 
   it("that cannot be reached is a failure that may pass", async () => {
-    const nobody = httpsSource("http://127.0.0.1:9/a", {
+    const unreachable = httpsSource("http://127.0.0.1:9/a", {
       allowedHosts: ["127.0.0.1:9"],
       schemes: ["http:"],
     });
     const refusal = { code: "SOURCE_UNREACHABLE", category: "transient" };
-    await expect(nobody.head()).rejects.toMatchObject(refusal);
+    await expect(unreachable.head()).rejects.toMatchObject(refusal);
   });
 
-  it("is not asked where its name leads to an address that nobody allowed", async () => {
+  it("is not called where its name resolves to an address that is not allowed", async () => {
     const { port } = new URL(base);
     const named = (lookup: () => string[], privateNetworks: string[] = []) =>
       httpsSource(`http://data.example.org:${port}/file`, {

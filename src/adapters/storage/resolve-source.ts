@@ -1,8 +1,8 @@
 import { realpath, stat } from "node:fs/promises";
 import path from "node:path";
+import { ignoreMissing } from "../runtime/error-code.ts";
 import type { HttpsRules } from "./https-source.ts";
 import { httpsSource } from "./https-source.ts";
-import { ignoreMissing } from "./ignore-missing.ts";
 import type { Source } from "./source.ts";
 import { BadSource } from "./source.ts";
 import type { Storage } from "./storage.ts";
@@ -17,13 +17,13 @@ export interface SourceResolver {
 export interface SourceSettings {
   readonly storage: Storage;
   readonly https: HttpsRules;
-  /** Folders of this machine whose files may be named by their whole path. */
+  /** Folders of this machine whose files may be given by their absolute path. */
   readonly mounts: readonly string[];
-  /** A zone's name in the blob store, where it has another one: container → zone. */
+  /** Zones by the names of their containers, where those differ. */
   readonly containers?: Readonly<Record<string, string>>;
 }
 
-/** Archives in archives: enough for what people upload, and no more. */
+/** How many archives may be inside of each other. */
 const deepestNesting = 2;
 
 export function createSourceResolver(settings: SourceSettings): SourceResolver {
@@ -80,7 +80,7 @@ export function createSourceResolver(settings: SourceSettings): SourceResolver {
   return {
     resolve: async (blobPath, container) => {
       const isWhole = container === undefined || blobPath.startsWith(`${container}/`);
-      // With a container the path is a place in it, whatever it looks like.
+      // With a container the path is always inside of it, even if it looks like a URL.
       return isWhole
         ? resolve(blobPath)
         : storageSource(settings.storage, `${zoneOf(container)}/${blobPath}`);
@@ -99,13 +99,13 @@ function storageSource(storage: Storage, name: string): Source {
   };
 }
 
-/** A file by its whole path, if that is really below a mount: links are resolved first. */
+/** A file by its absolute path. Links are resolved before the path is compared with the mounts. */
 async function fileSource(text: string, mounts: readonly string[]): Promise<Source> {
   const real = await realpath(text).catch(ignoreMissing);
   const roots = await Promise.all(mounts.map((mount) => realpath(mount).catch(ignoreMissing)));
   const isBelow = (at: string) =>
     roots.some((root) => root !== undefined && at.startsWith(root + path.sep));
-  // What is not there is refused like what is not allowed, so that nobody can feel for files.
+  // A missing file is refused like a forbidden one, so that callers cannot probe for files.
   if (real === undefined ? !isBelow(path.resolve(text)) : !isBelow(real)) {
     throw refusePath(
       `"${text}" is not below a folder that sources may come from (RMHDAG_SOURCE_MOUNTS).`,

@@ -8,7 +8,7 @@ const container = (zone: Zone) =>
     .regex(/^[a-z0-9](?:-?[a-z0-9]){2,62}$/, "must be the name of a container")
     .default(zone);
 
-/** What can be set about storage, the same for every program; each config spreads it into its own. */
+/** The settings of storage, the same in every program; each config spreads them into its own. */
 export const storageEnvironment = {
   STORAGE_BACKEND: z.enum(["local", "azure"]).default("local"),
   AZURE_STORAGE_ACCOUNT: z.string().min(1).optional(),
@@ -21,14 +21,14 @@ export const storageEnvironment = {
   RMHDAG_PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
 };
 
-/** Separated by commas; a name twice counts once. */
+/** Separated by commas; duplicates are removed. */
 const list = z
   .string()
   .default("")
   .transform((text) => [...new Set(text.split(",").map((part) => part.trim()))])
   .transform((parts) => parts.filter((part) => part !== ""));
 
-/** What may be read besides storage: by workers, and looked for when it is submitted. */
+/** Where sources may come from besides storage; read by workers and checked at submission. */
 export const sourceEnvironment = {
   RMHDAG_SOURCE_HOSTS: list,
   RMHDAG_SOURCE_MOUNTS: list,
@@ -51,7 +51,7 @@ export function toSourceEnvironment(
   };
 }
 
-/** For `refine`: with Azure it must be said which account. */
+/** For `refine`: Azure needs an account. */
 export const namesItsAccount = [
   (given: Given) =>
     given.STORAGE_BACKEND === "local" ||
@@ -74,7 +74,7 @@ export interface StorageSettings {
   readonly containers: Readonly<Record<Zone, string>>;
 }
 
-/** How a blob store calls the zones → the zones. */
+/** Zones by the names of their containers. */
 export function zonesByContainer({
   containers,
 }: StorageSettings): Readonly<Record<string, string>> {

@@ -1,11 +1,11 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { link, mkdir, open, readFile, rm } from "node:fs/promises";
 import path from "node:path";
-import { ignoreMissing } from "./ignore-missing.ts";
+import { hasErrorCode, ignoreMissing } from "../runtime/error-code.ts";
 
 /**
- * Addresses of our own that are good for one object and for a while. The key lies beside the zones,
- * so that all who share the folder make and accept the same ones without being configured.
+ * Signs URLs of this server, each for one object and until a time. The key is a file beside the
+ * zones, so that all processes with this folder make and accept the same signatures.
  */
 export interface UrlSigner {
   sign(name: string, expires: number): Promise<string>;
@@ -36,7 +36,7 @@ export function createUrlSigner(folder: string): UrlSigner {
   };
 }
 
-/** Two processes may start at once: a link never replaces, so the first key stands for both. */
+/** `link` never replaces a file, so of two processes that start at once both use the first key. */
 async function loadKey(file: string): Promise<Buffer> {
   const found = await readFile(file).catch(ignoreMissing);
   if (found !== undefined) return found;
@@ -50,7 +50,7 @@ async function loadKey(file: string): Promise<Buffer> {
     await handle.close();
   }
   await link(temporary, file).catch((error: unknown) => {
-    if ((error as { code?: string }).code !== "EEXIST") throw error;
+    if (!hasErrorCode(error, "EEXIST")) throw error;
   });
   await rm(temporary, { force: true });
   return readFile(file);

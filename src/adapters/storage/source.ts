@@ -1,15 +1,16 @@
+import { errorCode } from "../runtime/error-code.ts";
 import { KnownError } from "../runtime/known-error.ts";
 import type { TransferOptions } from "./storage.ts";
 
-/** A file that a task may read, wherever it lies. */
+/** A file that a task may read: in storage, on a web server, or on a mount. */
 export interface Source {
   readonly kind: "storage" | "https" | "file";
-  /** Safe to log and to store: without query, credentials and signature. */
+  /** The path without query, credentials and signature: safe to log and to store. */
   readonly display: string;
-  /** What GDAL opens. May hold a signature: never log it. */
+  /** The path for GDAL. Never log it: it may hold a signature. */
   gdalPath(): Promise<string>;
   fetchTo(file: string, options?: TransferOptions): Promise<{ readonly bytes: number }>;
-  /** Undefined: there is none. A server may not tell the size. */
+  /** Undefined: there is no such file. Some servers do not send the size. */
   head(): Promise<{ readonly bytes: number | null; readonly etag: string | null } | undefined>;
 }
 
@@ -20,14 +21,14 @@ export type SourceProblem =
   | "SOURCE_HAS_CREDENTIALS"
   | "SOURCE_NEEDS_UNPACKING";
 
-/** An input that names what it must not; the message says what would be allowed. */
+/** A source that is not allowed; the message says what is. */
 export class BadSource extends KnownError {
   constructor(code: SourceProblem, message: string) {
     super(code, "permanent", message);
   }
 }
 
-/** A server that was asked for a source and did not give it. */
+/** The server of a source answered with an error. */
 export class SourceNotServed extends KnownError {
   constructor(display: string, status: number) {
     const isTheirs = status >= 500 || status === 429 || status === 408;
@@ -36,11 +37,11 @@ export class SourceNotServed extends KnownError {
   }
 }
 
-/** A server that nobody could ask. Without its words: they may hold an address or a secret. */
+/** The server of a source did not answer. The message of the cause is left out: it may hold a secret. */
 export class SourceUnreachable extends KnownError {
   constructor(display: string, cause: unknown) {
-    const { code } = cause as { code?: unknown };
-    const why = typeof code === "string" ? ` (${code})` : "";
+    const code = errorCode(cause);
+    const why = code === undefined ? "" : ` (${code})`;
     super("SOURCE_UNREACHABLE", "transient", `${display} could not be reached${why}.`);
   }
 }

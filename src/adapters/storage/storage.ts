@@ -3,9 +3,9 @@ import { KnownError } from "../runtime/known-error.ts";
 
 /** The port. Paths are `zone/…`, always with forward slashes, and never leave their zone. */
 export interface Storage {
-  /** Whoever reads sees the whole or nothing; what was there is replaced. */
+  /** Replaces the object. Readers see the old bytes or all of the new ones. */
   put(path: string, bytes: Uint8Array, options?: PutOptions): Promise<void>;
-  /** Rejects with `NotInStorage` when there is none, as everything does that reads. */
+  /** Rejects with `NotInStorage` when there is no object, as do all methods that read. */
   get(path: string): Promise<Uint8Array>;
   head(path: string): Promise<StoredObject | undefined>;
   /** As `put`, from a local file of any size. */
@@ -14,24 +14,24 @@ export interface Storage {
     file: string,
     options?: PutOptions & TransferOptions,
   ): Promise<StoredObject>;
-  /** Into a local file, which appears when it is whole. */
+  /** Copies into a local file, which appears when it is complete. */
   getFile(path: string, file: string, options?: TransferOptions): Promise<StoredObject>;
-  /** Shorter than asked for where the object ends. */
+  /** Gives fewer bytes where the object ends. */
   readRange(path: string, offset: number, length: number): Promise<Uint8Array>;
-  /** For an answer over HTTP: the object's facts, and its bytes or a part of them as they come. */
+  /** For an answer over HTTP: the object's facts, and its bytes or a part of them as a stream. */
   stream(path: string, range?: ByteRange): Promise<{ object: StoredObject; body: Readable }>;
   copy(from: string, to: string): Promise<StoredObject>;
-  /** Was it there? */
+  /** False: there was no object. */
   delete(path: string): Promise<boolean>;
-  /** In the order of their paths. A prefix begins with a zone and may end anywhere: `silver/a/b`. */
+  /** Sorted by path. A prefix begins with a zone and may end anywhere: `silver/a/b`. */
   list(prefix: string, options?: ListOptions): Promise<ObjectPage>;
-  /** A real file that other programs may read; undefined where storage is not a folder. */
+  /** The file that other programs may read; undefined where storage is not a folder. */
   localPath(path: string): Promise<string | undefined>;
-  /** What GDAL opens. May hold a signature: never log it. */
+  /** The path for GDAL. Never log it: it may hold a signature. */
   gdalPath(path: string): Promise<string>;
-  /** Whoever has it may read this one object for a while, an hour unless told. Never log it. */
+  /** A URL that can read this one object, by default for an hour. Never log it. */
   signedUrl(path: string, options?: { readonly seconds?: number }): Promise<string>;
-  /** Is this one of our own signed addresses, and still valid? */
+  /** True: `signedUrl` made this signature, and it has not expired. */
   checkSignature(path: string, signed: { expires: number; signature: string }): Promise<boolean>;
 }
 
@@ -59,7 +59,7 @@ export interface ListOptions {
 export interface StoredObject {
   readonly path: string;
   readonly bytes: number;
-  /** Another one whenever the bytes may be others. */
+  /** Changes whenever the bytes may have changed. */
   readonly etag: string;
   readonly modified_at: string;
 }
@@ -69,7 +69,7 @@ export interface ObjectPage {
   readonly next_cursor: string | null;
 }
 
-/** What came in, what was made of it, what is exported, what the public sees, what tasks answered. */
+/** Uploads, products of workflows, exports, public files, large results of tasks. */
 export const zones = ["bronze", "silver", "gold", "external", "results"] as const;
 export type Zone = (typeof zones)[number];
 
@@ -82,7 +82,7 @@ export class NotInStorage extends KnownError {
   }
 }
 
-/** What no store may be asked for; the reason is for whoever wrote the path. */
+/** A path that no storage accepts, with the reason. */
 export class BadStoragePath extends KnownError {
   constructor(path: string, reason: string) {
     super("BAD_STORAGE_PATH", "permanent", `"${path}" is not a path in storage: ${reason}.`);
@@ -95,14 +95,14 @@ export class BadCursor extends KnownError {
   }
 }
 
-/** The path's parts, or a refusal: a path is data that came from outside. */
+/** Checks a path, which is data from outside, and gives its parts. */
 export function splitPath(path: string): readonly [Zone, ...string[]] {
   const parts = check(path);
   if (parts.length < 2) throw new BadStoragePath(path, zoneWanted);
   return parts;
 }
 
-/** What `list` takes: as a path, but its last part may be empty or cut off anywhere. */
+/** Checks the prefix of a listing: a path whose last part may be empty or incomplete. */
 export function splitPrefix(prefix: string): readonly [Zone, ...string[]] {
   const parts = check(prefix.endsWith("/") ? prefix.slice(0, -1) : prefix);
   return prefix.endsWith("/") || parts.length === 1 ? [...parts, ""] : parts;
@@ -122,7 +122,7 @@ function check(path: string): readonly [Zone, ...string[]] {
   if ([first, ...rest].some((part) => part === "" || part === "." || part === "..")) {
     refuse('its parts must not be empty, "." or ".."');
   }
-  // A file system allows 255, and a file on its way needs a longer name than its own.
+  // File systems allow 255 bytes, and a temporary file has a longer name than its target.
   if (rest.some((part) => Buffer.byteLength(part) > 200)) {
     refuse("one of its parts is longer than 200 bytes");
   }

@@ -6,13 +6,13 @@ import { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { TransferOptions } from "./storage.ts";
 
-/** Few large steps: with the default of 64 KiB a copy of a large raster is mostly overhead. */
+/** With the default of 64 KiB a copy of a large raster is mostly overhead. */
 export const chunkBytes = 4 * 1024 * 1024;
 
-/** What a listing does not show: the halves of files on their way. */
+/** Temporary files, which a listing leaves out. */
 export const unfinished = /\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.part$/;
 
-/** The file appears under its name when it is whole and on disk, or not at all. */
+/** The target appears when it is complete and synced to disk, or not at all. */
 export async function writeWhole(
   target: string,
   write: (temporary: string) => Promise<unknown>,
@@ -21,7 +21,7 @@ export async function writeWhole(
   try {
     await write(temporary);
     const file = await open(temporary, "r+");
-    // A reference to it is about to be stored: it must not outlive the bytes.
+    // Synced, because a reference to the file is stored next and must not outlive its bytes.
     await file.sync().finally(() => file.close());
     await rename(temporary, target);
   } catch (error) {

@@ -1,9 +1,11 @@
 /**
- * A file of storage for the TIFF reader. Headers and tables are read in many small steps, so those
- * are answered from pages; a block is read as it is, once, and kept decoded elsewhere.
+ * A file of storage for the TIFF reader. The reader takes headers and tables in many small steps, so
+ * those are answered from cached pages; blocks are not cached here, because `read-window.ts` caches
+ * them decoded.
  */
 import type { Source } from "@cogeotiff/core";
-import { createLru } from "./lru.ts";
+import { LRUCache } from "lru-cache";
+import { cached } from "../runtime/cached.ts";
 
 const pageBytes = 64 * 1024;
 const mostPages = 256;
@@ -21,7 +23,7 @@ export type ReadBytes = (
 ) => Source & { readonly size: number };
 
 export function createByteSources(storage: Pick<ByteStore, "readRange">): ReadBytes {
-  const pages = createLru<Promise<ArrayBuffer>>(mostPages, () => 1);
+  const pages = new LRUCache<string, Promise<ArrayBuffer>>({ max: mostPages });
 
   return (key, path, size) => {
     const read = async (offset: number, length: number): Promise<ArrayBuffer> => {
@@ -29,17 +31,10 @@ export function createByteSources(storage: Pick<ByteStore, "readRange">): ReadBy
       return exactBuffer(bytes);
     };
     const readPage = (index: number): Promise<ArrayBuffer> => {
-      const name = `${key}#${index}`;
-      const known = pages.get(name);
-      if (known !== undefined) return known;
       const offset = index * pageBytes;
-      const page = read(offset, Math.min(pageBytes, size - offset));
-      pages.set(name, page);
-      // A failure is not kept: the next one may succeed.
-      page.catch(() => {
-        pages.delete(name);
-      });
-      return page;
+      return cached(pages, `${key}#${index}`, () =>
+        read(offset, Math.min(pageBytes, size - offset)),
+      );
     };
     return {
       url: new URL(`storage:///${encodeURI(path)}`),
@@ -47,7 +42,7 @@ export function createByteSources(storage: Pick<ByteStore, "readRange">): ReadBy
       size,
       async fetch(offset, length = size - offset, options) {
         options?.signal?.throwIfAborted();
-        // A claim beyond the end of the file gets what there is, and the reader notices.
+        // Of a range beyond the end of the file only the part inside is read; the reader notices.
         const end = Math.min(size, offset + length);
         if (offset < 0 || offset >= end) return new ArrayBuffer(0);
         const first = Math.floor(offset / pageBytes);
@@ -62,7 +57,7 @@ export function createByteSources(storage: Pick<ByteStore, "readRange">): ReadBy
   };
 }
 
-/** A copy where the bytes are a part of something larger; `slice` of a Buffer would not be one. */
+/** Copies bytes that are a part of a larger buffer; `slice` of a Buffer would share the memory. */
 function exactBuffer(bytes: Uint8Array): ArrayBuffer {
   const { buffer, byteOffset, byteLength } = bytes;
   const isWhole = byteOffset === 0 && byteLength === buffer.byteLength;

@@ -1,6 +1,6 @@
 /**
- * One block of a TIFF to samples. JPEG and WebP are pictures and go to libvips, deflate to zlib's
- * threads; the rarer codecs are geotiff's. Predictors are undone here for all of them.
+ * Decodes one block of a TIFF to samples. libvips decodes JPEG and WebP, zlib's threads deflate, and
+ * geotiff the rarer codecs. Predictors are undone here for all of them.
  */
 import { promisify } from "node:util";
 import { inflate } from "node:zlib";
@@ -10,14 +10,13 @@ import sharp from "sharp";
 import { Problem } from "../../core/errors.ts";
 import type { Samples } from "../../core/serving/resample.ts";
 import type { SampleType } from "./raster-file.ts";
-import { undoFloating, undoHorizontal } from "./predictor.ts";
 
 const inflateBytes = promisify(inflate);
 
 export interface BlockShape {
   readonly width: number;
   readonly height: number;
-  /** Samples of a pixel in this block: one, where bands are stored apart. */
+  /** Samples of a pixel in this block: one, if each band has blocks of its own. */
   readonly samples: number;
   readonly sampleType: SampleType;
   readonly sampleBytes: number;
@@ -48,7 +47,7 @@ export async function decodeBlock(
   return viewAs(shape.sampleType, whole);
 }
 
-/** A mask of one bit a pixel, as GDAL writes it: a set bit is a valid pixel. */
+/** Decodes a mask of one bit a pixel, as GDAL writes it: a set bit is a valid pixel. */
 export async function decodeBits(
   image: TiffImage,
   bytes: ArrayBuffer,
@@ -87,7 +86,7 @@ async function unpack(
   }
 }
 
-/** Loaded when the first such file is shown: most platforms never need it. */
+/** Loads the library with the first such file: most platforms never have one. */
 async function unpackRare(
   image: TiffImage,
   compression: Compression,
@@ -122,7 +121,7 @@ async function decodePicture(bytes: ArrayBuffer, shape: BlockShape): Promise<Uin
   if (width === shape.width && height === shape.height && channels === shape.samples) {
     return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
   }
-  // The last block of strips may be lower, and one band may come back as three equal ones.
+  // The last strip may have fewer rows, and libvips may give one band as three equal ones.
   const made = new Uint8Array(shape.width * shape.height * shape.samples);
   const [across, down] = [Math.min(width, shape.width), Math.min(height, shape.height)];
   for (let y = 0; y < down; y++) {
@@ -136,7 +135,7 @@ async function decodePicture(bytes: ArrayBuffer, shape: BlockShape): Promise<Uin
   return made;
 }
 
-/** To its own memory, aligned; the last strip of an image is shorter than the others. */
+/** Copies to aligned memory of the expected length: the last strip of an image is shorter. */
 function pad(bytes: Uint8Array, length: number): Uint8Array {
   if (bytes.byteLength === length && bytes.byteOffset % 8 === 0) return bytes;
   const made = new Uint8Array(length);
@@ -178,4 +177,47 @@ function viewAs(type: SampleType, bytes: Uint8Array): Samples {
   const { buffer, byteOffset, byteLength } = bytes;
   const array = arrays[type];
   return new array(buffer as ArrayBuffer, byteOffset, byteLength / array.BYTES_PER_ELEMENT);
+}
+
+/** Predictor 2: turns differences to the pixel before into values. `stride`: samples of a pixel. */
+function undoHorizontal(
+  samples: Uint8Array | Uint16Array | Uint32Array,
+  width: number,
+  stride: number,
+): void {
+  const rowLength = width * stride;
+  for (let start = 0; start + rowLength <= samples.length; start += rowLength) {
+    const end = start + rowLength;
+    // Sums wrap around in a typed array, as they did in the encoder.
+    for (let index = start + stride; index < end; index++) {
+      samples[index] = (samples[index] ?? 0) + (samples[index - stride] ?? 0);
+    }
+  }
+}
+
+/**
+ * Predictor 3: a row stores the first bytes of all floats, then the second bytes and so on, the most
+ * significant first whatever the byte order of the file, and all of them as differences.
+ */
+function undoFloating(
+  bytes: Uint8Array,
+  width: number,
+  stride: number,
+  sampleBytes: number,
+): Uint8Array {
+  const values = width * stride;
+  const rowLength = values * sampleBytes;
+  const made = new Uint8Array(bytes.length);
+  for (let start = 0; start + rowLength <= bytes.length; start += rowLength) {
+    for (let index = start + stride; index < start + rowLength; index++) {
+      bytes[index] = (bytes[index] ?? 0) + (bytes[index - stride] ?? 0);
+    }
+    for (let part = 0; part < sampleBytes; part++) {
+      const from = start + (sampleBytes - 1 - part) * values;
+      for (let value = 0; value < values; value++) {
+        made[start + value * sampleBytes + part] = bytes[from + value] ?? 0;
+      }
+    }
+  }
+  return made;
 }

@@ -1,73 +1,64 @@
 /**
- * Encoded pictures below a folder, up to a size. A file's name is the hash of what it shows, layer
- * version included, so nothing in it is ever stale; what was unused for longest goes first. Losing
- * it costs time only: whatever fails here is as if nothing had been kept.
+ * Encoded pictures below a folder, up to a size. A file's name is the hash of its key, which names
+ * the layer's version, so no file is ever stale; the least recently used files are deleted first.
+ * Losing a file costs time only, so errors of the file system count as a miss.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { mkdir, readFile, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { LRUCache } from "lru-cache";
+import { once } from "../../core/once.ts";
 
 export interface DiskCache {
   get(key: string): Promise<Uint8Array | undefined>;
   put(key: string, bytes: Uint8Array): Promise<void>;
-  /** For who waits until everything is written. */
+  /** Resolves when every write so far is done. */
   settled(): Promise<void>;
 }
 
+/** `mostBytes` of 0 keeps nothing. */
 export function createDiskCache(folder: string, mostBytes: number): DiskCache {
-  /** File names and their sizes, the one unused for longest first. */
-  let known: Promise<Map<string, number>> | undefined;
-  let total = 0;
-  let last = Promise.resolve();
-
+  const removals: Promise<void>[] = [];
   const fileOf = (name: string) => path.join(folder, name.slice(0, 2), name);
 
-  async function list(): Promise<Map<string, number>> {
-    const names = await readdir(folder, { recursive: true }).catch(() => []);
-    const found = await Promise.all(
-      names.map(async (name) => {
-        const facts = await stat(path.join(folder, name)).catch(() => undefined);
-        return facts?.isFile() === true ? { name: path.basename(name), facts } : undefined;
-      }),
-    );
-    const files = found.filter((each) => each !== undefined);
-    files.sort((a, b) => a.facts.mtimeMs - b.facts.mtimeMs);
-    total = files.reduce((sum, { facts }) => sum + facts.size, 0);
-    return new Map(files.map(({ name, facts }) => [name, facts.size]));
-  }
+  /** Sizes by file name. Made at the first use, from the files that are there. */
+  const sizes = once(async () => {
+    const known = new LRUCache<string, number>({
+      maxSize: mostBytes,
+      sizeCalculation: (size) => Math.max(1, size),
+      dispose: (_size, name, reason) => {
+        if (reason === "evict") removals.push(rm(fileOf(name), { force: true }));
+      },
+    });
+    for (const { name, size } of await listFiles(folder)) known.set(name, size);
+    return known;
+  });
 
   async function write(key: string, bytes: Uint8Array): Promise<void> {
+    // One large picture would push out many small ones.
     if (bytes.byteLength > mostBytes / 10) return;
-    const sizes = await (known ??= list());
+    const known = await sizes();
     const name = nameOf(key);
-    if (sizes.has(name)) return;
+    if (known.has(name)) return;
     const file = fileOf(name);
     await mkdir(path.dirname(file), { recursive: true });
     const draft = path.join(path.dirname(file), `${randomUUID()}.part`);
     await writeFile(draft, bytes);
     await rename(draft, file);
-    sizes.set(name, bytes.byteLength);
-    total += bytes.byteLength;
-    for (const [oldest, size] of sizes) {
-      if (total <= mostBytes) break;
-      sizes.delete(oldest);
-      total -= size;
-      await rm(fileOf(oldest), { force: true });
-    }
+    known.set(name, bytes.byteLength);
+    await Promise.all(removals.splice(0));
   }
 
+  let last = Promise.resolve();
   return {
     async get(key) {
       if (mostBytes <= 0) return undefined;
-      const sizes = await (known ??= list());
+      const known = await sizes();
       const name = nameOf(key);
-      const size = sizes.get(name);
-      if (size === undefined) return undefined;
+      if (known.get(name) === undefined) return undefined;
       const bytes = await readFile(fileOf(name)).catch(() => undefined);
-      sizes.delete(name);
-      // Emptied by somebody: an operator may, at any time.
-      if (bytes === undefined) total -= size;
-      else sizes.set(name, size);
+      // An operator may empty the folder at any time.
+      if (bytes === undefined) known.delete(name);
       return bytes;
     },
     put(key, bytes) {
@@ -77,6 +68,21 @@ export function createDiskCache(folder: string, mostBytes: number): DiskCache {
     },
     settled: () => last,
   };
+}
+
+/** Lists the files, the oldest first. */
+async function listFiles(folder: string): Promise<{ name: string; size: number }[]> {
+  const names = await readdir(folder, { recursive: true }).catch(() => []);
+  const found = await Promise.all(
+    names.map(async (name) => {
+      const facts = await stat(path.join(folder, name)).catch(() => undefined);
+      return facts?.isFile() === true ? { name: path.basename(name), facts } : undefined;
+    }),
+  );
+  return found
+    .filter((each) => each !== undefined)
+    .sort((a, b) => a.facts.mtimeMs - b.facts.mtimeMs)
+    .map(({ name, facts }) => ({ name, size: facts.size }));
 }
 
 function nameOf(key: string): string {

@@ -2,17 +2,22 @@ import sharp from "sharp";
 import type { ImageFormat } from "../../core/serving/image-format.ts";
 import type { Picture } from "../../core/serving/paint.ts";
 
-/** Tiles are made once and kept, but somebody waits for each: so the cheaper settings. */
+/** A user waits for each tile, so the settings favour speed over size. */
 const settings = {
   png: { compressionLevel: 4 },
   webp: { quality: 85, effort: 2 },
   jpeg: { quality: 85 },
 } as const;
 
-export async function encodeImage(picture: Picture, format: ImageFormat): Promise<Uint8Array> {
+/** `auto`: PNG where something is transparent, otherwise JPEG. */
+export async function encodeImage(
+  picture: Picture,
+  wanted: ImageFormat | "auto",
+): Promise<Uint8Array> {
   const { width, height, rgba, isOpaque } = picture;
+  const format = wanted !== "auto" ? wanted : isOpaque ? "jpeg" : "png";
   const image = sharp(rgba, { raw: { width, height, channels: 4 } });
-  // JPEG has no transparency: nothing there is white, as paper is.
+  // JPEG has no transparency: transparent pixels become white.
   const flat =
     format === "jpeg" && !isOpaque
       ? image.flatten({ background: "#ffffff" })
@@ -20,4 +25,8 @@ export async function encodeImage(picture: Picture, format: ImageFormat): Promis
         ? image.removeAlpha()
         : image;
   return flat.toFormat(format, settings[format]).toBuffer();
+}
+
+export function emptyPicture(size: { readonly width: number; readonly height: number }): Picture {
+  return { ...size, rgba: new Uint8Array(size.width * size.height * 4), isOpaque: false };
 }

@@ -1,4 +1,4 @@
-/** What several ask for at the same time is made once; when all of them have left, it is given up. */
+/** Makes a value once for all requests that wait for it, and aborts when the last one has left. */
 export type MergeRequests<Value> = (
   key: string,
   signal: AbortSignal,
@@ -34,7 +34,7 @@ export function createMergeRequests<Value>(): MergeRequests<Value> {
     shared.waiting++;
     const leave = () => {
       if (--shared.waiting > 0) return;
-      // Whoever comes now must not join what is being given up.
+      // A new request must not join the one that is being aborted.
       if (inFlight.get(key) === shared) inFlight.delete(key);
       shared.aborter.abort(signal.reason);
     };

@@ -1,4 +1,4 @@
-/** Reads the header of a Cloud-Optimized GeoTIFF and refuses what cannot be shown, with the reason. */
+/** Reads the header of a Cloud-Optimized GeoTIFF, and refuses a file that cannot be shown. */
 import type { Source, TiffImage } from "@cogeotiff/core";
 import { SubFileType, Tiff, TiffTag } from "@cogeotiff/core";
 import { Problem } from "../../core/errors.ts";
@@ -9,7 +9,7 @@ import { toMercator, zoomFor } from "../../core/serving/web-mercator.ts";
 import { makeProjection } from "./projection.ts";
 import type { Level, RasterFile, SampleType } from "./raster-file.ts";
 
-/** A block of it is decoded whole: a header that claims more is a mistake or an attack. */
+/** A block is decoded in memory: a header that claims a larger one is a mistake or an attack. */
 const mostBlockBytes = 64 * 1024 * 1024;
 
 export async function openRaster(
@@ -71,7 +71,7 @@ async function readHeader(source: Source): Promise<Tiff> {
   }
 }
 
-/** Small, and asked for again with every block. The places of the blocks stay where they are. */
+/** Loads the small tags, which every block needs. The tables of block offsets stay in the file. */
 async function loadTags(image: TiffImage): Promise<void> {
   const tags = [
     TiffTag.SubFileType,
@@ -160,14 +160,14 @@ function hasAlpha(image: TiffImage): boolean {
 function readNodata(image: TiffImage): number | undefined {
   const text = image.value(TiffTag.GdalNoData);
   if (text === null) return undefined;
-  // GDAL ends it with a NUL and writes "nan" as C does.
+  // GDAL ends the text with a NUL and may write "nan".
   const trimmed = text.replace(/\0.*$/s, "").trim();
   if (/^-?nan$/i.test(trimmed)) return Number.NaN;
   const value = Number(trimmed);
   return trimmed === "" || Number.isNaN(value) ? undefined : value;
 }
 
-/** 16 bits a colour, all reds first. */
+/** A TIFF stores 16 bits a colour: all reds, then all greens, then all blues. */
 function readPalette(image: TiffImage): Uint8Array | undefined {
   const colours = image.value(TiffTag.ColorMap) as ArrayLike<number> | null;
   if (colours === null) return undefined;
@@ -191,7 +191,7 @@ function readDescriptions(image: TiffImage, samples: number): string[] {
   return Array.from({ length: samples }, (_, index) => found.get(index) ?? "");
 }
 
-/** From the zoom at which it fits into one tile to that which shows it pixel for pixel. */
+/** `minZoom` shows the raster in one tile, `maxZoom` shows it pixel for pixel. */
 function findZooms(
   raster: Pick<RasterFile, "levels" | "toCoordinates" | "toDegrees">,
 ): Pick<RasterFile, "minZoom" | "maxZoom"> {

@@ -1,6 +1,6 @@
 /**
- * A visualization copy is cut exactly as web maps are: a tile is a block of its file. Where that
- * block is a JPEG it is sent as it lies there (0.3 to 1 ms instead of 10).
+ * A visualization copy has the tile grid of web maps, so a tile is one block of its file. A block
+ * that is a JPEG is sent as it is stored, which takes 0.3 to 1 ms instead of 10.
  */
 import { Compression, TiffTag } from "@cogeotiff/core";
 import { apply } from "../../core/serving/affine.ts";
@@ -10,7 +10,7 @@ import type { Level, RasterFile } from "./raster-file.ts";
 import type { BlockCache } from "./read-window.ts";
 import { readWindow } from "./read-window.ts";
 
-/** The block that is this tile, if there is one. */
+/** Finds the block that is equal to the tile. */
 export function findBlock(
   raster: RasterFile,
   tile: Tile,
@@ -41,7 +41,7 @@ export function findBlock(
   return undefined;
 }
 
-/** Undefined: this tile has to be made. */
+/** Undefined: the tile has to be rendered. */
 export async function passBlock(
   raster: RasterFile,
   tile: Tile,

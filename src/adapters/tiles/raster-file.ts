@@ -1,7 +1,9 @@
 import type { TiffImage } from "@cogeotiff/core";
 import type { Affine } from "../../core/serving/affine.ts";
 import type { Extent } from "../../core/serving/coverage.ts";
+import { toBounds } from "../../core/serving/coverage.ts";
 import type { Project } from "../../core/serving/pixel-map.ts";
+import type { RasterInfo } from "../../core/serving/raster-info.ts";
 
 export const sampleTypes = [
   "uint8",
@@ -26,7 +28,7 @@ export interface Level {
   readonly mask: TiffImage | undefined;
 }
 
-/** An opened Cloud-Optimized GeoTIFF: all that its header says, checked. */
+/** An opened Cloud-Optimized GeoTIFF: the checked contents of its header. */
 export interface RasterFile {
   /** For the caches: path and version. */
   readonly key: string;
@@ -53,4 +55,43 @@ export interface RasterFile {
   readonly extent: Extent;
   readonly minZoom: number;
   readonly maxZoom: number;
+}
+
+export function describeRaster(raster: RasterFile): RasterInfo {
+  const [full, ...overviews] = raster.levels;
+  const { nodata, alphaBand, samples } = raster;
+  const colours = ["red", "green", "blue"];
+  return {
+    bounds: [...toBounds(raster.extent)],
+    crs: raster.code === undefined ? null : `http://www.opengis.net/def/crs/EPSG/0/${raster.code}`,
+    driver: "GTiff",
+    width: full.width,
+    height: full.height,
+    count: samples,
+    dtype: raster.sampleType,
+    colorinterp: Array.from({ length: samples }, (_, index) =>
+      index + 1 === alphaBand
+        ? "alpha"
+        : raster.isColour
+          ? (colours[index] ?? "undefined")
+          : raster.palette !== undefined
+            ? "palette"
+            : index === 0
+              ? "gray"
+              : "undefined",
+    ),
+    nodata_type:
+      nodata !== undefined
+        ? "Nodata"
+        : alphaBand !== undefined
+          ? "Alpha"
+          : full.mask !== undefined
+            ? "Mask"
+            : "None",
+    nodata_value: nodata === undefined ? null : Number.isNaN(nodata) ? "nan" : nodata,
+    overviews: overviews.map(({ width }) => Math.round(full.width / width)),
+    minzoom: raster.minZoom,
+    maxzoom: raster.maxZoom,
+    band_descriptions: raster.descriptions.map((text, index) => [`b${index + 1}`, text]),
+  };
 }

@@ -1,11 +1,12 @@
-/** A window of one level as bands and a mask, put together from decoded blocks that are kept. */
+/** Reads a window of one level as bands and a mask, from decoded blocks that are cached. */
 import { PlanarConfiguration, TiffTag } from "@cogeotiff/core";
 import type { TiffImage } from "@cogeotiff/core";
+import { LRUCache } from "lru-cache";
+import pLimit from "p-limit";
 import { Problem } from "../../core/errors.ts";
 import type { Pixels, Samples } from "../../core/serving/resample.ts";
+import { cached } from "../runtime/cached.ts";
 import { decodeBits, decodeBlock, makeSamples } from "./decode-block.ts";
-import type { Lru } from "./lru.ts";
-import { createLru } from "./lru.ts";
 import { bytesOf } from "./open-raster.ts";
 import type { Level, RasterFile } from "./raster-file.ts";
 
@@ -21,27 +22,23 @@ export interface WindowRequest {
   readonly window: Window;
   /** From 1. */
   readonly bands: readonly number[];
-  /** Counts instead of the file's own nodata value. */
+  /** Replaces the nodata value of the file. */
   readonly nodata?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-interface KeptBlock {
-  readonly bytes: number;
-  /** Undefined: the file leaves this block out. */
-  readonly samples: Promise<Samples | undefined>;
-}
-export type BlockCache = Lru<KeptBlock>;
+/** Decoded blocks. Undefined: the file leaves this block out. */
+export type BlockCache = LRUCache<string, Promise<Samples | undefined>>;
 
 /**
- * A picture of 256 pixels needs at most four times its pixels where there are overviews. Without
- * them a low zoom would read the whole file for every tile.
+ * With overviews a picture reads at most four times its own pixels. This limit refuses files without
+ * overviews, of which a low zoom would read everything for each tile.
  */
 const mostPixels = 36_000_000;
 const blocksAtOnce = 4;
 
 export function createBlockCache(mostBytes: number): BlockCache {
-  return createLru(mostBytes, ({ bytes }) => bytes);
+  return new LRUCache({ maxSize: mostBytes });
 }
 
 export async function readWindow(
@@ -82,7 +79,7 @@ export async function readWindow(
       copyBlock(block, { level, place, window, stride, sample: separate ? 0 : band - 1 }, target, {
         scale: isAlpha ? alphaScale(raster) : undefined,
       });
-      // A block that was never written has no pixels at all.
+      // A block that the file leaves out has no valid pixel.
       if (block === undefined && index === 0) clear(mask, level, place, window);
     }
     if (level.mask !== undefined) {
@@ -91,7 +88,7 @@ export async function readWindow(
       if (bits === undefined) clear(mask, level, place, window);
     }
   });
-  // A nodata value counts before alpha and mask, and only where the file or the request has one.
+  // The nodata value is applied on top of alpha and mask.
   const nodata = request.nodata ?? raster.nodata;
   maskNodata(bands, mask, nodata);
   return { width, height, bands, mask };
@@ -115,9 +112,11 @@ async function forEachBlock(
       places.push({ column, row });
     }
   }
-  for (let start = 0; start < places.length; start += blocksAtOnce) {
-    await Promise.all(places.slice(start, start + blocksAtOnce).map(act));
-  }
+  const limit = pLimit(blocksAtOnce);
+  // When one block fails, the waiting ones are not read.
+  await limit.map(places, act).finally(() => {
+    limit.clearQueue();
+  });
 }
 
 async function readBlock(
@@ -137,10 +136,11 @@ async function readBlock(
   const sampleBytes = bytesOf[sampleType];
   const shape = { width, height, samples, sampleType, sampleBytes, isLittleEndian };
   const key = `${raster.key}|${image.id}|${index}`;
-  return remember(cache, key, width * height * samples * sampleBytes, async () => {
+  const decode = async () => {
     const bytes = await readBytes(image, index);
     return bytes && decodeBlock(image, bytes, shape);
-  });
+  };
+  return cached(cache, key, decode, { size: width * height * samples * sampleBytes });
 }
 
 async function readMask(
@@ -153,16 +153,16 @@ async function readMask(
   const { blockWidth: width, blockHeight: height } = level;
   const index = place.row * Math.ceil(level.width / width) + place.column;
   const key = `${raster.key}|${image.id}|${index}`;
-  return remember(cache, key, width * height, async () => {
+  const decode = async () => {
     const bytes = await readBytes(image, index);
     if (bytes === undefined) return undefined;
     const bits = [image.value(TiffTag.BitsPerSample) ?? 1].flat()[0];
     if (bits === 1) return decodeBits(image, bytes, width, height);
-    return decodeBlock(image, bytes, {
-      ...{ width, height, samples: 1, sampleType: "uint8", sampleBytes: 1 },
-      isLittleEndian: raster.isLittleEndian,
-    });
-  });
+    const { isLittleEndian } = raster;
+    const one = { samples: 1, sampleType: "uint8", sampleBytes: 1 } as const;
+    return decodeBlock(image, bytes, { width, height, isLittleEndian, ...one });
+  };
+  return cached(cache, key, decode, { size: width * height });
 }
 
 /** Undefined: the file leaves this block out. */
@@ -170,22 +170,6 @@ async function readBytes(image: TiffImage, index: number): Promise<ArrayBuffer |
   if (!image.isTiled()) return (await image.getStrip(index))?.bytes;
   const { offset, imageSize } = await image.getTileSize(index);
   return offset === 0 ? undefined : (await image.getBytes(offset, imageSize))?.bytes;
-}
-
-function remember(
-  cache: BlockCache,
-  key: string,
-  bytes: number,
-  make: () => Promise<Samples | undefined>,
-): Promise<Samples | undefined> {
-  const known = cache.get(key);
-  if (known !== undefined) return known.samples;
-  const made = make();
-  cache.set(key, { bytes, samples: made });
-  made.catch(() => {
-    cache.delete(key);
-  });
-  return made;
 }
 
 interface Copy {
@@ -239,18 +223,18 @@ function overlap(level: Level, place: Place, window: Window) {
   };
 }
 
-/** An alpha of 16 bits counts as one of 8. */
+/** Scales an alpha of 16 bits to 8. */
 function alphaScale({ sampleType }: RasterFile): number | undefined {
   return sampleType === "uint16" ? 255 / 65_535 : undefined;
 }
 
-/** A pixel is nothing when all its bands say so: black alone in red is a colour. */
+/** Masks pixels where all bands are nodata: one band alone may have that value in a real colour. */
 function maskNodata(bands: readonly Samples[], mask: Uint8Array, nodata: number | undefined): void {
   const [first] = bands;
   if (first === undefined) return;
   const isFloat = first instanceof Float32Array || first instanceof Float64Array;
   if (!isFloat && (nodata === undefined || Number.isNaN(nodata))) return;
-  // -3.4028234663852886e38 as text is not the same number once it is 32 bits wide.
+  // The nodata value is stored as text; a band of 32 bits holds its rounded form.
   const hole = first instanceof Float32Array ? Math.fround(nodata ?? NaN) : (nodata ?? NaN);
   for (let index = 0; index < mask.length; index++) {
     let isNothing = true;

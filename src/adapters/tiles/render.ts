@@ -1,4 +1,4 @@
-/** From an opened raster to a picture: which part, which level, which pixels, which colours. */
+/** Makes a picture of an opened raster: chooses the part, the level, the pixels and the colours. */
 import { Problem } from "../../core/errors.ts";
 import { chooseLevel, measureReduction } from "../../core/serving/choose-level.ts";
 import { coveredParts } from "../../core/serving/coverage.ts";
@@ -12,18 +12,22 @@ import { resample } from "../../core/serving/resample.ts";
 import { spread } from "../../core/serving/statistics.ts";
 import type { Box } from "../../core/serving/web-mercator.ts";
 import { toDegrees } from "../../core/serving/web-mercator.ts";
+import type { PromiseCache } from "../runtime/cached.ts";
+import { cached } from "../runtime/cached.ts";
 import type { RasterFile } from "./raster-file.ts";
 import type { BlockCache, Window } from "./read-window.ts";
 import { readWindow } from "./read-window.ts";
 
+export type SpreadCache = PromiseCache<readonly ([number, number] | undefined)[]>;
+
 export interface RenderContext {
   readonly blocks: BlockCache;
-  /** What the values of a raster lie between, by its key; found once. */
-  readonly spreads: Map<string, Promise<readonly ([number, number] | undefined)[]>>;
+  /** The range of the values of each band, by raster, bands and nodata value. */
+  readonly spreads: SpreadCache;
   readonly signal: AbortSignal;
 }
 
-/** A box of web mercator. Undefined: the raster has nothing there. */
+/** Renders a box of web mercator. Undefined: the raster does not reach into it. */
 export async function renderBox(
   raster: RasterFile,
   box: Box,
@@ -46,7 +50,7 @@ export async function renderBox(
   return pixels && colour(raster, pixels, options, context);
 }
 
-/** The whole raster as it lies in its file, at most so many pixels a side. */
+/** The whole raster in its own projection, at most `mostSide` pixels a side. */
 export async function renderWhole(
   raster: RasterFile,
   mostSide: number,
@@ -111,7 +115,7 @@ async function readMapped(
   return resample({ ...pixels, ...window }, map, scale, options.resampling);
 }
 
-/** What of the level is needed, and one pixel around it for those who interpolate. */
+/** The pixels of the level that the map needs, and one pixel around them for interpolation. */
 function findWindow(
   map: PixelMap,
   scale: { readonly x: number; readonly y: number },
@@ -170,8 +174,8 @@ function hasOwnColours(
 }
 
 /**
- * Without a range values beyond bytes would show as black or white: most of the values make one.
- * Undefined where none is needed.
+ * Finds the range of values that is shown from black to white, where the request names none: without
+ * it, values beyond 0 to 255 would all be black or white. Undefined where no range is needed.
  */
 export async function findRange(
   raster: RasterFile,
@@ -182,18 +186,12 @@ export async function findRange(
   if (isGiven || raster.sampleType === "uint8" || hasOwnColours(raster, options)) return undefined;
   const bands = shownBands(raster, options.bands);
   const key = `${raster.key}|${String(bands)}|${String(options.nodata)}`;
-  let found = context.spreads.get(key);
-  if (found === undefined) {
-    const signal = new AbortController().signal;
-    const { nodata } = options;
-    found = readWhole(
-      raster,
-      512,
-      { bands, nodata, resampling: "nearest" },
-      { ...context, signal },
-    ).then(spread);
-    context.spreads.set(key, found);
-    found.catch(() => context.spreads.delete(key));
-  }
-  return (await found).map((range) => range ?? [0, 1]);
+  const { nodata } = options;
+  const wanted = { bands, nodata, resampling: "nearest" } as const;
+  const found = await cached(context.spreads, key, async () => {
+    // Not aborted with this request: other requests may wait for the same range.
+    const { signal } = new AbortController();
+    return spread(await readWhole(raster, 512, wanted, { ...context, signal }));
+  });
+  return found.map((range) => range ?? [0, 1]);
 }

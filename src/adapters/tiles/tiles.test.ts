@@ -11,7 +11,7 @@ import type { RenderOptions } from "../../core/serving/render-options.ts";
 import { halfWorld, resolutionAt } from "../../core/serving/web-mercator.ts";
 import type { DiskCache } from "./disk-cache.ts";
 import { createDiskCache } from "./disk-cache.ts";
-import { createRasterServer } from "./raster-server.ts";
+import { createRasterServer } from "./create-raster-server.ts";
 
 let folder: string;
 const disks: DiskCache[] = [];
@@ -89,7 +89,11 @@ function slope(type: "byte" | "float", more: object = {}): TiffSpec {
   const make = (width: number) =>
     type === "byte" ? Uint8Array.from(values(width)) : Float32Array.from(values(width));
   const image = (width: number, kind: number) => ({
-    ...{ width, height: width, block: 256, bands: [make(width)], kind },
+    width,
+    height: width,
+    block: 256,
+    bands: [make(width)],
+    kind,
     ...more,
   });
   const pixel = resolutionAt(1);
@@ -244,7 +248,7 @@ describe("what counts as nothing", () => {
 });
 
 describe("a layer with a copy for looking at", () => {
-  it("shows the copy, and the data themselves to whoever asks for bands, ranges or colours", async () => {
+  it("shows the copy, and the data where the request names bands, ranges or colours", async () => {
     const spec = slope("byte");
     const flat = (value: number): TiffSpec => ({
       ...spec,
@@ -308,7 +312,11 @@ describe("a JPEG block that is a tile", () => {
     const base = slope("byte");
     const band = new Uint8Array(512 * 512);
     const jpeg = {
-      ...{ width: 512, height: 512, block: 256, bands: [band, band, band], photometric: 6 },
+      width: 512,
+      height: 512,
+      block: 256,
+      bands: [band, band, band],
+      photometric: 6,
       encoded: { compression: 7, blocks: [block, block, block, block] },
       // A start and an end without a table between: each block here brings its own.
       tables: Uint8Array.of(0xff, 0xd8, 0xff, 0xd9),
@@ -461,7 +469,7 @@ describe("other coordinate reference systems", () => {
     expect(values).toEqual([9]);
   });
 
-  it("that nobody can explain are refused with what to do", async () => {
+  it("that are unknown are refused with what to do", async () => {
     const spec = { ...slope("byte"), epsg: 31287 };
     const { server } = serve({ a: spec });
     await expect(server.info(layer("a"))).rejects.toMatchObject({ code: "LAYER_UNREADABLE" });
@@ -494,7 +502,7 @@ describe("what is kept", () => {
 });
 
 describe("damage", () => {
-  it("in a header or a block is told as such", async () => {
+  it("in a header or a block is reported as such", async () => {
     const good = writeTiff(slope("byte"));
     const { server } = serve({
       cut: good.subarray(0, 300),

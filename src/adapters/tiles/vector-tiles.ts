@@ -1,27 +1,51 @@
-import type { Tile } from "../../core/serving/web-mercator.ts";
-import { tileBounds } from "../../core/serving/vector-tile-bounds.ts";
+/**
+ * Vector tiles of tables: PostGIS makes them where it is installed, otherwise they are made here
+ * from WKB. A load of a table never changes, so a cached tile never grows stale.
+ */
+import { geoJSONToTile } from "@maplibre/geojson-vt";
+import { fromGeojsonVt } from "@maplibre/vt-pbf";
+import type { FeatureCollection, Geometry } from "geojson";
+import { LRUCache } from "lru-cache";
 import { layerName } from "../../core/serving/vector-documents.ts";
-import type { Queryable } from "../postgres/queryable.ts";
+import { tileBounds } from "../../core/serving/vector-tile-bounds.ts";
+import type { Tile } from "../../core/serving/web-mercator.ts";
+import { toGeoJson } from "../../core/vector/geojson.ts";
+import { readWkb } from "../../core/vector/read-wkb.ts";
 import { postgisTile, tileFeatures } from "../postgres/queries/feature-tiles.ts";
+import type { FeatureRow } from "../postgres/queries/features.ts";
 import type { GeoTable } from "../postgres/queries/geo-tables.ts";
-import { encodeVectorTile } from "./encode-vector-tile.ts";
-import { createLru } from "./lru.ts";
+import type { Queryable } from "../postgres/queryable.ts";
 import { createMergeRequests } from "./merge-requests.ts";
 
-/** As TiPG has them. */
+/** Declared here, because the types of these packages do not resolve from an ES module. */
+const toTile = geoJSONToTile as unknown as (
+  data: FeatureCollection,
+  z: number,
+  x: number,
+  y: number,
+  options: object,
+) => { readonly features: readonly unknown[] };
+const toBytes = fromGeojsonVt as unknown as (
+  layers: Record<string, { readonly features: readonly unknown[] }>,
+  options: { readonly version: number; readonly extent: number },
+) => Uint8Array;
+
+/** The same as in TiPG. */
 const conventions = { extent: 4096, buffer: 256, layer: layerName, mostFeatures: 10_000 } as const;
 const keptBytes = 64 * 1024 * 1024;
-/** An empty tile weighs nothing and still takes a place. */
-const leastWeight = 200;
+/** Added to each tile's size: an empty tile takes a place too. */
+const entryBytes = 200;
 
 export interface VectorTiles {
-  /** Empty: nothing is there. */
+  /** Empty: the tile has no feature. */
   make(table: GeoTable, tile: Tile, signal: AbortSignal): Promise<Uint8Array>;
 }
 
-/** A load never changes, so a tile that was made stays right for as long as it is kept. */
 export function createVectorTiles(db: Queryable): VectorTiles {
-  const kept = createLru<Uint8Array>(keptBytes, (tile) => tile.length + leastWeight);
+  const kept = new LRUCache<string, Uint8Array>({
+    maxSize: keptBytes,
+    sizeCalculation: ({ length }) => length + entryBytes,
+  });
   const merge = createMergeRequests<Uint8Array>();
 
   return {
@@ -46,4 +70,43 @@ async function build(db: Queryable, table: GeoTable, tile: Tile): Promise<Uint8A
   const reach = tileBounds(tile.z, tile.x, tile.y, margin);
   const features = await tileFeatures(db, table, reach, query);
   return features.length === 0 ? new Uint8Array(0) : encodeVectorTile(features, query);
+}
+
+interface TilePlace {
+  readonly z: number;
+  readonly x: number;
+  readonly y: number;
+  readonly extent: number;
+  readonly buffer: number;
+  readonly layer: string;
+}
+
+/** Makes the tile that PostGIS would make, from WKB. Empty where no feature is left after clipping. */
+function encodeVectorTile(features: readonly FeatureRow[], place: TilePlace): Uint8Array {
+  const { z, x, y, extent, buffer, layer } = place;
+  const collection: FeatureCollection = {
+    type: "FeatureCollection",
+    features: features.map(({ fid, wkb, properties }) => ({
+      type: "Feature",
+      id: fid,
+      properties: plain(properties),
+      geometry: toGeoJson(readWkb(wkb)) as Geometry,
+    })),
+  };
+  // A tolerance of half a unit, as PostGIS has.
+  const options = { extent, buffer, maxZoom: z, clip: true, tolerance: 0.5 };
+  const tile = toTile(collection, z, x, y, options);
+  if (tile.features.length === 0) return new Uint8Array(0);
+  return toBytes({ [layer]: tile }, { version: 2, extent });
+}
+
+/** A tile has no null, and stores lists and objects as their JSON text. */
+function plain(properties: Record<string, unknown>): Record<string, string | number | boolean> {
+  return Object.fromEntries(
+    Object.entries(properties).flatMap(([name, value]) => {
+      if (value === null || value === undefined) return [];
+      const isPlain = ["string", "number", "boolean"].includes(typeof value);
+      return [[name, isPlain ? (value as string) : JSON.stringify(value)]];
+    }),
+  );
 }

@@ -6,6 +6,7 @@ import type { Finding, FindingCode } from "../../core/dag/compile/finding.ts";
 import { errorAt } from "../../core/dag/compile/finding.ts";
 import type { Graph } from "../../core/dag/compile/graph.ts";
 import type { WorkflowDefinition } from "../../core/model/workflow.ts";
+import { hasErrorCode } from "../runtime/error-code.ts";
 import { hashDefinition } from "./hash-definition.ts";
 import { largestFile, readWorkflow, tooLarge } from "./read-workflow.ts";
 
@@ -133,8 +134,7 @@ function unreadable(file: string, message: string): LocatedFinding {
 
 function reason(error: unknown): string {
   if (error instanceof TypeError) return "not UTF-8 text";
-  const { code } = error as NodeJS.ErrnoException;
-  if (code === "ENOENT") return "no such file or folder";
-  if (code === "EACCES" || code === "EPERM") return "permission denied";
+  if (hasErrorCode(error, "ENOENT")) return "no such file or folder";
+  if (hasErrorCode(error, "EACCES", "EPERM")) return "permission denied";
   return error instanceof Error ? error.message : String(error);
 }

@@ -54,7 +54,9 @@ it.each<[string, string, Packed[], Partial<ZipLimits>?]>([
     "ZIP_BOMB",
     [{ name: "a", content: zeros.subarray(0, 500_000) }].concat(
       Array.from({ length: 9 }, (_, index) => ({
-        ...{ name: `b${index}`, content: zeros.subarray(0, 500_000), sharesWith: 0 },
+        name: `b${index}`,
+        content: zeros.subarray(0, 500_000),
+        sharesWith: 0,
       })),
     ),
   ],

@@ -4,13 +4,14 @@ import path from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import yauzl from "yauzl";
+import { errorCode } from "../runtime/error-code.ts";
 import { KnownError } from "../runtime/known-error.ts";
 
 export interface ZipLimits {
   readonly entries: number;
-  /** Unpacked, all together. */
+  /** The sum of all entries, unpacked. */
   readonly bytes: number;
-  /** Unpacked to packed, of an entry that is worth a second look by its size. */
+  /** The most bytes that one packed byte may unpack to, for entries above 1 MiB. */
   readonly ratio: number;
 }
 
@@ -22,7 +23,7 @@ export interface ZipEntry {
 export interface ZipArchive {
   /** Files only. */
   readonly entries: readonly ZipEntry[];
-  /** Into an empty folder, with the folders of the names; gives the paths that were written. */
+  /** Unpacks into an empty folder and gives the paths of the files. */
   extractTo(
     folder: string,
     options?: {
@@ -48,14 +49,14 @@ export class ZipError extends KnownError {
 }
 
 const defaultLimits: ZipLimits = { entries: 10_000, bytes: 20 * 1024 ** 3, ratio: 200 };
-const worthALook = 1024 * 1024;
+const ratioCheckedBytes = 1024 * 1024;
 const fileKind = 0o170000;
 const regularFile = 0o100000;
 const folderKind = 0o040000;
 
 /**
- * An archive from outside. All that its directory says is judged before a byte is unpacked, and what
- * is unpacked may not be more than was said.
+ * Opens an archive from outside. Its whole directory is checked before anything is unpacked, and an
+ * entry may not unpack to more bytes than the directory says.
  */
 export async function openZip(file: string, given: Partial<ZipLimits> = {}): Promise<ZipArchive> {
   const limits = { ...defaultLimits, ...given };
@@ -94,7 +95,7 @@ function open(file: string): Promise<yauzl.ZipFile> {
   return new Promise((resolve, reject) => {
     yauzl.open(file, options, (error, zip) => {
       if (error === null) resolve(zip);
-      else if ("code" in error) reject(error);
+      else if (errorCode(error) !== undefined) reject(error);
       else reject(new ZipError("NOT_A_ZIP", `The archive cannot be opened: ${error.message}.`));
     });
   });
@@ -119,7 +120,7 @@ async function readEntries(zip: yauzl.ZipFile, limits: ZipLimits): Promise<yauzl
       try {
         packed += entry.compressedSize;
         unpacked += entry.uncompressedSize;
-        judge(entry, limits, names, { packed, unpacked, size: zip.fileSize });
+        checkEntry(entry, limits, names, { packed, unpacked, size: zip.fileSize });
         if (!isFolder(entry)) entries.push(entry);
         zip.readEntry();
       } catch (error) {
@@ -131,14 +132,14 @@ async function readEntries(zip: yauzl.ZipFile, limits: ZipLimits): Promise<yauzl
   return entries;
 }
 
-function judge(
+function checkEntry(
   entry: yauzl.Entry,
   limits: ZipLimits,
   names: Set<string>,
   sums: { readonly packed: number; readonly unpacked: number; readonly size: number },
 ): void {
   const { fileName, compressedSize, uncompressedSize } = entry;
-  // On a file system that ignores case the second would replace the first.
+  // A file system that ignores case would replace the first of two equal names.
   const key = fileName.toLowerCase();
   // eslint-disable-next-line no-control-regex -- control characters are what it looks for
   if (/[\u0000-\u001f\\:]/.test(fileName) || fileName.length > 512 || names.has(key)) {
@@ -158,9 +159,10 @@ function judge(
       `The archive unpacks to more than ${Math.round(limits.bytes / 1024 ** 2)} MiB.`,
     );
   }
-  // Entries that share their bytes are how a small archive becomes endless.
+  // Entries may share packed bytes: that is how a small archive becomes endless.
   const isShared = sums.packed > sums.size;
-  const isDense = uncompressedSize > worthALook && uncompressedSize > limits.ratio * compressedSize;
+  const isDense =
+    uncompressedSize > ratioCheckedBytes && uncompressedSize > limits.ratio * compressedSize;
   if (isShared || isDense) {
     throw new ZipError(
       "ZIP_BOMB",

@@ -1,3 +1,4 @@
+import { errorCode } from "../../adapters/runtime/error-code.ts";
 import { ApiError } from "../../core/api/api-error.ts";
 import type { ErrorCode } from "../../core/errors.ts";
 import { errorCatalogue } from "../../core/errors.ts";
@@ -44,9 +45,8 @@ export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const connection = connectionTrouble(error);
   if (connection !== undefined) return connection;
-  const code = (error as { code?: unknown }).code;
   const isKnown = error instanceof Failure || error instanceof UsageError;
-  if (isKnown || typeof code === "string") return error.message;
+  if (isKnown || errorCode(error) !== undefined) return error.message;
   return error.stack ?? error.message;
 }
 

@@ -5,6 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { hasErrorCode } from "../../adapters/runtime/error-code.ts";
 import { Failure } from "../common/failure.ts";
 
 export interface LocalFiles {
@@ -42,7 +43,7 @@ export async function readOrMakeToken(file: string): Promise<string> {
   try {
     await link(draft, file);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    if (!hasErrorCode(error, "EEXIST")) throw error;
   } finally {
     await rm(draft, { force: true });
   }

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
+import { errorCode } from "../../adapters/runtime/error-code.ts";
 import { Failure } from "../common/failure.ts";
 
 /** Checks that a port is free before any program is started; 0 finds a free one. */
@@ -19,7 +20,7 @@ export async function findPort(host: string, port: number, option = "--port"): P
 }
 
 function refuse(host: string, port: number, option: string, error: unknown): unknown {
-  switch ((error as NodeJS.ErrnoException).code) {
+  switch (errorCode(error)) {
     case "EADDRINUSE":
       return new Failure(
         `Port ${port} is in use, perhaps by another \`rmhdag up\`: ` +

@@ -2,6 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
+import { backoffDelay } from "../../core/backoff.ts";
 import { duration, plural } from "../common/format.ts";
 
 export interface Supervised {
@@ -75,7 +76,7 @@ export function supervise(options: SuperviseOptions): Supervised {
       onFatal(`${name} ${how}:\n${lines.map((line) => `  ${line}`).join("\n")}`);
       return;
     }
-    const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(deaths++, 10));
+    const pauseMs = backoffDelay(deaths++, firstPauseMs, longestPauseMs);
     onEvent(`${name} ${how}; starting it again in ${duration(pauseMs)}`);
     if (lines.length > 0) onEvent(`its last ${plural(lines.length, "line")}:`);
     for (const line of lines) onEvent(`  ${line}`);

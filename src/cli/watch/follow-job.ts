@@ -7,6 +7,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { ApiError } from "../../core/api/api-error.ts";
 import type { Client } from "../../core/api/client.ts";
 import type { StreamMessage } from "../../core/api/stream.ts";
+import { backoffDelay } from "../../core/backoff.ts";
 import { isFinished } from "../../core/model/job.ts";
 
 export interface FollowOptions {
@@ -49,7 +50,7 @@ export async function* followJob(options: FollowOptions): AsyncGenerator<StreamM
       if (!hasAnswered || !isConnectionLost(error)) throw error;
     }
     if (failures++ === 0) onConnection?.(false);
-    const wait = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(failures, 10));
+    const wait = backoffDelay(failures, firstPauseMs, longestPauseMs);
     await pause(wait, undefined, { signal }).catch(() => undefined);
   }
 }

@@ -7,6 +7,18 @@ export const mediaOf: Readonly<Record<ImageFormat, string>> = {
   jpeg: "image/jpeg",
 };
 
+/** Reads the media type from the first byte of a picture. */
+export function mediaOfPicture([first]: Uint8Array): string {
+  switch (first) {
+    case 0x89:
+      return mediaOf.png;
+    case 0xff:
+      return mediaOf.jpeg;
+    default:
+      return mediaOf.webp;
+  }
+}
+
 /**
  * `auto`: JPEG where nothing is transparent, PNG elsewhere. An extension counts before what the
  * client says it accepts; a browser accepts everything, and `auto` serves it best.

@@ -14,7 +14,7 @@ import type { Client } from "../../core/api/client.ts";
 import type { partnerAssetContracts } from "../../core/api/gateway/assets.ts";
 import { Problem } from "../../core/errors.ts";
 import { isJsonObject } from "../../core/model/json.ts";
-import type { Along, Passed } from "../orchestrator.ts";
+import type { ForwardedHeaders, ForwardedRequest } from "../orchestrator.ts";
 import type { RouteDeps } from "./deps.ts";
 import type { Partner } from "./partner.ts";
 import { demandPartner } from "./partner.ts";
@@ -23,7 +23,7 @@ import { answerSubmitted, requestOptions, toSubmitted, withIdempotencyKey } from
 
 const number = z.tuple([z.number().int().min(0)]);
 
-interface ToAsset extends Passed {
+interface ToAsset extends ForwardedRequest {
   readonly caller: Caller | undefined;
   readonly params: { readonly asset_id: string };
 }
@@ -33,7 +33,7 @@ export function assetRoutes(
 ): Handlers<typeof partnerAssetContracts> {
   const { db, orchestrator, publicUrl } = deps;
 
-  /** What is another partner's is answered as what does not exist. */
+  /** An asset of another partner is answered like one that does not exist. */
   async function demandAsset({ platformId }: Partner, assetId: string) {
     const asset = await findAsset(db, platformId, assetId);
     if (asset !== undefined) return asset;
@@ -48,17 +48,17 @@ export function assetRoutes(
   }
 
   /**
-   * The orchestrator decides and writes; the answer is read back through the view, which knows no
-   * jobs. Whose asset it is was asked before, because the orchestrator lets the gateway at all.
+   * The orchestrator decides and writes; the answer is read through the view, which has no jobs. The
+   * owner of the asset is checked here, because the orchestrator allows the gateway all assets.
    */
   async function change(
     request: ToAsset,
-    work: (client: Client, along: Along, partner: Partner) => Promise<unknown>,
+    work: (client: Client, forwarded: ForwardedHeaders, partner: Partner) => Promise<unknown>,
   ): Promise<Answer> {
     const partner = demandPartner(request.caller);
     const { asset_id } = request.params;
     await demandAsset(partner, asset_id);
-    await orchestrator.ask(request, (client, along) => work(client, along, partner));
+    await orchestrator.call(request, (client, forwarded) => work(client, forwarded, partner));
     return show(partner, asset_id);
   }
 
@@ -79,8 +79,8 @@ export function assetRoutes(
     assetsServices: async (request) => {
       const { params } = request;
       await demandAsset(demandPartner(request.caller), params.asset_id);
-      const { services, previews } = await orchestrator.ask(request, (client, along) =>
-        client.getAsset({ params, ...along }),
+      const { services, previews } = await orchestrator.call(request, (client, forwarded) =>
+        client.getAsset({ params, ...forwarded }),
       );
       const place = (each: ServiceUrls) => atServices(each, deps.servicesUrl);
       return { services: services.map(place), previews: previews.map(place) };
@@ -110,55 +110,79 @@ export function assetRoutes(
     },
 
     assetsApprove: async (request) =>
-      change(request, (client, along, partner) =>
-        client.approveVersion({ params: request.params, body: named(partner, request), ...along }),
+      change(request, (client, forwarded, partner) =>
+        client.approveVersion({
+          params: request.params,
+          body: named(partner, request),
+          ...forwarded,
+        }),
       ),
     assetsReject: async (request) =>
-      change(request, (client, along, partner) =>
-        client.rejectVersion({ params: request.params, body: named(partner, request), ...along }),
+      change(request, (client, forwarded, partner) =>
+        client.rejectVersion({
+          params: request.params,
+          body: named(partner, request),
+          ...forwarded,
+        }),
       ),
     assetsWithdraw: async (request) =>
-      change(request, (client, along, partner) =>
-        client.withdrawVersion({ params: request.params, body: named(partner, request), ...along }),
+      change(request, (client, forwarded, partner) =>
+        client.withdrawVersion({
+          params: request.params,
+          body: named(partner, request),
+          ...forwarded,
+        }),
       ),
     assetsUnpublishVersion: async (request) =>
-      change(request, (client, along, partner) =>
+      change(request, (client, forwarded, partner) =>
         client.unpublishVersion({
           params: request.params,
           body: named(partner, request),
-          ...along,
+          ...forwarded,
         }),
       ),
     assetsUnpublish: async (request) =>
-      change(request, (client, along, partner) =>
-        client.unpublishAsset({ params: request.params, body: named(partner, request), ...along }),
+      change(request, (client, forwarded, partner) =>
+        client.unpublishAsset({
+          params: request.params,
+          body: named(partner, request),
+          ...forwarded,
+        }),
       ),
     assetsRollback: async (request) =>
-      change(request, (client, along, partner) =>
-        client.rollbackVersion({ params: request.params, body: named(partner, request), ...along }),
+      change(request, (client, forwarded, partner) =>
+        client.rollbackVersion({
+          params: request.params,
+          body: named(partner, request),
+          ...forwarded,
+        }),
       ),
     assetsClearance: async (request) =>
-      change(request, (client, along, partner) =>
-        client.setClearance({ params: request.params, body: named(partner, request), ...along }),
+      change(request, (client, forwarded, partner) =>
+        client.setClearance({
+          params: request.params,
+          body: named(partner, request),
+          ...forwarded,
+        }),
       ),
     assetsExposure: async (request) =>
-      change(request, (client, along, partner) =>
-        client.setExposure({ params: request.params, body: named(partner, request), ...along }),
+      change(request, (client, forwarded, partner) =>
+        client.setExposure({ params: request.params, body: named(partner, request), ...forwarded }),
       ),
 
     assetsResubmit: async (request) => {
       const { params, body } = await again(request);
-      const told = await orchestrator.ask(request, (client, along) =>
-        client.resubmitVersion({ params, body, ...along }),
+      const answer = await orchestrator.call(request, (client, forwarded) =>
+        client.resubmitVersion({ params, body, ...forwarded }),
       );
-      return answerSubmitted(toSubmitted(told, publicUrl));
+      return answerSubmitted(toSubmitted(answer, publicUrl));
     },
     assetsReprocess: async (request) => {
       const { params, body } = await again(request);
-      const told = await orchestrator.ask(request, (client, along) =>
-        client.reprocessVersion({ params, body, ...along }),
+      const answer = await orchestrator.call(request, (client, forwarded) =>
+        client.reprocessVersion({ params, body, ...forwarded }),
       );
-      return answerSubmitted(toSubmitted(told, publicUrl));
+      return answerSubmitted(toSubmitted(answer, publicUrl));
     },
   };
 
@@ -179,7 +203,7 @@ export function assetRoutes(
   }
 }
 
-/** Field by field, each at the address where the platform serves. */
+/** Puts the public URL of the services before each path, field by field. */
 function atServices(urls: ServiceUrls, base: string): ServiceUrls {
   const { version, layer_type, tiles, tilejson, map, features, stac_item } = urls;
   return {
@@ -193,7 +217,7 @@ function atServices(urls: ServiceUrls, base: string): ServiceUrls {
   };
 }
 
-/** The body with the actor written out. */
+/** The body with the full name of the actor. */
 function named<Body extends { readonly actor?: string | undefined }>(
   partner: Partner,
   { body }: { readonly body: Body },

@@ -1,3 +1,4 @@
+import pLimit from "p-limit";
 import type { Handlers } from "../../adapters/http/handler.ts";
 import { parseBodyOf } from "../../adapters/http/parse-request.ts";
 import { problemBody, toProblem } from "../../adapters/http/problem.ts";
@@ -8,7 +9,7 @@ import type { RouteDeps } from "./deps.ts";
 import { demandPartner } from "./partner.ts";
 import { submit } from "./submit.ts";
 
-/** Enough to keep the orchestrator busy, and too few for one partner to occupy it. */
+/** Submissions of one batch under way at once: more would let one partner occupy the orchestrator. */
 const atOnce = 8;
 
 export function batchRoutes(
@@ -18,10 +19,10 @@ export function batchRoutes(
     submitBatch: async (request) => {
       demandPartner(request.caller);
       const given = request.body.items;
-      // The request itself has paid for one.
+      // One token was taken when the request came in.
       if (request.caller !== undefined) deps.limiter.take(request.caller, given.length - 1);
 
-      const items = await mapLimited(given, atOnce, async (item, index) => {
+      const items = await pLimit(atOnce).map(given, async (item, index) => {
         try {
           const body = parseBodyOf(partnerSubmission, item);
           const { accepted } = await submit(deps, request, body);
@@ -36,19 +37,4 @@ export function batchRoutes(
       return { accepted, refused: items.length - accepted, items };
     },
   };
-}
-
-/** In the order given, with so many under way at once. */
-async function mapLimited<Item, Result>(
-  items: readonly Item[],
-  limit: number,
-  work: (item: Item, index: number) => Promise<Result>,
-): Promise<Result[]> {
-  const results: Result[] = [];
-  const queue = items.entries();
-  async function drain(): Promise<void> {
-    for (const [index, item] of queue) results[index] = await work(item, index);
-  }
-  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, drain));
-  return results;
 }

@@ -8,22 +8,22 @@ import type { RateLimiter } from "../limit-rate.ts";
 import type { Orchestrator } from "../orchestrator.ts";
 import type { StartChecks } from "../start-checks.ts";
 
-/** Everything that the routes use; each group takes the part it needs. */
+/** Dependencies of the routes; each group takes the part it needs. */
 export interface RouteDeps {
   readonly db: Queryable;
   readonly orchestrator: Orchestrator;
-  /** Polls that come together are one question to the database. */
+  /** Joins polls that come at the same time into one query. */
   readonly polls: Pick<Batcher<Asked, PartnerRequest | undefined>, "add">;
   readonly limiter: RateLimiter;
   readonly checks: StartChecks;
   readonly targets: ReadonlyMap<string, Target>;
   readonly proxyRules: readonly ProxyRule[];
   readonly forwardTimeoutMs: number;
-  /** In front of links; empty where links are paths. */
+  /** Put before links; empty where links are paths. */
   readonly publicUrl: string;
-  /** In front of the addresses of tiles and features, which the orchestrator serves. */
+  /** Put before the URLs of tiles and features, which the orchestrator serves. */
   readonly servicesUrl: string;
   readonly version: string;
-  /** Of the configuration, what is not secret. */
+  /** The configuration without secrets. */
   readonly shownConfig: JsonObject;
 }

@@ -39,8 +39,8 @@ export function keyRoutes(
       const partner = demandPartner(request.caller);
       const owner = { platform_id: partner.platformId, actor: partner.actor() };
       const body = { ...request.body, ...owner };
-      const made = await orchestrator.ask(request, (client, along) =>
-        client.createKey({ body, ...along }),
+      const made = await orchestrator.call(request, (client, forwarded) =>
+        client.createKey({ body, ...forwarded }),
       );
       return { ...shown(made), key: made.key };
     },
@@ -50,8 +50,8 @@ export function keyRoutes(
       const { params } = request;
       await demandKey(partner, params.key_id);
       const body = { ...request.body, actor: partner.actor() };
-      const made = await orchestrator.ask(request, (client, along) =>
-        client.rotateKey({ params, body, ...along }),
+      const made = await orchestrator.call(request, (client, forwarded) =>
+        client.rotateKey({ params, body, ...forwarded }),
       );
       return { ...shown(made), key: made.key };
     },
@@ -62,8 +62,8 @@ export function keyRoutes(
       await demandKey(partner, params.key_id);
       const body = { actor: partner.actor() };
       return shown(
-        await orchestrator.ask(request, (client, along) =>
-          client.revokeKey({ params, body, ...along }),
+        await orchestrator.call(request, (client, forwarded) =>
+          client.revokeKey({ params, body, ...forwarded }),
         ),
       );
     },
@@ -71,8 +71,8 @@ export function keyRoutes(
     platformCallbackSecret: async (request) => {
       const { platformId: platform_id } = demandPartner(request.caller);
       const { body } = request;
-      const { secret } = await orchestrator.ask(request, (client, along) =>
-        client.callbackSecret({ params: { platform_id }, body, ...along }),
+      const { secret } = await orchestrator.call(request, (client, forwarded) =>
+        client.callbackSecret({ params: { platform_id }, body, ...forwarded }),
       );
       return { secret };
     },
@@ -89,13 +89,15 @@ export function keyRoutes(
       const partner = demandPartner(request.caller);
       const { params } = request;
       await demandDelivery(partner, params.event_id);
-      await orchestrator.ask(request, (client, along) => client.redeliver({ params, ...along }));
+      await orchestrator.call(request, (client, forwarded) =>
+        client.redeliver({ params, ...forwarded }),
+      );
       return demandDelivery(partner, params.event_id);
     },
   };
 }
 
-/** Field by field: what the orchestrator adds stays here. */
+/** Field by field, so that new fields of the orchestrator do not reach partners. */
 function shown(key: Omit<NewKey, "key">): Omit<NewKey, "key"> {
   const { key_id, name, scopes, created_at, created_by } = key;
   const { expires_at, revoked_at, rotated_from } = key;

@@ -34,7 +34,7 @@ export function ogcRoutes(
     throw new Problem("NO_SUCH_PROCESS", `There is no process "${id}".`);
   }
 
-  /** The same requests as everywhere, refused in the words of the standard. */
+  /** Finds a request, and refuses with the error code of the standard. */
   async function demandJob(partner: Partner, requestId: string) {
     try {
       return await demandRequest(deps, partner, requestId);
@@ -113,8 +113,8 @@ export function ogcRoutes(
       const { request_id } = request.params;
       await demandJob(partner, request_id);
       const body = { actor: partner.actor() };
-      await orchestrator.ask(request, (client, along) =>
-        client.cancelRequest({ params: { request_id }, body, ...along }),
+      await orchestrator.call(request, (client, forwarded) =>
+        client.cancelRequest({ params: { request_id }, body, ...forwarded }),
       );
       return toStatusInfo(await demandJob(partner, request_id), base);
     },

@@ -12,9 +12,9 @@ import {
 import { listOffered } from "../../adapters/postgres/queries/gateway-workflows.ts";
 import type { operationContracts } from "../../core/api/gateway/operations.ts";
 import { Problem } from "../../core/errors.ts";
+import { overallState, probeTargets } from "../call-target.ts";
 import type { RouteDeps } from "./deps.ts";
 import { place } from "./platform.ts";
-import { askTargets, overall } from "./targets.ts";
 
 const mostNodes = 1000;
 const mostFound = 100;
@@ -65,9 +65,9 @@ export function operationRoutes(
       await deps.checks.runOnce();
       const checks = deps.checks.results();
       const isWell = Object.values(checks).every((result) => result === "ok");
-      const targets = await askTargets(deps.targets);
+      const targets = await probeTargets(deps.targets);
       const fleet = isWell ? await countFleet(db) : { orchestrators: null, workers: null };
-      const status = isWell ? overall(targets) : "down";
+      const status = isWell ? overallState(targets) : "down";
       return { status, version: deps.version, checks, targets, ...fleet };
     },
 

@@ -5,9 +5,9 @@ import type { RouteDeps } from "./deps.ts";
 
 export interface Partner {
   readonly platformId: string;
-  /** Who did it, as the audit trail shows it: nobody can pass for somebody of another platform. */
+  /** The actor in the audit trail. It begins with the platform, so that partners cannot pose as others. */
   actor(person?: string): string;
-  /** Of the key, for what wants a name and got none. */
+  /** The name of the key, used where the partner gives no name. */
   readonly keyName: string;
 }
 
@@ -23,7 +23,7 @@ export function demandPartner(caller: Caller | undefined): Partner {
   };
 }
 
-/** What is another partner's is answered as what does not exist. */
+/** A request of another partner is answered like one that does not exist. */
 export async function demandRequest(
   { polls }: Pick<RouteDeps, "polls">,
   { platformId }: Partner,

@@ -42,8 +42,8 @@ export function platformRoutes(
       const partner = demandPartner(request.caller);
       await demandRequest(deps, partner, request_id);
       const body = { ...request.body, actor: partner.actor() };
-      await orchestrator.ask(request, (client, along) =>
-        client.cancelRequest({ params: { request_id }, body, ...along }),
+      await orchestrator.call(request, (client, forwarded) =>
+        client.cancelRequest({ params: { request_id }, body, ...forwarded }),
       );
       return demandRequest(deps, partner, request_id);
     },

@@ -6,8 +6,8 @@ import type { probeContracts } from "../../core/api/gateway/probes.ts";
 import { makeOpenApi } from "../../core/api/openapi.ts";
 import { Problem } from "../../core/errors.ts";
 import { once } from "../../core/once.ts";
+import { probeTargets } from "../call-target.ts";
 import type { RouteDeps } from "./deps.ts";
-import { askTargets } from "./targets.ts";
 
 type State = "ok" | "degraded" | "down";
 
@@ -34,14 +34,14 @@ export function probeRoutes(
         () => "ok" as const,
         () => "down" as const,
       ),
-      askTargets(new Map(orchestrators)),
+      probeTargets(new Map(orchestrators)),
     ]);
     const status: State =
       database === "down" ? "down" : orchestrator === "down" ? "degraded" : "ok";
     return { status, version, database, orchestrator };
   }
 
-  // Anybody may ask, so many who ask at once are one question to those behind.
+  // Public, so probes that come at the same time share one check.
   let looking: ReturnType<typeof look> | undefined;
   const health = () =>
     (looking ??= look().finally(() => {

@@ -2,12 +2,12 @@ import type { Answer, Handlers } from "../../adapters/http/handler.ts";
 import type { proxyContracts } from "../../core/api/gateway/proxy.ts";
 import { Problem } from "../../core/errors.ts";
 import { allowedPath } from "../../core/gateway/proxy-rules.ts";
-import type { Passed } from "../orchestrator.ts";
-import { passOn } from "../pass-on.ts";
+import { overallState, probeTargets } from "../call-target.ts";
+import type { ForwardedRequest } from "../orchestrator.ts";
+import { forward } from "../forward.ts";
 import type { RouteDeps } from "./deps.ts";
-import { askTargets, overall } from "./targets.ts";
 
-interface ProxyRequest extends Passed {
+interface ProxyRequest extends ForwardedRequest {
   readonly params: { readonly target: string; readonly path: string };
   readonly query: Readonly<Record<string, unknown>>;
   readonly body?: unknown;
@@ -17,7 +17,7 @@ export function proxyRoutes(
   deps: Pick<RouteDeps, "targets" | "proxyRules" | "forwardTimeoutMs">,
 ): Handlers<typeof proxyContracts> {
   const { forwardTimeoutMs: timeoutMs } = deps;
-  async function pass(method: string, request: ProxyRequest): Promise<Answer> {
+  async function forwardTo(method: string, request: ProxyRequest): Promise<Answer> {
     const { target: name, path } = request.params;
     const target = deps.targets.get(name);
     if (target === undefined) {
@@ -29,18 +29,18 @@ export function proxyRoutes(
       throw new Problem("FORBIDDEN", `${method} /${path} is not passed on to ${name}.`);
     }
     const { query, body } = request;
-    return passOn(target, request, { method, path: allowed, query, body, timeoutMs });
+    return forward(target, request, { method, path: allowed, query, body, timeoutMs });
   }
 
   return {
-    proxyGet: async (request) => pass("GET", request),
-    proxyPost: async (request) => pass("POST", request),
-    proxyPut: async (request) => pass("PUT", request),
-    proxyPatch: async (request) => pass("PATCH", request),
-    proxyDelete: async (request) => pass("DELETE", request),
+    proxyGet: async (request) => forwardTo("GET", request),
+    proxyPost: async (request) => forwardTo("POST", request),
+    proxyPut: async (request) => forwardTo("PUT", request),
+    proxyPatch: async (request) => forwardTo("PATCH", request),
+    proxyDelete: async (request) => forwardTo("DELETE", request),
     proxyHealth: async () => {
-      const targets = await askTargets(deps.targets);
-      return { status: overall(targets), targets };
+      const targets = await probeTargets(deps.targets);
+      return { status: overallState(targets), targets };
     },
   };
 }

@@ -6,7 +6,7 @@ import type { PartnerSubmission } from "../../core/api/gateway/platform.ts";
 import type { Accepted } from "../../core/api/requests.ts";
 import { Problem } from "../../core/errors.ts";
 import type { z } from "zod";
-import type { Passed } from "../orchestrator.ts";
+import type { ForwardedRequest } from "../orchestrator.ts";
 import type { RouteDeps } from "./deps.ts";
 import type { Partner } from "./partner.ts";
 import { demandPartner } from "./partner.ts";
@@ -19,10 +19,10 @@ export interface Submitted {
   readonly created: boolean;
 }
 
-/** The one way in: the platform, the batch and the OGC routes all submit through here. */
+/** All submissions pass here: those of the platform, the batch and the OGC routes. */
 export async function submit(
   { orchestrator, publicUrl }: Pick<RouteDeps, "orchestrator" | "publicUrl">,
-  request: Passed & { readonly caller: Caller | undefined },
+  request: ForwardedRequest & { readonly caller: Caller | undefined },
   given: PartnerSubmission,
 ): Promise<Submitted> {
   const partner = demandPartner(request.caller);
@@ -32,13 +32,13 @@ export async function submit(
     platform_id: partner.platformId,
     actor: partner.actor(given.submitted_by),
   };
-  const told = await orchestrator.ask(request, (client, along) =>
-    client.submitAsset({ body, ...along }),
+  const answer = await orchestrator.call(request, (client, forwarded) =>
+    client.submitAsset({ body, ...forwarded }),
   );
-  return toSubmitted(told, publicUrl);
+  return toSubmitted(answer, publicUrl);
 }
 
-/** The request's id is made here: it is the partner's, and nothing of ours is in it. */
+/** Makes the id of the request, which partners see, so it contains nothing internal. */
 export function requestOptions(
   partner: Partner,
   given: { readonly submitted_by?: string | undefined },
@@ -46,10 +46,10 @@ export function requestOptions(
   return { request_id: randomUUID(), submitted_by: given.submitted_by ?? partner.keyName };
 }
 
-/** Field by field, so that the job's id stays here. */
-export function toSubmitted(told: Accepted, publicUrl: string): Submitted {
-  const { request_id, workflow_id, asset_id, version_ordinal, version_label } = told;
-  const { revision, submitted_at, created } = told;
+/** Field by field, so that partners do not see the id of the job. */
+export function toSubmitted(answer: Accepted, publicUrl: string): Submitted {
+  const { request_id, workflow_id, asset_id, version_ordinal, version_label } = answer;
+  const { revision, submitted_at, created } = answer;
   return {
     created,
     accepted: {
@@ -73,7 +73,7 @@ export function answerSubmitted({ accepted, created }: Submitted): Answer {
   });
 }
 
-/** The header of the IETF draft and the field of the body mean the same; both must not differ. */
+/** Takes the key from the header of the IETF draft or from the body; two keys must be equal. */
 export function withIdempotencyKey<Given extends { idempotency_key?: string | undefined }>(
   given: Given,
   header: string | undefined,

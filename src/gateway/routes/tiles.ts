@@ -2,7 +2,7 @@ import type { Handlers } from "../../adapters/http/handler.ts";
 import { findAsset } from "../../adapters/postgres/queries/gateway-assets.ts";
 import type { partnerTileContracts } from "../../core/api/gateway/tiles.ts";
 import { Problem } from "../../core/errors.ts";
-import { passOn } from "../pass-on.ts";
+import { forward } from "../forward.ts";
 import type { RouteDeps } from "./deps.ts";
 import { demandPartner } from "./partner.ts";
 
@@ -19,14 +19,19 @@ export function tileRoutes({
         throw new Problem("ASSET_NOT_FOUND", `There is no asset "${asset_id}".`);
       }
       const { query } = request;
-      // The gateway's own token opens previews: whether the partner's key does is asked here.
+      // Checked here, because the token of the gateway itself may see previews.
       if (query.preview === "true" && request.caller?.access.includes("curate") !== true) {
         throw new Problem("FORBIDDEN", "A preview needs a key that may curate.");
       }
       const orchestrator = targets.get("orchestrator");
       if (orchestrator === undefined) throw new Error("The gateway has no orchestrator.");
       const path = `/tiles/${asset_id}/tiles/WebMercatorQuad/${z}/${x}/${y}`;
-      const answer = await passOn(orchestrator, request, { method: "GET", path, query, timeoutMs });
+      const answer = await forward(orchestrator, request, {
+        method: "GET",
+        path,
+        query,
+        timeoutMs,
+      });
       if (answer.status === 401 || answer.status === 403) {
         throw new Problem("UNAVAILABLE", "The platform does not let the gateway see tiles.");
       }

@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import type { Queryable } from "../../adapters/postgres/queryable.ts";
 import type { EarlierRequest } from "../../adapters/postgres/repositories/requests.ts";
 import { findEarlierRequest } from "../../adapters/postgres/repositories/requests.ts";
+import { hasErrorCode } from "../../adapters/runtime/error-code.ts";
 import type { Accepted } from "../../core/api/requests.ts";
 import { Problem } from "../../core/errors.ts";
 import type { Json, JsonObject } from "../../core/model/json.ts";
@@ -60,7 +61,7 @@ export async function retryOnTakenKey(
   try {
     return await write();
   } catch (error) {
-    if ((error as { code?: unknown }).code !== uniqueViolation) throw error;
+    if (!hasErrorCode(error, uniqueViolation)) throw error;
     const earlier = await find(db);
     if (earlier === undefined) throw error;
     return answerEarlier(earlier);

@@ -29,11 +29,9 @@ export interface ConsoleRouteDeps {
 
 export function consoleRoutes({ access, uiFiles }: ConsoleRouteDeps): Handlers<typeof uiContracts> {
   async function serve(name: string, request: Pick<ApiRequest<Contract>, "header">) {
-    const answer = await uiFiles.answer(name, {
-      acceptEncoding: request.header("accept-encoding"),
-      ifNoneMatch: request.header("if-none-match"),
-      headers: { "content-security-policy": policy, "referrer-policy": "same-origin" },
-    });
+    const header = (wanted: string) => request.header(wanted);
+    const headers = { "content-security-policy": policy, "referrer-policy": "same-origin" };
+    const answer = await uiFiles.answer(name, header, headers);
     if (answer !== undefined) return answer;
     throw new Problem("NOT_FOUND", "The user interface is not built here: run `npm run build`.");
   }

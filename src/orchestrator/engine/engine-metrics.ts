@@ -1,4 +1,4 @@
-import type { Metric } from "../../adapters/http/prometheus.ts";
+import type { Metrics } from "../../adapters/http/metrics.ts";
 import type { EngineCounters } from "./start-engine.ts";
 
 /** Counted by the push server. */
@@ -19,11 +19,9 @@ const help: Record<keyof Counters, string> = {
   reported: "Results that connected workers pushed.",
 };
 
-export function engineMetrics(counters: Readonly<Counters>): readonly Metric[] {
-  return (Object.keys(help) as (keyof Counters)[]).map((key) => ({
-    name: `rmhdag_engine_${key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}_total`,
-    help: help[key],
-    type: "counter",
-    samples: [{ labels: {}, value: counters[key] }],
-  }));
+export function registerEngineMetrics(metrics: Metrics, read: () => Readonly<Counters>): void {
+  for (const key of Object.keys(help) as (keyof Counters)[]) {
+    const name = key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    metrics.counter(`engine_${name}_total`, help[key], () => read()[key]);
+  }
 }

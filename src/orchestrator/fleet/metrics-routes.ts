@@ -1,7 +1,6 @@
 import type { Broker } from "../../adapters/broker/broker.ts";
 import type { Handlers } from "../../adapters/http/handler.ts";
-import type { Metric } from "../../adapters/http/prometheus.ts";
-import { renderMetrics } from "../../adapters/http/prometheus.ts";
+import type { Metrics } from "../../adapters/http/metrics.ts";
 import type { Database } from "../../adapters/postgres/database.ts";
 import {
   countJobs,
@@ -21,12 +20,13 @@ export interface MetricRouteDeps {
   readonly db: Database;
   readonly broker: Pick<Broker, "depth">;
   readonly queues: readonly string[];
-  /** Metrics that this process counts itself: ticks, HTTP durations. */
-  readonly metrics: () => readonly Metric[];
+  /** The registry of this process; ticks and HTTP durations are counted there. */
+  readonly metrics: Metrics;
 }
 
 export function metricRoutes(deps: MetricRouteDeps): Handlers<typeof metricContracts> {
   const { db } = deps;
+  const measure = createGauges(deps);
   return {
     getWorkflowMetrics: async ({ query }) => ({
       items: await readWorkflowMetrics(db, query),
@@ -42,55 +42,61 @@ export function metricRoutes(deps: MetricRouteDeps): Handlers<typeof metricContr
       next_cursor: null,
     }),
     countJobs: async ({ query }) => countMatchingJobs(db, query),
-    getPrometheus: async () => renderMetrics([...(await readGauges(deps)), ...deps.metrics()]),
+    getPrometheus: async () => {
+      await measure();
+      return deps.metrics.render();
+    },
   };
 }
 
-async function readGauges({ db, broker, queues }: MetricRouteDeps): Promise<Metric[]> {
-  const [jobs, workers, orchestrators, depths] = await Promise.all([
-    countJobs(db),
-    listWorkers(db),
-    listOrchestrators(db),
-    Promise.all(queues.map(async (queue) => ({ queue, ...(await broker.depth(queue)) }))),
+/** Registers the figures that are counted in the database; the answered function counts them anew. */
+function createGauges(deps: MetricRouteDeps): () => Promise<void> {
+  const { db, broker, queues, metrics } = deps;
+  const jobs = metrics.gauge("jobs", "Jobs by status.", ["status"]);
+  const messages = metrics.gauge("queue_messages", "Messages by queue and state.", [
+    "queue",
+    "state",
   ]);
-  const gauge = (name: string, help: string, samples: Metric["samples"]): Metric => ({
-    name: `rmhdag_${name}`,
-    help,
-    type: "gauge",
-    samples,
-  });
-  const alive = workers.filter((worker) => worker.alive);
+  const oldest = metrics.gauge(
+    "queue_oldest_seconds",
+    "How long the oldest ready message has waited.",
+    ["queue"],
+  );
+  const single = (name: string, help: string) => {
+    const gauge = metrics.gauge(name, help, []);
+    return (value: number) => {
+      gauge.set([{ labels: {}, value }]);
+    };
+  };
+  const setWorkers = single("workers", "Live workers.");
+  const setSlots = single("worker_slots", "Tasks that live workers can run at once.");
+  const setBusy = single("worker_busy", "Tasks that live workers run now.");
+  const setOrchestrators = single("orchestrators", "Live orchestrators.");
   const states = ["ready", "delayed", "in_flight", "dead"] as const;
-  return [
-    gauge(
-      "jobs",
-      "Jobs by status.",
-      Object.entries(jobs).map(([status, value]) => ({ labels: { status }, value })),
-    ),
-    gauge(
-      "queue_messages",
-      "Messages by queue and state.",
+
+  return async () => {
+    const [statuses, workers, orchestrators, depths] = await Promise.all([
+      countJobs(db),
+      listWorkers(db),
+      listOrchestrators(db),
+      Promise.all(queues.map(async (queue) => ({ queue, ...(await broker.depth(queue)) }))),
+    ]);
+    const alive = workers.filter((worker) => worker.alive);
+    jobs.set(Object.entries(statuses).map(([status, value]) => ({ labels: { status }, value })));
+    messages.set(
       depths.flatMap((depth) =>
         states.map((state) => ({ labels: { queue: depth.queue, state }, value: depth[state] })),
       ),
-    ),
-    gauge(
-      "queue_oldest_seconds",
-      "How long the oldest ready message has waited.",
+    );
+    oldest.set(
       depths.map(({ queue, oldest_seconds }) => ({
         labels: { queue },
         value: oldest_seconds ?? 0,
       })),
-    ),
-    gauge("workers", "Live workers.", [{ value: alive.length }]),
-    gauge("worker_slots", "Tasks that live workers can run at once.", [
-      { value: alive.reduce((sum, { slots }) => sum + slots, 0) },
-    ]),
-    gauge("worker_busy", "Tasks that live workers run now.", [
-      { value: alive.reduce((sum, { busy }) => sum + busy, 0) },
-    ]),
-    gauge("orchestrators", "Live orchestrators.", [
-      { value: orchestrators.filter((each) => each.alive).length },
-    ]),
-  ];
+    );
+    setWorkers(alive.length);
+    setSlots(alive.reduce((sum, { slots }) => sum + slots, 0));
+    setBusy(alive.reduce((sum, { busy }) => sum + busy, 0));
+    setOrchestrators(orchestrators.filter((each) => each.alive).length);
+  };
 }

@@ -1,5 +1,4 @@
-import type { Network } from "../../adapters/net/check-address.ts";
-import type { Lookup } from "../../adapters/net/find-address.ts";
+import type { Lookup, Network } from "../../adapters/net/check-address.ts";
 import type { Sent } from "../../adapters/net/send-partner-callback.ts";
 import { sendPartnerCallback } from "../../adapters/net/send-partner-callback.ts";
 import type { Database } from "../../adapters/postgres/database.ts";

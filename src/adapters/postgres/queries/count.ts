@@ -1,3 +1,4 @@
+import { hasErrorCode } from "../../runtime/error-code.ts";
 import type { Database } from "../database.ts";
 
 /** Nobody waits for an exact million, nor for long. */
@@ -32,7 +33,7 @@ export async function countRows(
     const { seen, found } = rows[0] ?? { seen: 0, found: 0 };
     return seen > most ? undefined : found;
   } catch (error) {
-    if ((error as { code?: unknown }).code === queryCanceled) return undefined;
+    if (hasErrorCode(error, queryCanceled)) return undefined;
     throw error;
   }
 }

@@ -1,5 +1,5 @@
+import { escapeIdentifier } from "pg";
 import type { GeoColumn } from "../../../core/vector/geo-table.ts";
-import { quoteName } from "../identifier.ts";
 import type { GeoTable } from "./geo-tables.ts";
 
 /**
@@ -7,7 +7,7 @@ import type { GeoTable } from "./geo-tables.ts";
  * JavaScript number cannot hold.
  */
 export function selectColumn({ name, type }: GeoColumn): string {
-  const column = quoteName(name);
+  const column = escapeIdentifier(name);
   switch (type) {
     case "bigint":
     case "date":
@@ -41,7 +41,7 @@ function exact(text: string): number | string {
 }
 
 export function tableText({ table_name }: Pick<GeoTable, "table_name">): string {
-  return `geo.${quoteName(table_name)}`;
+  return `geo.${escapeIdentifier(table_name)}`;
 }
 
 /** Whatever its form, as WKB. */

@@ -1,10 +1,10 @@
 /** A filter as a condition on the columns of a layer. Names are checked, values are parameters. */
+import { escapeIdentifier } from "pg";
 import { bboxOf } from "../../../core/catalogue/boxes.ts";
 import type { SearchGeometry } from "../../../core/catalogue/geometry.ts";
 import type { Filter, Scalar, Time } from "../../../core/cql2/ast.ts";
 import { invalidFilter } from "../../../core/cql2/ast.ts";
 import type { GeoColumn } from "../../../core/vector/geo-table.ts";
-import { quoteName } from "../identifier.ts";
 import type { Conditions } from "./conditions.ts";
 import type { GeoTable } from "./geo-tables.ts";
 import { boundsCondition } from "./feature-place.ts";
@@ -76,7 +76,7 @@ export function filterCondition(table: GeoTable, filter: Filter, conditions: Con
       const known = table.columns.map((each) => each.name).join(", ");
       throw invalidFilter(`The layer has no property "${name}"; it has: ${known}.`);
     }
-    return { text: quoteName(name), category: categories[found.type] };
+    return { text: escapeIdentifier(name), category: categories[found.type] };
   }
 
   function term(scalar: Scalar): Term {

@@ -1,7 +1,7 @@
 /** What a vector tile is made of: made by PostGIS, or the features for our own encoder. */
+import { escapeIdentifier } from "pg";
 import type { Bbox } from "../../../core/catalogue/geometry.ts";
 import type { GeoColumn } from "../../../core/vector/geo-table.ts";
-import { quoteName } from "../identifier.ts";
 import type { Queryable } from "../queryable.ts";
 import { Conditions } from "./conditions.ts";
 import { readValue, selectColumn, tableText } from "./feature-columns.ts";
@@ -35,7 +35,7 @@ export async function postgisTile(
   const { z, x, y, extent, buffer, layer, mostFeatures, columns } = tile;
   const tolerance = worldMetres / 2 ** z / extent / 2;
   const properties = columns.map(({ name, type }) => {
-    const column = quoteName(name);
+    const column = escapeIdentifier(name);
     return isPlain(type) ? column : `${column}::text AS ${column}`;
   });
   const shape =

@@ -1,7 +1,7 @@
+import { escapeIdentifier } from "pg";
 import type { Filter } from "../../../core/cql2/ast.ts";
 import type { Bbox } from "../../../core/catalogue/geometry.ts";
 import type { GeoColumn } from "../../../core/vector/geo-table.ts";
-import { quoteName } from "../identifier.ts";
 import type { Queryable } from "../queryable.ts";
 import type { Database } from "../database.ts";
 import { Conditions, cut } from "./conditions.ts";
@@ -62,9 +62,10 @@ export async function listFeatures(
   const conditions = where(table, query);
   if (after !== undefined) conditions.always(behind(table, keys, after, conditions));
   const answers = asked.map((each) => filterCondition(table, each, conditions));
-  const place = keys.map(({ name }) => `${quoteName(name)}::text`);
+  const place = keys.map(({ name }) => `${escapeIdentifier(name)}::text`);
   const order = keys.map(
-    ({ name, isDescending }) => `${quoteName(name)} ${isDescending ? "DESC" : "ASC"} NULLS LAST`,
+    ({ name, isDescending }) =>
+      `${escapeIdentifier(name)} ${isDescending ? "DESC" : "ASC"} NULLS LAST`,
   );
   const limit = conditions.value(query.limit + 1);
   // No column has a colon in its name.
@@ -101,7 +102,7 @@ function behind(
   conditions: Conditions,
 ): string {
   const bounds = keys.map(({ name, isDescending }, index) => {
-    const column = quoteName(name);
+    const column = escapeIdentifier(name);
     const text = place[index] ?? null;
     if (text === null) return { equal: `${column} IS NULL`, after: "false" };
     const type = table.columns.find((each) => each.name === name)?.type ?? "bigint";

@@ -3,11 +3,11 @@
  * transaction gives them the layer's name. Each step can come twice: at least once is what queues
  * promise.
  */
+import { escapeIdentifier } from "pg";
 import type { Bounds } from "../../../core/vector/bounds.ts";
 import type { GeoColumn, GeometryForm, GeometryType } from "../../../core/vector/geo-table.ts";
 import { srid } from "../../../core/vector/geo-table.ts";
 import type { Database } from "../database.ts";
-import { quoteName } from "../identifier.ts";
 import type { Queryable, Transaction } from "../queryable.ts";
 
 export interface TableToLoad {
@@ -37,7 +37,7 @@ export async function beginLoad(db: Database, load: Load): Promise<void> {
       [load.load_id, names],
     );
     for (const { loading_table } of rows) {
-      await tx.query(`DROP TABLE IF EXISTS geo.${quoteName(loading_table)}`);
+      await tx.query(`DROP TABLE IF EXISTS geo.${escapeIdentifier(loading_table)}`);
     }
     for (const [index, table] of load.tables.entries()) {
       await makeTable(tx, load, table, `_load_${load.load_id}_${index}`);
@@ -55,11 +55,11 @@ async function makeTable(
     load.form === "postgis"
       ? [`geom geometry(${table.geometry_type}, ${srid}) NOT NULL`]
       : ["geom bytea NOT NULL", "bounds box NOT NULL"];
-  const attributes = table.columns.map(({ name, type }) => `${quoteName(name)} ${type}`);
+  const attributes = table.columns.map(({ name, type }) => `${escapeIdentifier(name)} ${type}`);
   // Identity and batch stand first, so that neither is behind a wide text.
   const columns = ["fid bigint PRIMARY KEY", "etl_batch_id integer NOT NULL"];
   await tx.query(
-    `CREATE TABLE geo.${quoteName(loadingTable)} (${[...columns, ...geometry, ...attributes].join(", ")})`,
+    `CREATE TABLE geo.${escapeIdentifier(loadingTable)} (${[...columns, ...geometry, ...attributes].join(", ")})`,
   );
   await tx.query(
     `INSERT INTO dagapp.geo_loads (load_id, table_name, loading_table, form, geometry_type,
@@ -118,11 +118,11 @@ export async function loadChunk(
     );
     const [load] = rows;
     if (load === undefined) return undefined;
-    const table = `geo.${quoteName(load.loading_table)}`;
+    const table = `geo.${escapeIdentifier(load.loading_table)}`;
     // No index helps this, because none may slow the copy: so it runs only if there is something.
     if (load.wasLoaded)
       await tx.query(`DELETE FROM ${table} WHERE etl_batch_id = $1`, [chunk_index]);
-    const columns = copyColumns(load.form, load.columns).map(quoteName).join(", ");
+    const columns = copyColumns(load.form, load.columns).map(escapeIdentifier).join(", ");
     const count = await tx.copyIn(`COPY ${table} (${columns}) FROM STDIN`, open());
     await tx.query(
       `INSERT INTO dagapp.geo_load_chunks (load_id, table_name, chunk_index, row_count)

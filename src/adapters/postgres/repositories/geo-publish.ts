@@ -1,6 +1,6 @@
+import { escapeIdentifier } from "pg";
 import type { GeometryForm } from "../../../core/vector/geo-table.ts";
 import type { Database } from "../database.ts";
-import { quoteName } from "../identifier.ts";
 import type { Transaction } from "../queryable.ts";
 import { lockNames } from "./geo-loads.ts";
 
@@ -66,7 +66,7 @@ async function finishTable(tx: Transaction, load: LoadRow): Promise<void> {
     const counts = `${load.loaded_rows} rows were loaded and ${load.feature_count} prepared`;
     throw new IncompleteLoad(table_name, counts);
   }
-  const table = `geo.${quoteName(loading_table)}`;
+  const table = `geo.${escapeIdentifier(loading_table)}`;
   const column = load.form === "postgis" ? "geom" : "bounds";
   await tx.query(`CREATE INDEX ON ${table} USING gist (${column})`);
   await tx.query(`ANALYZE ${table}`);
@@ -77,8 +77,10 @@ async function giveName(tx: Transaction, { table_name, loading_table }: LoadRow)
   const { rowCount } = await tx.query("SELECT FROM dagapp.geo_tables WHERE table_name = $1", [
     table_name,
   ]);
-  if (rowCount === 1) await tx.query(`DROP TABLE IF EXISTS geo.${quoteName(table_name)}`);
-  await tx.query(`ALTER TABLE geo.${quoteName(loading_table)} RENAME TO ${quoteName(table_name)}`);
+  if (rowCount === 1) await tx.query(`DROP TABLE IF EXISTS geo.${escapeIdentifier(table_name)}`);
+  await tx.query(
+    `ALTER TABLE geo.${escapeIdentifier(loading_table)} RENAME TO ${escapeIdentifier(table_name)}`,
+  );
 }
 
 async function record(tx: Transaction, loadId: string): Promise<void> {
@@ -104,7 +106,7 @@ export async function dropGeoTable(db: Database, name: string): Promise<boolean>
       name,
     ]);
     if (rowCount === 0) return false;
-    await tx.query(`DROP TABLE IF EXISTS geo.${quoteName(name)}`);
+    await tx.query(`DROP TABLE IF EXISTS geo.${escapeIdentifier(name)}`);
     return true;
   });
 }

@@ -1,3 +1,4 @@
+import { backoffDelay } from "../../backoff.ts";
 import type { TaskError } from "../../model/task.ts";
 import type { RetryPolicy } from "../../model/workflow.ts";
 
@@ -64,7 +65,7 @@ export function delaySeconds(policy: RetryPolicy, failures: number): number {
     case "linear":
       return Math.min(first * (failures + 1), policy.max_delay_seconds);
     case "exponential":
-      return Math.min(first * 2 ** Math.min(failures, 50), policy.max_delay_seconds);
+      return backoffDelay(failures, first, policy.max_delay_seconds);
   }
 }
 

@@ -9,6 +9,9 @@ import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
 import { hashStream } from "../hash-content.ts";
 
+/** Each starts programs of GDAL, and a list of files may be long. */
+export const rastersAtOnce = 4;
+
 export interface GivenFile {
   readonly blob_path: string;
   readonly container?: string | null | undefined;

@@ -4,7 +4,9 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { Queryable } from "../../../postgres/queryable.ts";
+import { backoffDelay } from "../../../../core/backoff.ts";
 import { createBatcher } from "../../../runtime/batcher.ts";
+import { errorCode } from "../../../runtime/error-code.ts";
 import type { Logger } from "../../../runtime/logger.ts";
 import type { Settled } from "../../broker.ts";
 import type { PushClient } from "../push/client.ts";
@@ -46,7 +48,7 @@ export function createReportWriter({ db, push, log }: ReportWriterOptions): Repo
       } catch (error) {
         if (isRefusal(error)) return recordSingly(batch, error);
         if (attempt >= maxAttempts) throw error;
-        const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** (attempt - 1));
+        const pauseMs = backoffDelay(attempt - 1, firstPauseMs, longestPauseMs);
         log.warn({ err: error, reports: batch.length, pauseMs }, "not reported; trying again");
         await pause(pauseMs);
       }
@@ -81,8 +83,7 @@ export function createReportWriter({ db, push, log }: ReportWriterOptions): Repo
 
 /** Data exceptions, broken constraints, program limits: another attempt fails in the same way. */
 function isRefusal(error: unknown): boolean {
-  const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
-  return typeof code === "string" && /^(22|23|54)[0-9A-Z]{3}$/.test(code);
+  return /^(22|23|54)[0-9A-Z]{3}$/.test(errorCode(error) ?? "");
 }
 
 function refused(report: LeasedReport, refusal: unknown): LeasedReport {

@@ -9,6 +9,7 @@
  * finish within a moment, judged by how long the last ones took. Long tasks never wait here while
  * another process is idle. A slot is free when its work is over, not when its report is written.
  */
+import { backoffDelay } from "../../../../core/backoff.ts";
 import type { Logger } from "../../../runtime/logger.ts";
 import { timeoutHeader } from "../../broker.ts";
 import type { DeliveryHandler, Subscription } from "../../broker.ts";
@@ -115,7 +116,7 @@ export function subscribe(options: SubscriptionOptions): PostgresSubscription {
       } else if (messages.length === wanted) mayHaveMore = true;
       else if (dueInMs !== null) wakeIn(dueInMs);
     } catch (error) {
-      const pauseMs = Math.min(longestPauseMs, 100 * 2 ** failures++);
+      const pauseMs = backoffDelay(failures++, 100, longestPauseMs);
       log.warn({ err: error, queue, pauseMs }, "messages could not be fetched; trying again");
       wakeIn(pauseMs);
     }

@@ -2,24 +2,28 @@ import { Answer } from "../adapters/http/handler.ts";
 import { Problem } from "../core/errors.ts";
 import type { Target, TargetAnswer } from "./call-target.ts";
 import { callTarget, TargetError } from "./call-target.ts";
-import type { Passed } from "./orchestrator.ts";
+import type { ForwardedRequest } from "./orchestrator.ts";
 
-/** What may travel. The caller's own token never does: the target is asked with the gateway's. */
-const passedOn = ["accept", "if-match", "if-none-match", "x-correlation-id"];
-const passedBack = ["content-type", "etag", "retry-after", "last-modified"];
+/** Headers that are forwarded. The caller's token is not: the target gets the gateway's. */
+const forwardedHeaders = ["accept", "if-match", "if-none-match", "x-correlation-id"];
+const returnedHeaders = ["content-type", "etag", "retry-after", "last-modified"];
 
-export interface PassedOn {
+export interface ForwardOptions {
   readonly method: string;
-  /** Checked by whoever passes it on. */
+  /** Checked by the route. */
   readonly path: string;
   readonly query: Readonly<Record<string, unknown>>;
   readonly body?: unknown;
   readonly timeoutMs: number;
 }
 
-/** A request as it came, to a program of the platform, and its answer as it came back. */
-export async function passOn(target: Target, request: Passed, asked: PassedOn): Promise<Answer> {
-  const { method, path, query, body, timeoutMs } = asked;
+/** Forwards a request to a program of the platform and answers with its answer. */
+export async function forward(
+  target: Target,
+  request: ForwardedRequest,
+  options: ForwardOptions,
+): Promise<Answer> {
+  const { method, path, query, body, timeoutMs } = options;
   const answer = await callTarget(target, {
     method,
     path: path + queryText(query),
@@ -29,22 +33,22 @@ export async function passOn(target: Target, request: Passed, asked: PassedOn): 
   }).catch((error: unknown) => {
     throw error instanceof TargetError ? new Problem("UNAVAILABLE", `${error.message}.`) : error;
   });
-  return passBack(answer, target.name);
+  return toAnswer(answer, target.name);
 }
 
-function passBack({ status, headers, bytes }: TargetAnswer, name: string): Answer {
+function toAnswer({ status, headers, bytes }: TargetAnswer, name: string): Answer {
   if (status >= 300 && status < 400 && status !== 304) {
     throw new Problem("BAD_GATEWAY", `${name} sends elsewhere, which is not followed.`);
   }
-  const kept = passedBack.flatMap((header) => {
+  const kept = returnedHeaders.flatMap((header) => {
     const value = headers.get(header);
     return value === null ? [] : [[header, value]];
   });
   return new Answer(bytes, { status, headers: Object.fromEntries(kept) as Record<string, string> });
 }
 
-function headersOf(request: Passed): Record<string, string> {
-  const found = passedOn.flatMap((name) => {
+function headersOf(request: ForwardedRequest): Record<string, string> {
+  const found = forwardedHeaders.flatMap((name) => {
     const value = request.header(name);
     return value === undefined ? [] : [[name, value]];
   });

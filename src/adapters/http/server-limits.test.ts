@@ -1,4 +1,4 @@
-/** What a server needs that strangers reach: callers from a database, limits, and no patience. */
+/** A server that is open to the internet: callers from a database, rate limits and timeouts. */
 import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -46,7 +46,7 @@ beforeAll(async () => {
     },
     log,
     bodyLimitBytes: 1000,
-    patience: { headersMs: 200, requestMs: 400, mostConnections: 20 },
+    timeouts: { headersMs: 200, requestMs: 400, mostConnections: 20 },
     admit: ({ name }) => {
       if (name !== "key-busy") return;
       throw new Problem("TOO_MANY_REQUESTS", "Slower.", [], { retryAfterSeconds: 7 });
@@ -69,12 +69,12 @@ describe("a caller from a database", () => {
     expect((await post("key-1")).json()).toEqual({ platform: "ddh" });
   });
 
-  it("is refused when unknown, and told to wait when the database is away", async () => {
+  it("is refused when unknown, and has to wait while the database is down", async () => {
     expect((await post("other")).statusCode).toBe(401);
     expect((await post("away")).json()).toMatchObject({ status: 503, code: "UNAVAILABLE" });
   });
 
-  it("is told when to come again", async () => {
+  it("gets the time after which it may try again", async () => {
     const answer = await post("key-busy");
     expect(answer.statusCode).toBe(429);
     expect(answer.headers["retry-after"]).toBe("7");
