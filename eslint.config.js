@@ -106,7 +106,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ["src/**/config.ts", "src/adapters/runtime/clock.ts", "ui/src/lib/clock.ts"],
+    files: ["src/**/config.ts", "src/adapters/runtime/clock.ts", "ui/src/shared/clock.ts"],
     rules: { "no-restricted-properties": "off", "no-restricted-syntax": "off" },
   },
   {

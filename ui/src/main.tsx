@@ -1,8 +1,8 @@
-import "./lib/jitless.ts";
+import "./zod-jitless.ts";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { App } from "./app.tsx";
-import { startTheme } from "./lib/theme.ts";
+import { App } from "./shell/app.tsx";
+import { startTheme } from "./shared/theme.ts";
 import "./styles/tokens.css";
 import "./styles/base.css";
 import "./styles/shell.css";

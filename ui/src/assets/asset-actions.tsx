@@ -1,9 +1,9 @@
 import type { Asset } from "../../../src/core/api/asset-schemas.ts";
 import { clearanceState } from "../../../src/core/model/asset.ts";
-import { api } from "../api.ts";
-import { commands } from "../lib/commands.ts";
-import { Action } from "../parts/action.tsx";
-import { curl } from "../parts/copy.tsx";
+import { api } from "../shared/api.ts";
+import { commands } from "../shared/commands.ts";
+import { Action } from "../shared/action.tsx";
+import { curl } from "../shared/copy.tsx";
 import { match } from "./decide.tsx";
 
 interface OfAsset {

@@ -1,9 +1,9 @@
 import { useState } from "react";
 import type { Asset, AssetVersion } from "../../../src/core/api/asset-schemas.ts";
-import { api } from "../api.ts";
-import { commands } from "../lib/commands.ts";
-import { Action } from "../parts/action.tsx";
-import { curl } from "../parts/copy.tsx";
+import { api } from "../shared/api.ts";
+import { commands } from "../shared/commands.ts";
+import { Action } from "../shared/action.tsx";
+import { curl } from "../shared/copy.tsx";
 
 export interface OfVersion {
   readonly asset: Asset;

@@ -1,8 +1,8 @@
-import { api } from "../api.ts";
-import { useQuery } from "../live/use-query.ts";
-import { JsonView } from "../parts/json-view.tsx";
-import { Card } from "../parts/page.tsx";
-import { Await } from "../parts/states.tsx";
+import { api } from "../shared/api.ts";
+import { useQuery } from "../shared/query-client.ts";
+import { JsonView } from "../shared/json-view.tsx";
+import { Card } from "../shared/page.tsx";
+import { Await } from "../shared/states.tsx";
 import type { OfVersion } from "./decide.tsx";
 import { Findings } from "./findings.tsx";
 import { Revisions } from "./revisions.tsx";

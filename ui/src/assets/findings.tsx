@@ -1,12 +1,12 @@
 import { z } from "zod";
 import type { AssetVersion } from "../../../src/core/api/asset-schemas.ts";
 import type { JsonObject } from "../../../src/core/model/json.ts";
-import { api } from "../api.ts";
-import { short } from "../lib/format.ts";
-import { useQuery } from "../live/use-query.ts";
-import { Card } from "../parts/page.tsx";
-import { Await } from "../parts/states.tsx";
-import { Link } from "../router.tsx";
+import { api } from "../shared/api.ts";
+import { short } from "../shared/format.ts";
+import { useQuery } from "../shared/query-client.ts";
+import { Card } from "../shared/page.tsx";
+import { Await } from "../shared/states.tsx";
+import { Link } from "../shared/navigation.tsx";
 
 /** Rasters and vectors judge by other scales; all of their findings say what it is. */
 const finding = z.object({

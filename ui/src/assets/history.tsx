@@ -1,9 +1,9 @@
-import { api } from "../api.ts";
-import { useQuery } from "../live/use-query.ts";
-import { Card } from "../parts/page.tsx";
-import { Await } from "../parts/states.tsx";
-import { Table } from "../parts/table.tsx";
-import { Time } from "../parts/time.tsx";
+import { api } from "../shared/api.ts";
+import { useQuery } from "../shared/query-client.ts";
+import { Card } from "../shared/page.tsx";
+import { Await } from "../shared/states.tsx";
+import { Table } from "../shared/table.tsx";
+import { Time } from "../shared/time.tsx";
 
 /** Who did what to an asset, the last first. */
 export function History({ assetId }: { assetId: string }) {

@@ -1,12 +1,12 @@
 import { useState } from "react";
 import type { AssetVersion } from "../../../src/core/api/asset-schemas.ts";
-import { api } from "../api.ts";
-import { commands } from "../lib/commands.ts";
-import { readObject } from "../lib/read-object.ts";
-import { useQuery } from "../live/use-query.ts";
-import { Action } from "../parts/action.tsx";
-import { curl } from "../parts/copy.tsx";
-import { Await } from "../parts/states.tsx";
+import { api } from "../shared/api.ts";
+import { commands } from "../shared/commands.ts";
+import { readObject } from "../shared/read-object.ts";
+import { useQuery } from "../shared/query-client.ts";
+import { Action } from "../shared/action.tsx";
+import { curl } from "../shared/copy.tsx";
+import { Await } from "../shared/states.tsx";
 import type { OfVersion } from "./decide.tsx";
 import { addressOf } from "./decide.tsx";
 

@@ -1,14 +1,14 @@
 import type { AssetRevision } from "../../../src/core/api/asset-schemas.ts";
 import { mayReprocess } from "../../../src/core/domain/review.ts";
-import { api } from "../api.ts";
-import { commands } from "../lib/commands.ts";
-import { Action } from "../parts/action.tsx";
-import { Badge, Chip } from "../parts/chip.tsx";
-import { curl } from "../parts/copy.tsx";
-import { Time } from "../parts/time.tsx";
+import { api } from "../shared/api.ts";
+import { commands } from "../shared/commands.ts";
+import { Action } from "../shared/action.tsx";
+import { Badge, Chip } from "../shared/chip.tsx";
+import { curl } from "../shared/copy.tsx";
+import { Time } from "../shared/time.tsx";
 import type { OfVersion } from "./decide.tsx";
 import { addressOf, match } from "./decide.tsx";
-import { processingLook } from "./look.ts";
+import { processingLook } from "./asset-status.ts";
 
 /** Each processing of a version; the outputs of an earlier one can be served again. */
 export function Revisions({

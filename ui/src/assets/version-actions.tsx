@@ -1,13 +1,13 @@
 import { mayDelete, mayReprocess, mayResubmit } from "../../../src/core/domain/review.ts";
-import { api } from "../api.ts";
-import { commands } from "../lib/commands.ts";
-import { Action } from "../parts/action.tsx";
-import { curl } from "../parts/copy.tsx";
-import { Icon } from "../parts/icon.tsx";
-import { Link } from "../router.tsx";
+import { api } from "../shared/api.ts";
+import { commands } from "../shared/commands.ts";
+import { Action } from "../shared/action.tsx";
+import { curl } from "../shared/copy.tsx";
+import { Icon } from "../shared/icon.tsx";
+import { Link } from "../shared/navigation.tsx";
 import type { OfVersion } from "./decide.tsx";
 import { addressOf, match } from "./decide.tsx";
-import { waitsForReview } from "./look.ts";
+import { waitsForReview } from "./asset-status.ts";
 import { Resubmit } from "./resubmit.tsx";
 
 /** What can be done to a version where it stands; deciding about it is the review's business. */

@@ -1,11 +1,11 @@
 import type { Asset, AssetVersion } from "../../../src/core/api/asset-schemas.ts";
-import { short } from "../lib/format.ts";
-import { Badge, Chip } from "../parts/chip.tsx";
-import type { Column } from "../parts/table.tsx";
-import { Table } from "../parts/table.tsx";
-import { Time } from "../parts/time.tsx";
-import { Link } from "../router.tsx";
-import { approvalLook, processingLook } from "./look.ts";
+import { short } from "../shared/format.ts";
+import { Badge, Chip } from "../shared/chip.tsx";
+import type { Column } from "../shared/table.tsx";
+import { Table } from "../shared/table.tsx";
+import { Time } from "../shared/time.tsx";
+import { Link } from "../shared/navigation.tsx";
+import { approvalLook, processingLook } from "./asset-status.ts";
 import { VersionActions } from "./version-actions.tsx";
 
 const facts: readonly Column<AssetVersion>[] = [

@@ -1,7 +1,7 @@
 import { useMemo } from "react";
 import type { MapLayer } from "../map/layer.ts";
 import { LazyMap } from "../map/lazy-map.tsx";
-import { setQuery } from "../router.tsx";
+import { setQuery } from "../shared/navigation.tsx";
 import { boxOf } from "./boxes.ts";
 import { text } from "./items.tsx";
 

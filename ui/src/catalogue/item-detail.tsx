@@ -1,8 +1,8 @@
 import { PickedValues } from "../map/picked-values.tsx";
-import { CopyId } from "../parts/copy.tsx";
-import { Icon } from "../parts/icon.tsx";
-import { JsonView } from "../parts/json-view.tsx";
-import { Card } from "../parts/page.tsx";
+import { CopyId } from "../shared/copy.tsx";
+import { Icon } from "../shared/icon.tsx";
+import { JsonView } from "../shared/json-view.tsx";
+import { Card } from "../shared/page.tsx";
 import type { Item } from "./items.tsx";
 
 export function ItemDetail({ item, base, picked }: { item: Item; base: string; picked: unknown }) {

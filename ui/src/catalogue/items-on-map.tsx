@@ -1,10 +1,10 @@
 import { useMemo, useState } from "react";
-import { explain, getJson } from "../api.ts";
+import { explain, getJson } from "../shared/api.ts";
 import type { MapLayer } from "../map/layer.ts";
 import { LazyMap } from "../map/lazy-map.tsx";
 import type { Picked } from "../map/map-view.tsx";
 import { useTiles } from "../map/use-tiles.ts";
-import { setQuery, usePlace } from "../router.tsx";
+import { setQuery, usePlace } from "../shared/navigation.tsx";
 import { boundsOf } from "./boxes.ts";
 import { ItemDetail } from "./item-detail.tsx";
 import { text, useItems } from "./items.tsx";

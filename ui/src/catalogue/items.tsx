@@ -1,8 +1,8 @@
-import { api } from "../api.ts";
-import { number } from "../lib/format.ts";
-import { useQuery } from "../live/use-query.ts";
-import { Await } from "../parts/states.tsx";
-import { setQuery, usePlace } from "../router.tsx";
+import { api } from "../shared/api.ts";
+import { number } from "../shared/format.ts";
+import { useQuery } from "../shared/query-client.ts";
+import { Await } from "../shared/states.tsx";
+import { setQuery, usePlace } from "../shared/navigation.tsx";
 
 /** A STAC item, as far as the pages show it. */
 export interface Item {

@@ -1,11 +1,11 @@
-import { api } from "../api.ts";
-import { short } from "../lib/format.ts";
-import { useQuery } from "../live/use-query.ts";
-import { Card } from "../parts/page.tsx";
-import { Await } from "../parts/states.tsx";
-import { Table } from "../parts/table.tsx";
-import { Elapsed } from "../parts/time.tsx";
-import { Link } from "../router.tsx";
+import { api } from "../shared/api.ts";
+import { short } from "../shared/format.ts";
+import { useQuery } from "../shared/query-client.ts";
+import { Card } from "../shared/page.tsx";
+import { Await } from "../shared/states.tsx";
+import { Table } from "../shared/table.tsx";
+import { Elapsed } from "../shared/time.tsx";
+import { Link } from "../shared/navigation.tsx";
 
 /** Which worker does what at this moment. */
 export function CurrentTasks() {

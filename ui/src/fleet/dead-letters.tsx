@@ -1,12 +1,12 @@
-import { api } from "../api.ts";
-import { commands } from "../lib/commands.ts";
-import { plural } from "../lib/format.ts";
-import { useQuery } from "../live/use-query.ts";
-import { Action } from "../parts/action.tsx";
-import { curl } from "../parts/copy.tsx";
-import { Await } from "../parts/states.tsx";
-import { Table } from "../parts/table.tsx";
-import { Time } from "../parts/time.tsx";
+import { api } from "../shared/api.ts";
+import { commands } from "../shared/commands.ts";
+import { plural } from "../shared/format.ts";
+import { useQuery } from "../shared/query-client.ts";
+import { Action } from "../shared/action.tsx";
+import { curl } from "../shared/copy.tsx";
+import { Await } from "../shared/states.tsx";
+import { Table } from "../shared/table.tsx";
+import { Time } from "../shared/time.tsx";
 
 /** Messages that were given up, why, and the way back for all of them or for one. */
 export function DeadLetters({ queue, done }: { queue: string; done: () => void }) {

@@ -1,11 +1,11 @@
-import { api } from "../api.ts";
-import { number } from "../lib/format.ts";
-import { useQuery } from "../live/use-query.ts";
-import { Chip } from "../parts/chip.tsx";
-import { Card } from "../parts/page.tsx";
-import { Await } from "../parts/states.tsx";
-import { Table } from "../parts/table.tsx";
-import { Time } from "../parts/time.tsx";
+import { api } from "../shared/api.ts";
+import { number } from "../shared/format.ts";
+import { useQuery } from "../shared/query-client.ts";
+import { Chip } from "../shared/chip.tsx";
+import { Card } from "../shared/page.tsx";
+import { Await } from "../shared/states.tsx";
+import { Table } from "../shared/table.tsx";
+import { Time } from "../shared/time.tsx";
 
 export function Alive({ alive }: { alive: boolean }) {
   return <Chip status={alive ? "ok" : "down"} text={alive ? "alive" : "silent"} />;

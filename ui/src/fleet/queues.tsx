@@ -1,10 +1,10 @@
 import { useState } from "react";
-import { api } from "../api.ts";
-import { ageText, number } from "../lib/format.ts";
-import { useQuery } from "../live/use-query.ts";
-import { Card } from "../parts/page.tsx";
-import { Await } from "../parts/states.tsx";
-import { Table } from "../parts/table.tsx";
+import { api } from "../shared/api.ts";
+import { ageText, number } from "../shared/format.ts";
+import { useQuery } from "../shared/query-client.ts";
+import { Card } from "../shared/page.tsx";
+import { Await } from "../shared/states.tsx";
+import { Table } from "../shared/table.tsx";
 import { DeadLetters } from "./dead-letters.tsx";
 
 export function Queues() {

@@ -1,9 +1,9 @@
-import { api } from "../api.ts";
-import { useQuery } from "../live/use-query.ts";
-import { Card } from "../parts/page.tsx";
-import { Await, Notice } from "../parts/states.tsx";
-import { Table } from "../parts/table.tsx";
-import { Time } from "../parts/time.tsx";
+import { api } from "../shared/api.ts";
+import { useQuery } from "../shared/query-client.ts";
+import { Card } from "../shared/page.tsx";
+import { Await, Notice } from "../shared/states.tsx";
+import { Table } from "../shared/table.tsx";
+import { Time } from "../shared/time.tsx";
 import { Alive } from "./orchestrators.tsx";
 
 export function Workers() {

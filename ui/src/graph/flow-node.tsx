@@ -4,11 +4,11 @@ import { memo } from "react";
 import type { NodeSummary } from "../../../src/core/api/job-schemas.ts";
 import type { WorkflowGraph } from "../../../src/core/api/workflows.ts";
 import type { NodeType } from "../../../src/core/model/node.ts";
-import { duration, number } from "../lib/format.ts";
-import { statusLook } from "../lib/status.ts";
-import type { IconName } from "../parts/icon.tsx";
-import { Icon } from "../parts/icon.tsx";
-import { StateBar } from "../parts/histogram.tsx";
+import { duration, number } from "../shared/format.ts";
+import { statusLook } from "../shared/status.ts";
+import type { IconName } from "../shared/icon.tsx";
+import { Icon } from "../shared/icon.tsx";
+import { StateBar } from "../shared/histogram.tsx";
 
 // A type and not an interface: the library asks for a record.
 // eslint-disable-next-line @typescript-eslint/consistent-type-definitions

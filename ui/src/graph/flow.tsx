@@ -4,7 +4,7 @@ import "@xyflow/react/dist/base.css";
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { NodeSummary } from "../../../src/core/api/job-schemas.ts";
 import type { WorkflowGraph } from "../../../src/core/api/workflows.ts";
-import { Loading } from "../parts/states.tsx";
+import { Loading } from "../shared/states.tsx";
 import { edgeLook } from "./edge-state.ts";
 import type { FlowNodeData } from "./flow-node.tsx";
 import { FlowNode } from "./flow-node.tsx";

@@ -1,5 +1,5 @@
 import { Suspense, lazy } from "react";
-import { Loading } from "../parts/states.tsx";
+import { Loading } from "../shared/states.tsx";
 import type { FlowProps } from "./flow.tsx";
 
 /** The drawing library comes when a graph is first shown. */

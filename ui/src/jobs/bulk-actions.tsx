@@ -1,10 +1,10 @@
 import { useState } from "react";
-import { api, explain } from "../api.ts";
-import { number, plural } from "../lib/format.ts";
-import { useQuery } from "../live/use-query.ts";
-import type { Filter } from "../pages/jobs.tsx";
-import { Action } from "../parts/action.tsx";
-import { say } from "../parts/toast.tsx";
+import { api, explain } from "../shared/api.ts";
+import { number, plural } from "../shared/format.ts";
+import { useQuery } from "../shared/query-client.ts";
+import type { Filter } from "./jobs-page.tsx";
+import { Action } from "../shared/action.tsx";
+import { say } from "../shared/toast.tsx";
 
 type Kind = "cancel" | "retry";
 

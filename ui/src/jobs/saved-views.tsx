@@ -1,7 +1,7 @@
 import { useState } from "react";
-import { readStored, writeStored } from "../lib/stored.ts";
-import { Icon } from "../parts/icon.tsx";
-import { Link } from "../router.tsx";
+import { readStored, writeStored } from "../shared/stored.ts";
+import { Icon } from "../shared/icon.tsx";
+import { Link } from "../shared/navigation.tsx";
 
 interface View {
   readonly name: string;

@@ -3,8 +3,8 @@ import type { StyleSpecification } from "maplibre-gl";
 import { feature } from "topojson-client";
 import landUrl from "world-atlas/land-110m.json?url";
 import { unstitchGeometry } from "../../../src/core/serving/unstitch.ts";
-import { getJson } from "../api.ts";
-import { theme } from "../lib/theme.ts";
+import { getJson } from "../shared/api.ts";
+import { theme } from "../shared/theme.ts";
 
 type Area = GeoJSON.Polygon | GeoJSON.MultiPolygon;
 type Topology = Parameters<typeof feature>[0];

@@ -1,5 +1,5 @@
 import { Suspense, lazy } from "react";
-import { Loading } from "../parts/states.tsx";
+import { Loading } from "../shared/states.tsx";
 import type { MapViewProps } from "./map-view.tsx";
 
 /** The map is the largest part of all, and most pages have none. */

@@ -2,8 +2,8 @@ import { Map as MapLibre, NavigationControl, ScaleControl, setWorkerUrl } from "
 import "maplibre-gl/dist/maplibre-gl.css";
 import workerUrl from "maplibre-gl/dist/maplibre-gl-worker.mjs?worker&url";
 import { useEffect, useRef, useState } from "react";
-import { useStore } from "../lib/store.ts";
-import { theme } from "../lib/theme.ts";
+import { useStore } from "../shared/store.ts";
+import { theme } from "../shared/theme.ts";
 import { baseStyle } from "./base-style.ts";
 import type { MapLayer } from "./layer.ts";
 import { pickable, showLayers } from "./show-layers.ts";

@@ -1,5 +1,5 @@
-import { JsonView } from "../parts/json-view.tsx";
-import { Card } from "../parts/page.tsx";
+import { JsonView } from "../shared/json-view.tsx";
+import { Card } from "../shared/page.tsx";
 
 /** What lies under a click on the map. */
 export function PickedValues({ values }: { values: unknown }) {

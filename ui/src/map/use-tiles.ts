@@ -1,7 +1,7 @@
 import { useRef } from "react";
-import { getJson } from "../api.ts";
-import type { Loaded } from "../live/use-query.ts";
-import { useQuery } from "../live/use-query.ts";
+import { getJson } from "../shared/api.ts";
+import type { Loaded } from "../shared/query-client.ts";
+import { useQuery } from "../shared/query-client.ts";
 import type { TileSource } from "./layer.ts";
 import { readTileSource } from "./layer.ts";
 

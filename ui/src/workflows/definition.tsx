@@ -1,10 +1,10 @@
 import { useState } from "react";
-import { api } from "../api.ts";
-import type { DiffLine } from "../lib/diff-lines.ts";
-import { diffLines } from "../lib/diff-lines.ts";
-import { local } from "../lib/format.ts";
-import { useQuery } from "../live/use-query.ts";
-import { Await } from "../parts/states.tsx";
+import { api } from "../shared/api.ts";
+import type { DiffLine } from "./diff-lines.ts";
+import { diffLines } from "./diff-lines.ts";
+import { local } from "../shared/format.ts";
+import { useQuery } from "../shared/query-client.ts";
+import { Await } from "../shared/states.tsx";
 
 type Workflow = Awaited<ReturnType<typeof api.getWorkflow>>;
 

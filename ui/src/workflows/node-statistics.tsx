@@ -1,7 +1,7 @@
-import { api } from "../api.ts";
-import { duration, number, percent } from "../lib/format.ts";
-import { useQuery } from "../live/use-query.ts";
-import { Await, Notice } from "../parts/states.tsx";
+import { api } from "../shared/api.ts";
+import { duration, number, percent } from "../shared/format.ts";
+import { useQuery } from "../shared/query-client.ts";
+import { Await, Notice } from "../shared/states.tsx";
 
 export function NodeStatistics({ workflowId }: { workflowId: string }) {
   const loaded = useQuery(`node metrics ${workflowId}`, (signal) =>

@@ -1,10 +1,10 @@
-import { api } from "../api.ts";
-import { between, duration, short } from "../lib/format.ts";
-import { statusLook } from "../lib/status.ts";
-import { useQuery } from "../live/use-query.ts";
-import { Icon } from "../parts/icon.tsx";
-import { Await, Notice } from "../parts/states.tsx";
-import { Link } from "../router.tsx";
+import { api } from "../shared/api.ts";
+import { between, duration, short } from "../shared/format.ts";
+import { statusLook } from "../shared/status.ts";
+import { useQuery } from "../shared/query-client.ts";
+import { Icon } from "../shared/icon.tsx";
+import { Await, Notice } from "../shared/states.tsx";
+import { Link } from "../shared/navigation.tsx";
 
 /** The last runs against the nodes: a node that fails now and then stands out as a row. */
 export function RunGrid({ workflowId, order }: { workflowId: string; order: readonly string[] }) {

@@ -1,0 +1,106 @@
+import type { Job } from "../../../src/core/api/job-schemas.ts";
+import { isFinished } from "../../../src/core/model/job.ts";
+import { api } from "../shared/api.ts";
+import { commands } from "../shared/commands.ts";
+import { Action } from "../shared/action.tsx";
+import { curl } from "../shared/copy.tsx";
+import { Icon } from "../shared/icon.tsx";
+import { Link, navigate } from "../shared/navigation.tsx";
+
+export function JobActions({ job, reload }: { job: Job; reload: () => void }) {
+  const { job_id } = job;
+  const params = { job_id };
+  const finished = isFinished(job.status);
+  const path = `/api/v1/jobs/${encodeURIComponent(job_id)}`;
+  return (
+    <>
+      {finished ? null : job.paused ? (
+        <Action
+          icon="play"
+          label="Resume"
+          title="Go on with this job?"
+          copy={() => ({
+            command: commands.resumeJob(job_id),
+            request: curl("POST", `${path}/resume`),
+          })}
+          run={async () => {
+            await api.resumeJob({ params });
+            return "The job goes on";
+          }}
+        >
+          <p>What waited because of the pause is queued at once.</p>
+        </Action>
+      ) : (
+        <Action
+          icon="pause"
+          label="Pause"
+          title="Pause this job?"
+          copy={() => ({
+            command: commands.pauseJob(job_id),
+            request: curl("POST", `${path}/pause`),
+          })}
+          run={async () => {
+            await api.pauseJob({ params });
+            return "The job is paused";
+          }}
+        >
+          <p>Nothing new starts; what runs on a worker may finish.</p>
+        </Action>
+      )}
+      {finished ? null : (
+        <Action
+          icon="ban"
+          label="Cancel"
+          title="Cancel this job?"
+          danger
+          reason="optional"
+          copy={(reason) => ({
+            command: commands.cancelJob(job_id, reason),
+            request: curl("POST", `${path}/cancel`, reason === "" ? {} : { reason }),
+          })}
+          run={async (reason) => {
+            await api.cancelJob({ params, body: reason === "" ? {} : { reason } });
+            return "The job is being cancelled";
+          }}
+        >
+          <p>Nothing new starts and running tasks are told to stop. This cannot be taken back.</p>
+        </Action>
+      )}
+      {job.status === "failed" || job.status === "cancelled" ? (
+        <Action
+          icon="retry"
+          label="Retry failed"
+          title="Run again what failed?"
+          copy={() => ({
+            command: commands.retryJob(job_id),
+            request: curl("POST", `${path}/retry`),
+          })}
+          run={async () => {
+            const again = await api.retryJob({ params });
+            navigate(`/jobs/${encodeURIComponent(again.job_id)}`);
+            return "A new job runs again what failed";
+          }}
+        >
+          <p>A new job keeps what succeeded and runs the rest again, on the same version.</p>
+        </Action>
+      ) : null}
+      <Link
+        className="button"
+        to={`/workflows/${encodeURIComponent(job.workflow_id)}/submit?from=${encodeURIComponent(job_id)}`}
+      >
+        <Icon name="copy" /> Submit again
+      </Link>
+      <a className="button quiet" href={path} download={`${job_id}.json`}>
+        <Icon name="save" /> JSON
+      </a>
+      <button
+        type="button"
+        className="button quiet"
+        aria-label="Read the job again"
+        onClick={reload}
+      >
+        <Icon name="retry" />
+      </button>
+    </>
+  );
+}
