@@ -1,8 +1,12 @@
 import "./zod-jitless.ts";
+import { QueryClientProvider } from "@tanstack/react-query";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { App } from "./shell/app.tsx";
+import { Router } from "wouter";
+import { base, trimSlash, visit } from "./shared/navigation.ts";
+import { queryClient } from "./shared/query-client.ts";
 import { startTheme } from "./shared/theme.ts";
+import { App } from "./shell/app.tsx";
 import "./styles/tokens.css";
 import "./styles/base.css";
 import "./styles/shell.css";
@@ -15,7 +19,11 @@ const root = document.getElementById("root");
 if (root !== null) {
   createRoot(root).render(
     <StrictMode>
-      <App />
+      <QueryClientProvider client={queryClient}>
+        <Router base={base} hrefs={trimSlash} aroundNav={visit}>
+          <App />
+        </Router>
+      </QueryClientProvider>
     </StrictMode>,
   );
 }

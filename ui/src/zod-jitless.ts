@@ -1,6 +1,6 @@
 /*
- * Imported before everything else: zod would otherwise try to compile its schemas with
- * `new Function`, which the page's content security policy refuses and reports.
+ * Imported before everything else: zod would otherwise compile its schemas with `new Function`, which
+ * the page's content security policy refuses and reports.
  */
 import { z } from "zod";
 

@@ -1,25 +1,23 @@
+import { useQuery } from "@tanstack/react-query";
 import type { Asset } from "../../../src/core/api/asset-schemas.ts";
 import { api } from "../shared/api.ts";
+import { CopyId } from "../shared/copy.tsx";
+import { short } from "../shared/format.ts";
+import { Icon } from "../shared/icon.tsx";
+import type { PageProps } from "../shared/page.tsx";
+import { Card, Page } from "../shared/page.tsx";
+import { assetQuery } from "../shared/queries.ts";
+import { Await } from "../shared/states.tsx";
+import { Badge } from "../shared/status.tsx";
+import { Table } from "../shared/table.tsx";
+import { Time } from "../shared/time.tsx";
 import { AssetActions } from "./asset-actions.tsx";
-import { History } from "./history.tsx";
 import { refsText } from "./asset-status.ts";
 import { Versions } from "./versions.tsx";
-import { short } from "../shared/format.ts";
-import { useQuery } from "../shared/query-client.ts";
-import { Badge } from "../shared/chip.tsx";
-import { CopyId } from "../shared/copy.tsx";
-import { Icon } from "../shared/icon.tsx";
-import { Card, Page } from "../shared/page.tsx";
-import { Await } from "../shared/states.tsx";
-import { Time } from "../shared/time.tsx";
 
-export default function AssetPage({ params }: { params: Readonly<Record<string, string>> }) {
+export default function AssetPage({ params }: PageProps) {
   const assetId = params["assetId"] ?? "";
-  const loaded = useQuery(
-    `asset ${assetId}`,
-    (signal) => api.getAsset({ params: { asset_id: assetId }, signal }),
-    { everyMs: 5000 },
-  );
+  const loaded = useQuery(assetQuery(assetId));
   const asset = loaded.data;
   return (
     <Page
@@ -32,14 +30,14 @@ export default function AssetPage({ params }: { params: Readonly<Record<string, 
           {asset === undefined || asset.deleted_at === null ? null : <Badge>deleted</Badge>}
         </>
       }
-      actions={asset === undefined ? null : <AssetActions asset={asset} done={loaded.reload} />}
+      actions={asset === undefined ? null : <AssetActions asset={asset} />}
     >
-      <Await loaded={loaded} what="the asset">
+      <Await query={loaded} what="the asset">
         {(found) => (
           <>
             <Glance asset={found} />
             <Card title="Versions" flush>
-              <Versions asset={found} done={loaded.reload} />
+              <Versions asset={found} />
             </Card>
             <History assetId={assetId} />
           </>
@@ -92,5 +90,53 @@ function Service({ service }: { service: Asset["services"][number] }) {
         {service.stac_item === null ? null : <a href={service.stac_item}>STAC</a>}
       </dd>
     </>
+  );
+}
+
+/** The audit history of an asset, the newest entry first. */
+function History({ assetId }: { assetId: string }) {
+  const events = useQuery({
+    queryKey: ["asset", assetId, "events"],
+    queryFn: ({ signal }) =>
+      api.listAssetEvents({ params: { asset_id: assetId }, query: { limit: 500 }, signal }),
+    refetchInterval: 5000,
+  });
+  return (
+    <Card title="History" flush>
+      <Await query={events} what="the history">
+        {({ items }) => (
+          <Table
+            rows={[...items].reverse()}
+            keyOf={({ event_id }) => event_id}
+            columns={[
+              { name: "When", oneLine: true, cell: (event) => <Time at={event.created_at} /> },
+              { name: "What", cell: (event) => event.event_type.replaceAll("_", " ") },
+              {
+                name: "Version",
+                cell: ({ version_ordinal: at }) => (at === null ? "–" : `#${at}`),
+              },
+              {
+                name: "Who",
+                cell: ({ actor, via }) => (
+                  <>
+                    {actor}
+                    {via === actor ? "" : <span className="dim"> via {via}</span>}
+                  </>
+                ),
+              },
+              {
+                name: "Details",
+                wideOnly: true,
+                cell: ({ event_data }) => (
+                  <code className="clamp">
+                    {event_data === null ? "" : JSON.stringify(event_data)}
+                  </code>
+                ),
+              },
+            ]}
+          />
+        )}
+      </Await>
+    </Card>
   );
 }

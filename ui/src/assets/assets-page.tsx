@@ -1,18 +1,25 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "wouter";
 import type { AssetListed } from "../../../src/core/api/asset-schemas.ts";
 import { clearanceState } from "../../../src/core/model/asset.ts";
 import { approvalState, processingState } from "../../../src/core/model/version.ts";
 import { api } from "../shared/api.ts";
-import { approvalLook, processingLook, refsText, titleOf, waitsForReview } from "./asset-status.ts";
 import { short } from "../shared/format.ts";
-import { useQuery } from "../shared/query-client.ts";
-import { Badge, Chip } from "../shared/chip.tsx";
 import { Icon } from "../shared/icon.tsx";
+import { setSearchParams, useSearchParams } from "../shared/navigation.ts";
 import { Page } from "../shared/page.tsx";
 import { Await, Notice } from "../shared/states.tsx";
+import { Badge, Chip } from "../shared/status.tsx";
 import type { Column } from "../shared/table.tsx";
 import { Table } from "../shared/table.tsx";
 import { Time } from "../shared/time.tsx";
-import { Link, setQuery, usePlace } from "../shared/navigation.tsx";
+import {
+  approvalStatus,
+  processingStatus,
+  refsText,
+  titleOf,
+  waitsForReview,
+} from "./asset-status.ts";
 
 const names = ["approval_state", "processing_state", "clearance_state"] as const;
 const options = {
@@ -26,19 +33,19 @@ const labels = {
   clearance_state: "Clearance",
 };
 
-export default function Assets() {
-  const { query } = usePlace();
+export default function AssetsPage() {
+  const query = useSearchParams();
   const filter = {
     approval_state: approvalState.safeParse(query.get("approval_state")).data,
     processing_state: processingState.safeParse(query.get("processing_state")).data,
     clearance_state: clearanceState.safeParse(query.get("clearance_state")).data,
     search: query.get("search") ?? undefined,
   };
-  const loaded = useQuery(
-    `assets ${JSON.stringify(filter)}`,
-    (signal) => api.listAssets({ query: { ...filter, limit: 200 }, signal }),
-    { everyMs: 5000 },
-  );
+  const assets = useQuery({
+    queryKey: ["assets", filter],
+    queryFn: ({ signal }) => api.listAssets({ query: { ...filter, limit: 200 }, signal }),
+    refetchInterval: 5000,
+  });
   return (
     <Page title="Assets">
       <div className="filters">
@@ -47,7 +54,7 @@ export default function Assets() {
             className="pill"
             aria-pressed={filter.approval_state === undefined}
             onClick={() => {
-              setQuery({ approval_state: undefined });
+              setSearchParams({ approval_state: undefined });
             }}
           >
             all
@@ -56,7 +63,7 @@ export default function Assets() {
             className="pill"
             aria-pressed={filter.approval_state === "pending_review"}
             onClick={() => {
-              setQuery({ approval_state: "pending_review" });
+              setSearchParams({ approval_state: "pending_review" });
             }}
           >
             <Icon name="eye" /> waiting for review
@@ -68,7 +75,7 @@ export default function Assets() {
             <select
               value={filter[name] ?? ""}
               onChange={(event) => {
-                setQuery({ [name]: event.target.value });
+                setSearchParams({ [name]: event.target.value });
               }}
             >
               <option value="">any</option>
@@ -84,20 +91,21 @@ export default function Assets() {
             key={filter.search ?? ""}
             defaultValue={filter.search ?? ""}
             onKeyDown={(event) => {
-              if (event.key === "Enter") setQuery({ search: event.currentTarget.value.trim() });
+              if (event.key === "Enter")
+                setSearchParams({ search: event.currentTarget.value.trim() });
             }}
           />
         </label>
       </div>
       <section className="card" data-flush="">
         <div className="card-body">
-          <Await loaded={loaded} what="the assets">
+          <Await query={assets} what="the assets">
             {({ items }) =>
               items.length === 0 ? (
                 <Notice icon="layers" title="No assets">
                   <p>
-                    A platform submits data sets, and each becomes an asset that waits here for a
-                    curator. Loosen the filter if you expected one.
+                    Each data set that a platform submits becomes an asset, which a curator reviews
+                    here. Widen the filter if you expected one.
                   </p>
                 </Notice>
               ) : (
@@ -140,7 +148,7 @@ const columns: readonly Column<AssetListed>[] = [
     name: "Processing",
     cell: ({ newest_version: version }) =>
       version === null ? null : (
-        <Chip status={processingLook[version.processing_state]} text={version.processing_state} />
+        <Chip status={processingStatus[version.processing_state]} text={version.processing_state} />
       ),
   },
   {
@@ -148,7 +156,7 @@ const columns: readonly Column<AssetListed>[] = [
     cell: ({ newest_version: version }) =>
       version === null ? null : (
         <Chip
-          status={approvalLook[version.approval_state]}
+          status={approvalStatus[version.approval_state]}
           text={version.approval_state.replace("_", " ")}
         />
       ),
@@ -161,7 +169,7 @@ const columns: readonly Column<AssetListed>[] = [
     cell: ({ updated_at }) => <Time at={updated_at} relative />,
   },
   {
-    name: "Do",
+    name: "Actions",
     unnamed: true,
     cell: (asset) =>
       asset.newest_version !== null && waitsForReview(asset.newest_version) ? (

@@ -1,30 +1,25 @@
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { api } from "../shared/api.ts";
+import { Link } from "wouter";
+import { LayerPreview } from "../layers/layer-preview.tsx";
+import type { StyleDraft } from "../layers/style-draft.ts";
+import { draftOf } from "../layers/style-draft.ts";
+import { StyleEditor, metadataQuery } from "../layers/style-editor.tsx";
+import type { PageProps } from "../shared/page.tsx";
+import { Page } from "../shared/page.tsx";
+import { assetQuery } from "../shared/queries.ts";
+import { Await, Notice } from "../shared/states.tsx";
+import { Badge, Chip } from "../shared/status.tsx";
+import { approvalStatus, processingStatus, refsText } from "./asset-status.ts";
 import type { OfVersion } from "./decide.tsx";
 import { Decide } from "./decide.tsx";
-import { Facts } from "./facts.tsx";
-import type { LayerLook } from "../layers/style-draft.ts";
-import { lookOf } from "../layers/style-draft.ts";
-import { LayerPreview } from "../layers/layer-preview.tsx";
-import { approvalLook, processingLook, refsText } from "./asset-status.ts";
-import { StyleEditor } from "../layers/style-editor.tsx";
-import { useMetadata } from "../layers/use-metadata.ts";
-import { useQuery } from "../shared/query-client.ts";
-import { Badge, Chip } from "../shared/chip.tsx";
-import { Page } from "../shared/page.tsx";
-import { Await, Notice } from "../shared/states.tsx";
-import { Link } from "../shared/navigation.tsx";
+import { VersionFacts } from "./version-facts.tsx";
 
-/** Everything that a decision needs, on one screen: the layer, its look, the findings. */
-
-export default function Review({ params }: { params: Readonly<Record<string, string>> }) {
+/** What a curator needs to decide, on one screen: the layer, its style, the findings. */
+export default function ReviewPage({ params }: PageProps) {
   const assetId = params["assetId"] ?? "";
   const ordinal = Number(params["ordinal"] ?? "0");
-  const loaded = useQuery(
-    `asset ${assetId}`,
-    (signal) => api.getAsset({ params: { asset_id: assetId }, signal }),
-    { everyMs: 5000 },
-  );
+  const loaded = useQuery(assetQuery(assetId));
   const version = loaded.data?.versions.find((each) => each.version_ordinal === ordinal);
   return (
     <Page
@@ -41,11 +36,11 @@ export default function Review({ params }: { params: Readonly<Record<string, str
                 {version.version_label} #{version.version_ordinal}
               </Badge>
               <Chip
-                status={processingLook[version.processing_state]}
+                status={processingStatus[version.processing_state]}
                 text={version.processing_state}
               />
               <Chip
-                status={approvalLook[version.approval_state]}
+                status={approvalStatus[version.approval_state]}
                 text={version.approval_state.replace("_", " ")}
               />
             </>
@@ -54,18 +49,18 @@ export default function Review({ params }: { params: Readonly<Record<string, str
       }
       actions={
         loaded.data === undefined || version === undefined ? null : (
-          <Decide asset={loaded.data} version={version} done={loaded.reload} />
+          <Decide asset={loaded.data} version={version} />
         )
       }
     >
-      <Await loaded={loaded} what="the asset">
+      <Await query={loaded} what="the asset">
         {(asset) =>
           version === undefined ? (
             <Notice icon="search" title="The asset has no such version">
               <p>Choose one of its versions on the page of the asset.</p>
             </Notice>
           ) : (
-            <ReviewBody asset={asset} version={version} done={loaded.reload} />
+            <ReviewBody asset={asset} version={version} />
           )
         }
       </Await>
@@ -75,29 +70,24 @@ export default function Review({ params }: { params: Readonly<Record<string, str
 
 function ReviewBody(props: OfVersion) {
   const { asset, version } = props;
-  const metadata = useMetadata(asset.asset_id);
-  const [tried, setTried] = useState<LayerLook>();
+  const metadata = useQuery(metadataQuery(asset.asset_id));
+  const [edited, setEdited] = useState<StyleDraft>();
   return (
-    <Await loaded={metadata} what="the metadata">
-      {({ stored }) => {
-        const look = tried ?? lookOf(stored?.style);
+    <Await query={metadata} what="the metadata">
+      {(stored) => {
+        const draft = edited ?? draftOf(stored?.style);
         return (
           <div className="review">
-            <LayerPreview asset={asset} version={version} look={look} />
+            <LayerPreview asset={asset} version={version} draft={draft} />
             <div className="stack">
               <StyleEditor
                 assetId={asset.asset_id}
                 isVector={version.table_name !== null}
                 stored={stored}
-                look={look}
-                onChange={setTried}
-                done={() => {
-                  metadata.reload();
-                  // Its history grew: whoever decides now has to have seen that.
-                  props.done();
-                }}
+                draft={draft}
+                onChange={setEdited}
               />
-              <Facts {...props} />
+              <VersionFacts {...props} />
             </div>
           </div>
         );

@@ -1,29 +1,32 @@
+import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
+import type { MapLayer } from "../map/layer.ts";
+import { LazyMap } from "../map/lazy-map.tsx";
 import { api } from "../shared/api.ts";
-import { Extents } from "./extents.tsx";
-import { ItemsOnMap } from "./items-on-map.tsx";
-import { Items } from "./items.tsx";
 import { plural } from "../shared/format.ts";
-import { useQuery } from "../shared/query-client.ts";
+import { setSearchParams, useSearchParams } from "../shared/navigation.ts";
 import { Card, Page } from "../shared/page.tsx";
 import { Await, Notice } from "../shared/states.tsx";
-import { setQuery, usePlace } from "../shared/navigation.tsx";
+import { boxOf } from "./boxes.ts";
+import { ItemsOnMap } from "./items-on-map.tsx";
+import { Items, text } from "./items.tsx";
 
 type Collection = Awaited<ReturnType<typeof api.stacCollections>>["collections"][number];
 
-/** Collections, then the items of one on the map, then one of them with its pixels or features. */
-export default function Catalogue() {
-  const loaded = useQuery("collections", (signal) =>
-    api.stacCollections({ query: { limit: 1000 }, signal }),
-  );
+/** All collections, then the items of one collection on the map, then one item with its data. */
+export default function CataloguePage() {
+  const loaded = useQuery({
+    queryKey: ["collections"],
+    queryFn: ({ signal }) => api.stacCollections({ query: { limit: 1000 }, signal }),
+  });
   return (
     <Page title="Catalogue">
-      <Await loaded={loaded} what="the collections">
+      <Await query={loaded} what="the collections">
         {({ collections }) =>
           collections.length === 0 ? (
             <Notice icon="map" title="The catalogue is empty">
               <p>
-                What a workflow registers appears here: run one that ends in a STAC item, such as{" "}
+                Items that workflows register appear here: run one that ends in a STAC item, such as{" "}
                 <code>raster_ingest</code>.
               </p>
             </Notice>
@@ -37,17 +40,8 @@ export default function Catalogue() {
 }
 
 function Browse({ collections }: { collections: readonly Collection[] }) {
-  const wanted = usePlace().query.get("collection");
-  const chosen = collections.find(({ id }) => id === wanted);
-  const extents = useMemo(
-    () =>
-      collections.map(({ id, title, extent }) => ({
-        id,
-        title: title ?? id,
-        bbox: extent.spatial.bbox[0] ?? [],
-      })),
-    [collections],
-  );
+  const collectionId = useSearchParams().get("collection");
+  const chosen = collections.find(({ id }) => id === collectionId);
   if (chosen === undefined) {
     return (
       <div className="map-page">
@@ -58,7 +52,7 @@ function Browse({ collections }: { collections: readonly Collection[] }) {
                 key={collection.id}
                 className="map-entry"
                 onClick={() => {
-                  setQuery({ collection: collection.id });
+                  setSearchParams({ collection: collection.id });
                 }}
               >
                 <strong>{collection.title ?? collection.id}</strong>
@@ -67,7 +61,7 @@ function Browse({ collections }: { collections: readonly Collection[] }) {
             ))}
           </div>
         </Card>
-        <Extents collections={extents} />
+        <Extents collections={collections} />
       </div>
     );
   }
@@ -80,7 +74,7 @@ function Browse({ collections }: { collections: readonly Collection[] }) {
           <button
             className="link"
             onClick={() => {
-              setQuery({ collection: undefined, item: undefined });
+              setSearchParams({ collection: undefined, item: undefined });
             }}
           >
             All collections
@@ -92,6 +86,39 @@ function Browse({ collections }: { collections: readonly Collection[] }) {
         </div>
       </Card>
       <ItemsOnMap collectionId={chosen.id} />
+    </div>
+  );
+}
+
+/** The extents of the collections on a map; a click opens a collection. */
+function Extents({ collections }: { collections: readonly Collection[] }) {
+  const layers = useMemo(
+    (): MapLayer[] => [
+      {
+        kind: "outlines",
+        id: "extents",
+        data: {
+          type: "FeatureCollection",
+          features: collections.map(({ id, title, extent }) => ({
+            type: "Feature",
+            properties: { key: id, title: title ?? id },
+            geometry: boxOf(extent.spatial.bbox[0] ?? []),
+          })),
+        },
+      },
+    ],
+    [collections],
+  );
+  return (
+    <div className="map-box">
+      <LazyMap
+        label="Where the collections lie"
+        layers={layers}
+        onPick={({ properties: [first] }) => {
+          const key = text(first?.["key"]);
+          if (key !== undefined) setSearchParams({ collection: key });
+        }}
+      />
     </div>
   );
 }

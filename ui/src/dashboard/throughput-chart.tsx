@@ -11,10 +11,10 @@ export interface Step {
   readonly cancelled: number;
 }
 
-/** Jobs that ended, as stacked bars. The numbers stand in the table behind it for who cannot see it. */
+/** Finished jobs as stacked bars; the label of the image has the totals for screen readers. */
 export default function ThroughputChart({ steps }: { steps: readonly Step[] }) {
   const box = useRef<HTMLDivElement>(null);
-  const look = useStore(theme);
+  const currentTheme = useStore(theme);
 
   useEffect(() => {
     const element = box.current;
@@ -68,7 +68,7 @@ export default function ThroughputChart({ steps }: { steps: readonly Step[] }) {
       watcher.disconnect();
       chart.destroy();
     };
-  }, [steps, look]);
+  }, [steps, currentTheme]);
 
   const total = steps.reduce((sum, step) => sum + step.completed, 0);
   const bad = steps.reduce((sum, step) => sum + step.failed, 0);

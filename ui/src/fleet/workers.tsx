@@ -1,5 +1,5 @@
+import { useQuery } from "@tanstack/react-query";
 import { api } from "../shared/api.ts";
-import { useQuery } from "../shared/query-client.ts";
 import { Card } from "../shared/page.tsx";
 import { Await, Notice } from "../shared/states.tsx";
 import { Table } from "../shared/table.tsx";
@@ -7,17 +7,19 @@ import { Time } from "../shared/time.tsx";
 import { Alive } from "./orchestrators.tsx";
 
 export function Workers() {
-  const loaded = useQuery("fleet workers", (signal) => api.listWorkers({ signal }), {
-    everyMs: 3000,
+  const workers = useQuery({
+    queryKey: ["workers"],
+    queryFn: ({ signal }) => api.listWorkers({ signal }),
+    refetchInterval: 3000,
   });
   return (
     <Card title="Workers" flush>
-      <Await loaded={loaded} what="the workers">
+      <Await query={workers} what="the workers">
         {({ items }) =>
           items.length === 0 ? (
             <Notice icon="fleet" title="No workers">
               <p>
-                Tasks wait until one comes: start it with <code>rmhdag worker</code>.
+                Tasks wait until a worker connects: start one with <code>rmhdag worker</code>.
               </p>
             </Notice>
           ) : (

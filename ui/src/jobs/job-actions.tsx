@@ -1,11 +1,12 @@
+import { Link } from "wouter";
 import type { Job } from "../../../src/core/api/job-schemas.ts";
 import { isFinished } from "../../../src/core/model/job.ts";
+import { Action } from "../shared/action.tsx";
 import { api } from "../shared/api.ts";
 import { commands } from "../shared/commands.ts";
-import { Action } from "../shared/action.tsx";
 import { curl } from "../shared/copy.tsx";
 import { Icon } from "../shared/icon.tsx";
-import { Link, navigate } from "../shared/navigation.tsx";
+import { navigate } from "../shared/navigation.ts";
 
 export function JobActions({ job, reload }: { job: Job; reload: () => void }) {
   const { job_id } = job;
@@ -18,17 +19,17 @@ export function JobActions({ job, reload }: { job: Job; reload: () => void }) {
         <Action
           icon="play"
           label="Resume"
-          title="Go on with this job?"
+          title="Resume this job?"
           copy={() => ({
             command: commands.resumeJob(job_id),
             request: curl("POST", `${path}/resume`),
           })}
           run={async () => {
             await api.resumeJob({ params });
-            return "The job goes on";
+            return "The job is resumed";
           }}
         >
-          <p>What waited because of the pause is queued at once.</p>
+          <p>Nodes that waited because of the pause are queued at once.</p>
         </Action>
       ) : (
         <Action
@@ -44,7 +45,7 @@ export function JobActions({ job, reload }: { job: Job; reload: () => void }) {
             return "The job is paused";
           }}
         >
-          <p>Nothing new starts; what runs on a worker may finish.</p>
+          <p>No new task starts; tasks that run on a worker may finish.</p>
         </Action>
       )}
       {finished ? null : (
@@ -63,25 +64,25 @@ export function JobActions({ job, reload }: { job: Job; reload: () => void }) {
             return "The job is being cancelled";
           }}
         >
-          <p>Nothing new starts and running tasks are told to stop. This cannot be taken back.</p>
+          <p>No new task starts, and running tasks are asked to stop. This cannot be undone.</p>
         </Action>
       )}
       {job.status === "failed" || job.status === "cancelled" ? (
         <Action
           icon="retry"
           label="Retry failed"
-          title="Run again what failed?"
+          title="Retry the failed nodes?"
           copy={() => ({
             command: commands.retryJob(job_id),
             request: curl("POST", `${path}/retry`),
           })}
           run={async () => {
-            const again = await api.retryJob({ params });
-            navigate(`/jobs/${encodeURIComponent(again.job_id)}`);
-            return "A new job runs again what failed";
+            const retry = await api.retryJob({ params });
+            navigate(`/jobs/${encodeURIComponent(retry.job_id)}`);
+            return "A new job runs the failed nodes again";
           }}
         >
-          <p>A new job keeps what succeeded and runs the rest again, on the same version.</p>
+          <p>A new job keeps the completed nodes and runs the rest again, on the same version.</p>
         </Action>
       ) : null}
       <Link
@@ -93,12 +94,7 @@ export function JobActions({ job, reload }: { job: Job; reload: () => void }) {
       <a className="button quiet" href={path} download={`${job_id}.json`}>
         <Icon name="save" /> JSON
       </a>
-      <button
-        type="button"
-        className="button quiet"
-        aria-label="Read the job again"
-        onClick={reload}
-      >
+      <button type="button" className="button quiet" aria-label="Reload the job" onClick={reload}>
         <Icon name="retry" />
       </button>
     </>

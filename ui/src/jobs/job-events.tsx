@@ -1,15 +1,16 @@
-import { useCallback, useEffect, useRef, useState } from "react";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useEffect, useMemo, useState } from "react";
 import type { Job, JobEvent } from "../../../src/core/api/job-schemas.ts";
 import type { EventStatus } from "../../../src/core/model/event.ts";
 import { eventStatus, eventType } from "../../../src/core/model/event.ts";
-import { api, explain } from "../shared/api.ts";
-import { local } from "../shared/format.ts";
-import type { Tone } from "../shared/status.ts";
+import { api, errorText } from "../shared/api.ts";
 import { Dialog } from "../shared/dialog.tsx";
 import type { IconName } from "../shared/icon.tsx";
 import { Icon } from "../shared/icon.tsx";
 import { JsonView } from "../shared/json-view.tsx";
-import { VirtualList } from "../shared/virtual-list.tsx";
+import type { Tone } from "../shared/status.tsx";
+import { local } from "../shared/time.tsx";
+import { VirtualList, useNextPage } from "../shared/virtual-list.tsx";
 
 const looks: Readonly<Record<EventStatus, { tone: Tone; icon: IconName }>> = {
   info: { tone: "idle", icon: "dot" },
@@ -26,8 +27,8 @@ interface Filter {
   readonly node_id: string;
 }
 
-/** Everything that happened, the oldest first; read in pages as one scrolls. */
-export function Events({
+/** All events of a job, the oldest first, read in pages while the user scrolls. */
+export function JobEvents({
   job,
   nodeId,
   onChoose,
@@ -47,7 +48,7 @@ export function Events({
     <>
       <div className="gantt-tools">
         <label className="row">
-          Kind
+          Type
           <select
             value={filter.event_type}
             onChange={(event) => {
@@ -61,7 +62,7 @@ export function Events({
           </select>
         </label>
         <label className="row">
-          Weight
+          Severity
           <select
             value={filter.event_status}
             onChange={(event) => {
@@ -84,7 +85,7 @@ export function Events({
             }}
           />
         </label>
-        {error === undefined ? null : <span className="error-text">{explain(error)}</span>}
+        {error === null ? null : <span className="error-text">{errorText(error)}</span>}
       </div>
       <VirtualList
         items={items}
@@ -150,52 +151,36 @@ export function Events({
   );
 }
 
-function useEvents(job: Job, filter: Filter) {
-  const [items, setItems] = useState<readonly JobEvent[]>([]);
-  const [error, setError] = useState<unknown>();
-  const place = useRef({ after: 0, done: false, busy: false });
-  const { job_id, event_seq } = job;
-
-  const more = useCallback(() => {
-    const at = place.current;
-    if (at.busy || at.done) return;
-    at.busy = true;
-    const type = eventType.safeParse(filter.event_type);
-    const status = eventStatus.safeParse(filter.event_status);
-    const query = {
-      after: at.after,
-      limit: pageSize,
-      event_type: type.data,
-      event_status: status.data,
-      node_id: filter.node_id === "" ? undefined : filter.node_id,
-    };
-    api.listJobEvents({ params: { job_id }, query }).then(
-      (page) => {
-        if (place.current !== at) return;
-        at.busy = false;
-        at.after = page.items.at(-1)?.seq ?? at.after;
-        at.done = page.next_cursor === null;
-        setItems((before) => [...before, ...page.items]);
-        setError(undefined);
-      },
-      (problem: unknown) => {
-        at.busy = false;
-        setError(problem);
-      },
-    );
-  }, [job_id, filter]);
-
+function useEvents({ job_id, event_seq }: Job, filter: Filter) {
+  const { data, error, fetchNextPage } = useInfiniteQuery({
+    queryKey: ["job", job_id, "events", filter],
+    queryFn: async ({ pageParam, signal }) => {
+      const { items, next_cursor } = await api.listJobEvents({
+        params: { job_id },
+        query: {
+          after: pageParam,
+          limit: pageSize,
+          event_type: eventType.safeParse(filter.event_type).data,
+          event_status: eventStatus.safeParse(filter.event_status).data,
+          node_id: filter.node_id === "" ? undefined : filter.node_id,
+        },
+        signal,
+      });
+      return { items, isLast: next_cursor === null, readAtSeq: event_seq };
+    },
+    initialPageParam: 0,
+    getNextPageParam: ({ items }, _pages, after) => items.at(-1)?.seq ?? after,
+    // Events never change, so no page is read twice; the pages are dropped with the view.
+    staleTime: Infinity,
+    gcTime: 0,
+  });
+  const last = data?.pages.at(-1);
+  // The last page may have successors once the job has newer events than when that page was read.
+  const hasMore = last !== undefined && (!last.isLast || event_seq > last.readAtSeq);
+  const more = useNextPage(fetchNextPage, hasMore);
   useEffect(() => {
-    place.current = { after: 0, done: false, busy: false };
-    setItems([]);
-    more();
-  }, [more]);
-  // New events arrived: what was the end is not the end any more.
-  useEffect(() => {
-    if (!place.current.done || event_seq <= place.current.after) return;
-    place.current.done = false;
-    more();
-  }, [event_seq, more]);
-
+    if (last?.isLast === true) more();
+  }, [last, event_seq, more]);
+  const items = useMemo(() => data?.pages.flatMap((page) => page.items) ?? [], [data]);
   return { items, error, more };
 }

@@ -1,23 +1,26 @@
-import { useCallback, useEffect, useMemo } from "react";
-import { api } from "../shared/api.ts";
+import { useQuery } from "@tanstack/react-query";
+import { useCallback, useEffect } from "react";
+import { Link } from "wouter";
+import type { Job } from "../../../src/core/api/job-schemas.ts";
 import { LazyFlow } from "../graph/lazy-flow.tsx";
-import { JobActions } from "./job-actions.tsx";
-import { Events } from "./job-events.tsx";
-import { FirstFailure } from "./failure.tsx";
+import { CopyId } from "../shared/copy.tsx";
+import { short } from "../shared/format.ts";
+import { JsonView } from "../shared/json-view.tsx";
+import { setSearchParams, useSearchParams } from "../shared/navigation.ts";
+import type { PageProps } from "../shared/page.tsx";
+import { Page } from "../shared/page.tsx";
+import { workflowVersionQuery } from "../shared/queries.ts";
+import { Await, Failed, Loading } from "../shared/states.tsx";
+import { Chip } from "../shared/status.tsx";
+import { TabPanel, Tabs } from "../shared/tabs.tsx";
+import type { LiveJob } from "./apply-message.ts";
 import { Gantt } from "./gantt/gantt.tsx";
-import { JobHead } from "./job-head.tsx";
-import { JobResult } from "./result.tsx";
+import { JobActions } from "./job-actions.tsx";
+import { JobEvents } from "./job-events.tsx";
+import { FirstFailure, JobHead } from "./job-head.tsx";
 import { NodePanel } from "./node/node-panel.tsx";
 import { NodeTable } from "./node/node-table.tsx";
-import { short } from "../shared/format.ts";
 import { useJob } from "./use-job.ts";
-import { useQuery } from "../shared/query-client.ts";
-import { Chip } from "../shared/chip.tsx";
-import { CopyId } from "../shared/copy.tsx";
-import { Page } from "../shared/page.tsx";
-import { Await, Failed, Loading } from "../shared/states.tsx";
-import { TabPanel, Tabs } from "../shared/tabs.tsx";
-import { Link, setQuery, usePlace } from "../shared/navigation.tsx";
 
 const views = ["graph", "gantt", "table", "events", "result"] as const;
 type View = (typeof views)[number];
@@ -30,35 +33,8 @@ const labels: Readonly<Record<View, string>> = {
   result: "Inputs and result",
 };
 
-export default function JobPage({ params }: { params: Readonly<Record<string, string>> }) {
-  const jobId = params["jobId"] ?? "";
-  const { live, state, error, reload } = useJob(jobId);
-  const { query } = usePlace();
-  const asked = query.get("view");
-  const view = views.find((each) => each === asked) ?? "graph";
-  const chosen = query.get("node") ?? undefined;
-
-  const workflowId = live?.job.workflow_id;
-  const hash = live?.job.workflow_hash;
-  const version = useQuery(`version ${workflowId ?? ""} ${hash ?? ""}`, async (signal) => ({
-    detail:
-      workflowId === undefined || hash === undefined
-        ? undefined
-        : await api.getWorkflowVersion({
-            params: { workflow_id: workflowId, workflow_hash: hash },
-            signal,
-          }),
-  }));
-  const detail = version.data?.detail;
-  const choose = useCallback((nodeId: string) => {
-    setQuery({ node: nodeId });
-  }, []);
-  const close = useCallback(() => {
-    setQuery({ node: undefined });
-  }, []);
-  useEscape(chosen === undefined ? undefined : close);
-  const nodes = useMemo(() => live?.job.nodes ?? [], [live]);
-
+export default function JobPage({ params }: PageProps) {
+  const { live, state, error, reload } = useJob(params["jobId"] ?? "");
   if (live === undefined) {
     if (error !== undefined) return <Failed error={error} retry={reload} />;
     return <Loading what="the job" />;
@@ -80,7 +56,28 @@ export default function JobPage({ params }: { params: Readonly<Record<string, st
       }
       actions={<JobActions job={job} reload={reload} />}
     >
-      <JobHead job={job} tasks={live.tasks} />
+      <JobBody live={live} />
+    </Page>
+  );
+}
+
+/** The address has the chosen view and the node whose panel is open. */
+function JobBody({ live }: { live: LiveJob }) {
+  const { job, tasks } = live;
+  const query = useSearchParams();
+  const view = views.find((each) => each === query.get("view")) ?? "graph";
+  const chosen = query.get("node") ?? undefined;
+  const version = useQuery(workflowVersionQuery(job.workflow_id, job.workflow_hash));
+  const choose = useCallback((nodeId: string) => {
+    setSearchParams({ node: nodeId });
+  }, []);
+  const close = useCallback(() => {
+    setSearchParams({ node: undefined });
+  }, []);
+  useEscape(chosen === undefined ? undefined : close);
+  return (
+    <>
+      <JobHead job={job} tasks={tasks} />
       <FirstFailure job={job} onOpen={choose} />
       <div className="job-body" data-panel={chosen === undefined ? undefined : ""}>
         <div className="card">
@@ -90,28 +87,29 @@ export default function JobPage({ params }: { params: Readonly<Record<string, st
             tabs={views.map((id) => ({ id, label: labels[id] }))}
             selected={view}
             onSelect={(id) => {
-              setQuery({ view: id === "graph" ? undefined : id });
+              setSearchParams({ view: id === "graph" ? undefined : id });
             }}
           />
           <TabPanel id="job-view" selected={view}>
             {view === "graph" ? (
-              <Await loaded={version} what="the graph">
-                {({ detail: found }) =>
-                  found === undefined ? (
-                    <Loading what="the graph" />
-                  ) : (
-                    <LazyFlow graph={found.graph} nodes={nodes} chosen={chosen} onChoose={choose} />
-                  )
-                }
+              <Await query={version} what="the graph">
+                {({ graph }) => (
+                  <LazyFlow graph={graph} nodes={job.nodes} chosen={chosen} onChoose={choose} />
+                )}
               </Await>
             ) : null}
             {view === "gantt" ? (
-              <Gantt job={job} edges={detail?.graph.edges} chosen={chosen} onChoose={choose} />
+              <Gantt
+                job={job}
+                edges={version.data?.graph.edges}
+                chosen={chosen}
+                onChoose={choose}
+              />
             ) : null}
             {view === "table" ? (
-              <NodeTable nodes={nodes} tasks={live.tasks} chosen={chosen} onChoose={choose} />
+              <NodeTable nodes={job.nodes} tasks={tasks} chosen={chosen} onChoose={choose} />
             ) : null}
-            {view === "events" ? <Events job={job} nodeId={chosen} onChoose={choose} /> : null}
+            {view === "events" ? <JobEvents job={job} nodeId={chosen} onChoose={choose} /> : null}
             {view === "result" ? <JobResult job={job} /> : null}
           </TabPanel>
         </div>
@@ -120,26 +118,47 @@ export default function JobPage({ params }: { params: Readonly<Record<string, st
             key={chosen}
             job={job}
             nodeId={chosen}
-            definition={detail?.definition}
-            task={live.tasks.get(chosen)}
+            definition={version.data?.definition}
+            task={tasks.get(chosen)}
             onChoose={choose}
             onClose={close}
           />
         )}
       </div>
-    </Page>
+    </>
   );
 }
 
 function useEscape(close: (() => void) | undefined): void {
   useEffect(() => {
     if (close === undefined) return;
-    const take = (event: KeyboardEvent) => {
+    const onKeyDown = (event: KeyboardEvent) => {
       if (event.key === "Escape" && document.querySelector("dialog[open]") === null) close();
     };
-    window.addEventListener("keydown", take);
+    window.addEventListener("keydown", onKeyDown);
     return () => {
-      window.removeEventListener("keydown", take);
+      window.removeEventListener("keydown", onKeyDown);
     };
   }, [close]);
+}
+
+function JobResult({ job }: { job: Job }) {
+  return (
+    <div className="grid-2 card-body">
+      <div className="stack">
+        <h3>Inputs</h3>
+        <JsonView value={job.input_params} label="inputs" />
+        <h3>Metadata</h3>
+        <JsonView value={job.metadata} label="metadata" />
+      </div>
+      <div className="stack">
+        <h3>Result</h3>
+        {job.result_data === null ? (
+          <p className="dim">A job has a result when it completes.</p>
+        ) : (
+          <JsonView value={job.result_data} label="result" />
+        )}
+      </div>
+    </div>
+  );
 }

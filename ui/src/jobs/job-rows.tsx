@@ -1,9 +1,8 @@
+import { Link } from "wouter";
 import type { JobSummary } from "../../../src/core/api/job-schemas.ts";
 import { number, short } from "../shared/format.ts";
-import { statusLook } from "../shared/status.ts";
-import { Link } from "../shared/navigation.tsx";
-import { Chip } from "../shared/chip.tsx";
 import { Notice } from "../shared/states.tsx";
+import { Chip, statusLook } from "../shared/status.tsx";
 import { Elapsed, Time } from "../shared/time.tsx";
 
 /** Jobs as a table; with `selection`, each row can be marked. */
@@ -18,7 +17,7 @@ export function JobRows({
   if (jobs.length === 0) {
     return (
       <Notice icon="jobs" title="No jobs">
-        <p>Nothing was found. Submit one from a workflow, or loosen the filter.</p>
+        <p>No job matches. Submit one from a workflow, or widen the filter.</p>
       </Notice>
     );
   }

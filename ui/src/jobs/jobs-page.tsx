@@ -1,44 +1,38 @@
+import { useQuery } from "@tanstack/react-query";
 import { useCallback, useMemo, useState } from "react";
-import type { z } from "zod";
-import { jobFilter } from "../../../src/core/api/job-schemas.ts";
 import type { JobSummary } from "../../../src/core/api/job-schemas.ts";
+import { jobFilter } from "../../../src/core/api/job-schemas.ts";
 import { jobStatus } from "../../../src/core/model/job.ts";
 import { api } from "../shared/api.ts";
-import { BulkActions } from "./bulk-actions.tsx";
-import { SavedViews } from "./saved-views.tsx";
 import { number } from "../shared/format.ts";
-import { statusLook } from "../shared/status.ts";
-import { useQuery } from "../shared/query-client.ts";
 import { Icon } from "../shared/icon.tsx";
-import { JobRows } from "./job-rows.tsx";
+import { setSearchParams, useSearchParams } from "../shared/navigation.ts";
 import { Page } from "../shared/page.tsx";
 import { Await } from "../shared/states.tsx";
-import { setQuery, usePlace } from "../shared/navigation.tsx";
-
-export type Filter = z.input<typeof jobFilter>;
+import { statusLook } from "../shared/status.tsx";
+import type { Filter } from "./bulk-actions.tsx";
+import { BulkActions } from "./bulk-actions.tsx";
+import { JobRows } from "./job-rows.tsx";
+import { SavedViews } from "./saved-views.tsx";
 
 const pageSize = 50;
 
-export default function Jobs() {
-  const { query } = usePlace();
-  const text = query.toString();
-  const { filter, ignored } = useMemo(() => readFilter(new URLSearchParams(text)), [text]);
-  const key = JSON.stringify(filter);
-  const rest = { ...filter, status: undefined };
-  const counts = useQuery(
-    `counts ${JSON.stringify(rest)}`,
-    (signal) => api.countJobs({ query: rest, signal }),
-    { everyMs: 4000 },
-  );
-  const first = useQuery(
-    `jobs ${key}`,
-    (signal) => api.listJobs({ query: { ...filter, limit: pageSize }, signal }),
-    { everyMs: 4000 },
-  );
-  const [older, setOlder] = useState<Older>({ key, jobs: [], cursor: undefined });
+export default function JobsPage() {
+  const query = useSearchParams();
+  const { filter, ignored } = useMemo(() => readFilter(query), [query]);
+  const anyStatus = { ...filter, status: undefined };
+  const counts = useQuery({
+    queryKey: ["job-counts", anyStatus],
+    queryFn: ({ signal }) => api.countJobs({ query: anyStatus, signal }),
+    refetchInterval: 4000,
+  });
+  const newest = useQuery({
+    queryKey: ["job-list", filter],
+    queryFn: ({ signal }) => api.listJobs({ query: { ...filter, limit: pageSize }, signal }),
+    refetchInterval: 4000,
+  });
+  const { older, cursor, loadOlder } = useOlderJobs(filter, newest.data?.next_cursor);
   const [marked, setMarked] = useState<ReadonlySet<string>>(new Set());
-  const kept = older.key === key ? older : { key, jobs: [], cursor: undefined };
-  const cursor = kept.cursor === undefined ? first.data?.next_cursor : kept.cursor;
   const toggle = useCallback((jobId: string) => {
     setMarked((before) => {
       const next = new Set(before);
@@ -47,17 +41,9 @@ export default function Jobs() {
     });
   }, []);
 
-  async function more(): Promise<void> {
-    if (cursor == null) return;
-    const page = await api.listJobs({ query: { ...filter, limit: pageSize, cursor } });
-    setOlder({ key, jobs: [...kept.jobs, ...page.items], cursor: page.next_cursor });
-  }
-
+  const text = query.toString();
   return (
-    <Page
-      title="Jobs"
-      actions={<BulkActions filter={filter} marked={marked} done={first.reload} />}
-    >
+    <Page title="Jobs" actions={<BulkActions filter={filter} marked={marked} />}>
       <SavedViews query={text} />
       <div className="filters">
         <div className="pills" role="group" aria-label="State">
@@ -65,7 +51,7 @@ export default function Jobs() {
             className="pill"
             aria-pressed={filter.status === undefined}
             onClick={() => {
-              setQuery({ status: undefined });
+              setSearchParams({ status: undefined });
             }}
           >
             all {counts.data === undefined ? "" : number(counts.data.total)}
@@ -76,7 +62,7 @@ export default function Jobs() {
               className="pill"
               aria-pressed={filter.status === status}
               onClick={() => {
-                setQuery({ status });
+                setSearchParams({ status });
               }}
             >
               <Icon name={statusLook[status].icon} /> {status}{" "}
@@ -87,12 +73,14 @@ export default function Jobs() {
         <TextFilter name="workflow_id" label="Workflow" value={filter.workflow_id} />
         <TextFilter name="correlation_id" label="Request" value={filter.correlation_id} />
         <TextFilter name="submitted_by" label="By" value={filter.submitted_by} />
-        <TextFilter name="search" label="Any of them" value={filter.search} />
+        <TextFilter name="search" label="Any of these" value={filter.search} />
         {text === "" ? null : (
           <button
             className="button quiet"
             onClick={() => {
-              setQuery(Object.fromEntries([...query.keys()].map((name) => [name, undefined])));
+              setSearchParams(
+                Object.fromEntries([...query.keys()].map((name) => [name, undefined])),
+              );
             }}
           >
             <Icon name="cross" /> Clear
@@ -101,21 +89,21 @@ export default function Jobs() {
       </div>
       {ignored.length === 0 ? null : (
         <p className="error-text">
-          The address has a filter that is not one: {ignored.join(", ")}.
+          These parts of the address are no valid filters and are ignored: {ignored.join(", ")}.
         </p>
       )}
       <section className="card" data-flush="">
         <div className="card-body">
-          <Await loaded={first} what="the jobs">
+          <Await query={newest} what="the jobs">
             {({ items }) => (
-              <JobRows jobs={merge(items, kept.jobs)} selection={{ ids: marked, toggle }} />
+              <JobRows jobs={merge(items, older)} selection={{ ids: marked, toggle }} />
             )}
           </Await>
         </div>
       </section>
       {cursor == null ? null : (
         <div>
-          <button className="button" onClick={() => void more()}>
+          <button className="button" onClick={() => void loadOlder()}>
             <Icon name="down" /> Older jobs
           </button>
         </div>
@@ -124,19 +112,35 @@ export default function Jobs() {
   );
 }
 
-interface Older {
+interface OlderJobs {
   readonly key: string;
   readonly jobs: readonly JobSummary[];
   readonly cursor: string | null | undefined;
 }
 
-/** New jobs push older ones from the first page into the next: each is shown once. */
-function merge(first: readonly JobSummary[], older: readonly JobSummary[]): JobSummary[] {
-  const seen = new Set(first.map(({ job_id }) => job_id));
-  return [...first, ...older.filter(({ job_id }) => !seen.has(job_id))];
+/** Pages behind the newest one. They are read once: only the newest page is polled. */
+function useOlderJobs(filter: Filter, firstCursor: string | null | undefined) {
+  const key = JSON.stringify(filter);
+  const empty: OlderJobs = { key, jobs: [], cursor: undefined };
+  const [stored, setStored] = useState<OlderJobs>(empty);
+  const { jobs, cursor: nextCursor } = stored.key === key ? stored : empty;
+  const cursor = nextCursor === undefined ? firstCursor : nextCursor;
+
+  async function loadOlder(): Promise<void> {
+    if (cursor == null) return;
+    const page = await api.listJobs({ query: { ...filter, limit: pageSize, cursor } });
+    setStored({ key, jobs: [...jobs, ...page.items], cursor: page.next_cursor });
+  }
+
+  return { older: jobs, cursor, loadOlder };
 }
 
-/** What the address says, as far as it is a filter. */
+/** New jobs push older ones from the first page to the next: each is shown once. */
+function merge(newest: readonly JobSummary[], older: readonly JobSummary[]): JobSummary[] {
+  const seen = new Set(newest.map(({ job_id }) => job_id));
+  return [...newest, ...older.filter(({ job_id }) => !seen.has(job_id))];
+}
+
 function readFilter(query: URLSearchParams): { filter: Filter; ignored: string[] } {
   const filter: Record<string, string> = {};
   const ignored: string[] = [];
@@ -165,10 +169,11 @@ function TextFilter({
         defaultValue={value}
         size={14}
         onKeyDown={(event) => {
-          if (event.key === "Enter") setQuery({ [name]: event.currentTarget.value.trim() });
+          if (event.key === "Enter") setSearchParams({ [name]: event.currentTarget.value.trim() });
         }}
         onBlur={(event) => {
-          if (event.target.value.trim() !== value) setQuery({ [name]: event.target.value.trim() });
+          const text = event.target.value.trim();
+          if (text !== value) setSearchParams({ [name]: text });
         }}
       />
     </label>

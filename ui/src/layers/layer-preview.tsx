@@ -1,32 +1,29 @@
 import { useMemo, useState } from "react";
 import type { Asset, AssetVersion } from "../../../src/core/api/asset-schemas.ts";
-import { explain, getJson, session } from "../shared/api.ts";
-import { useStore } from "../shared/store.ts";
 import type { MapLayer } from "../map/layer.ts";
-import { LazyMap } from "../map/lazy-map.tsx";
+import { LazyMap, PickedValues } from "../map/lazy-map.tsx";
 import type { Picked } from "../map/map-view.tsx";
-import { PickedValues } from "../map/picked-values.tsx";
 import { SwipeMap } from "../map/swipe.tsx";
 import { useTiles } from "../map/use-tiles.ts";
+import { errorText, getJson, useAccess } from "../shared/api.ts";
 import { Notice } from "../shared/states.tsx";
-import type { LayerLook } from "./style-draft.ts";
-import { lookQuery } from "./style-draft.ts";
-import { hasLayer, layerAddress } from "../assets/asset-status.ts";
+import type { StyleDraft } from "./style-draft.ts";
+import { tileQuery } from "./style-draft.ts";
 
-/** The version on a map, beside the approved one if there is one, and what lies under a click. */
+/** A version on the map, beside the approved version if there is one, and the values at a click. */
 export function LayerPreview({
   asset,
   version,
-  look,
+  draft,
 }: {
   asset: Asset;
   version: AssetVersion;
-  look: LayerLook;
+  draft: StyleDraft;
 }) {
   const [picked, setPicked] = useState<unknown>();
-  const preview = useStore(session)?.access.includes("curate") ?? false;
+  const preview = useAccess("curate");
   const approved = approvedBeside(asset, version);
-  const query = lookQuery(look);
+  const query = tileQuery(draft);
   const addressOf = (shown: AssetVersion | undefined) =>
     shown === undefined || !hasLayer(shown)
       ? undefined
@@ -34,15 +31,15 @@ export function LayerPreview({
   const address = addressOf(version);
   const tiles = useTiles(address);
   const oldTiles = useTiles(addressOf(approved));
-  const layers = useLayers("version", tiles.data, look);
-  const oldLayers = useLayers("approved", oldTiles.data, look);
+  const layers = useLayers("version", tiles.data, draft);
+  const oldLayers = useLayers("approved", oldTiles.data, draft);
 
   async function pick({ lng, lat, properties: [first] }: Picked): Promise<void> {
     if (first !== undefined) setPicked(first);
     else if (version.table_name === null) {
       const part = `/point/${lng.toFixed(6)},${lat.toFixed(6)}`;
       const point = layerAddress(version, { preview, part });
-      setPicked(await getJson(point).catch((error: unknown) => explain(error)));
+      setPicked(await getJson(point).catch((error: unknown) => errorText(error)));
     }
   }
 
@@ -75,9 +72,9 @@ export function LayerPreview({
           onPick={(where) => void pick(where)}
         />
       )}
-      {tiles.error === undefined ? null : (
+      {tiles.error === null ? null : (
         <p className="error-text" role="alert">
-          The layer cannot be shown: {explain(tiles.error)}
+          The layer cannot be shown: {errorText(tiles.error)}
         </p>
       )}
       <PickedValues values={picked} />
@@ -85,7 +82,7 @@ export function LayerPreview({
   );
 }
 
-/** The version that is served now, unless it is this one. */
+/** The approved version that is served now, unless it is the given one. */
 function approvedBeside(asset: Asset, version: AssetVersion): AssetVersion | undefined {
   return asset.versions.find(
     ({ version_ordinal, approval_state }) =>
@@ -98,10 +95,27 @@ function approvedBeside(asset: Asset, version: AssetVersion): AssetVersion | und
 function useLayers(
   id: string,
   tilejson: ReturnType<typeof useTiles>["data"],
-  { vector }: LayerLook,
+  { vector }: StyleDraft,
 ): MapLayer[] {
   return useMemo(
     () => (tilejson == null ? [] : [{ kind: "tiles", id, tilejson, style: vector }]),
     [id, tilejson, vector],
   );
+}
+
+/** Whether the version has data that a map can show. */
+function hasLayer({ served_revision, blob_path, table_name }: AssetVersion): boolean {
+  return served_revision !== null && (blob_path !== null || table_name !== null);
+}
+
+/**
+ * The address of a version's TileJSON, or of a part of the layer. Only curators may preview a version
+ * that is not approved; for all others the server answers with the reason why it is not served.
+ */
+function layerAddress(
+  { asset_id, version_ordinal }: Pick<AssetVersion, "asset_id" | "version_ordinal">,
+  { preview, part = "" }: { readonly preview: boolean; readonly part?: string },
+): string {
+  const address = `/tiles/${encodeURIComponent(asset_id)}${part}?version=${version_ordinal}`;
+  return preview ? `${address}&preview=true` : address;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { layerStyle } from "../../../src/core/serving/style.ts";
-import { lookOf, lookQuery, readBands, readRanges, styleOf } from "./style-draft.ts";
+import { draftOf, tileQuery, readBands, readRanges, toStyle } from "./style-draft.ts";
 
 const stored = layerStyle.parse({
   rescale: [
@@ -11,34 +11,36 @@ const stored = layerStyle.parse({
   nodata: -9999,
 });
 
-describe("the look of a layer", () => {
+describe("the draft of a style", () => {
   it("is read from a style and written back as it was", () => {
-    expect(styleOf(lookOf(stored), stored)).toEqual(stored);
-    expect(styleOf(lookOf(null), null)).toBeNull();
+    expect(toStyle(draftOf(stored), stored)).toEqual(stored);
+    expect(toStyle(draftOf(null), null)).toBeNull();
     const vector = layerStyle.parse({ vector: { fill: "#ff0000", width: 2 } });
-    expect(styleOf(lookOf(vector), vector)).toEqual(vector);
+    expect(toStyle(draftOf(vector), vector)).toEqual(vector);
   });
 
-  it("is asked for in the address", () => {
-    expect(lookQuery(lookOf(stored))).toBe("rescale=0%2C255&rescale=10%2C90.5&bidx=3%2C2");
-    expect(lookQuery({ ...lookOf(null), colormap: "viridis" })).toBe("colormap_name=viridis");
-    expect(lookQuery(lookOf(null))).toBe("");
+  it("becomes the query of the address", () => {
+    expect(tileQuery(draftOf(stored))).toBe("rescale=0%2C255&rescale=10%2C90.5&bidx=3%2C2");
+    expect(tileQuery({ ...draftOf(null), colormap: "viridis" })).toBe("colormap_name=viridis");
+    expect(tileQuery(draftOf(null))).toBe("");
   });
 
   it.each(["", "5", "5,", "9,1", "a,b", "1,2,3", "1,2;", "1,1"])(
-    "asks for no range while it is %j",
+    "has no range while the text is %j",
     (text) => {
       expect(readRanges(text)).toBeUndefined();
     },
   );
 
-  it.each(["", "0", "1,x", "1,2,3,4,5", "1.5"])("asks for no bands while they are %j", (text) => {
+  it.each(["", "0", "1,x", "1,2,3,4,5", "1.5"])("has no bands while the text is %j", (text) => {
     expect(readBands(text)).toBeUndefined();
   });
 
-  it("loses colours of its own only to chosen ones", () => {
-    const own = layerStyle.parse({ colormap: { "1": [255, 0, 0] } });
-    expect(styleOf(lookOf(own), own)).toEqual(own);
-    expect(styleOf({ ...lookOf(own), colormap: "magma" }, own)).toEqual({ colormap_name: "magma" });
+  it("keeps the stored colours until others are chosen", () => {
+    const custom = layerStyle.parse({ colormap: { "1": [255, 0, 0] } });
+    expect(toStyle(draftOf(custom), custom)).toEqual(custom);
+    expect(toStyle({ ...draftOf(custom), colormap: "magma" }, custom)).toEqual({
+      colormap_name: "magma",
+    });
   });
 });

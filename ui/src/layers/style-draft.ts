@@ -1,31 +1,31 @@
-/** How a layer is tried on the map, as an editor holds it: between a stored style and an address. */
+/** The style of a layer while it is edited: between the stored style and the address of the tiles. */
 import type { LayerStyle } from "../../../src/core/serving/style.ts";
-import type { VectorLook } from "../map/layer.ts";
+import type { VectorStyle } from "../map/layer.ts";
 
-export interface LayerLook {
-  /** `low,high`, and for several bands one after the other: `0,255; 10,90`. */
+export interface StyleDraft {
+  /** `low,high` for all bands, or one range for each: `0,255; 10,90`. */
   readonly rescale: string;
-  /** A name, or empty for what the layer has of itself. */
+  /** A name; empty: the colours of the layer itself. */
   readonly colormap: string;
   /** `1` or `3,2,1`. */
   readonly bands: string;
-  readonly vector: VectorLook;
+  readonly vector: VectorStyle;
 }
 
-/** One and the same, so that a map can tell that nothing changed. */
-const plain: VectorLook = {};
+/** A constant, so that maps see the same object and do not redraw. */
+const defaultVector: VectorStyle = {};
 
-export function lookOf(style: LayerStyle | null | undefined): LayerLook {
+export function draftOf(style: LayerStyle | null | undefined): StyleDraft {
   return {
     rescale: style?.rescale?.map(String).join("; ") ?? "",
     colormap: style?.colormap_name ?? "",
     bands: style?.bands?.join(",") ?? "",
-    vector: style?.vector ?? plain,
+    vector: style?.vector ?? defaultVector,
   };
 }
 
-/** As the addresses of tiles take it; what is not complete yet is left out. */
-export function lookQuery({ rescale, colormap, bands }: LayerLook): string {
+/** The query of the addresses of tiles; incomplete fields are left out. */
+export function tileQuery({ rescale, colormap, bands }: StyleDraft): string {
   const query = new URLSearchParams();
   for (const range of readRanges(rescale) ?? []) query.append("rescale", range.join(","));
   if (colormap !== "") query.set("colormap_name", colormap);
@@ -34,9 +34,9 @@ export function lookQuery({ rescale, colormap, bands }: LayerLook): string {
   return query.toString();
 }
 
-/** What is stored: the look, and of the style before it what no field of the editor shows. */
-export function styleOf(
-  { rescale, colormap, bands, vector }: LayerLook,
+/** The style to store. Properties that the editor does not show are kept from the stored style. */
+export function toStyle(
+  { rescale, colormap, bands, vector }: StyleDraft,
   before: LayerStyle | null,
 ): LayerStyle | null {
   const { nodata, colormap: own } = before ?? {};

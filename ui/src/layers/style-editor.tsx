@@ -1,45 +1,52 @@
-/** How the layer is called and shown: tried at once on the map, kept only when it is saved. */
+/** Name and style of a layer: the map shows a change at once, the server stores it on Save. */
+import { queryOptions } from "@tanstack/react-query";
 import { useState } from "react";
 import type { LayerMetadata } from "../../../src/core/api/metadata.ts";
-import { api, explain, session } from "../shared/api.ts";
-import { useStore } from "../shared/store.ts";
+import { ApiError, api, errorText, useAccess } from "../shared/api.ts";
 import { Icon } from "../shared/icon.tsx";
 import { Card } from "../shared/page.tsx";
-import { say } from "../shared/toast.tsx";
-import type { LayerLook } from "./style-draft.ts";
-import { styleOf } from "./style-draft.ts";
+import { invalidate } from "../shared/query-client.ts";
+import { showToast } from "../shared/toast.tsx";
+import type { StyleDraft } from "./style-draft.ts";
+import { toStyle } from "./style-draft.ts";
 import { RasterFields, VectorFields } from "./style-fields.tsx";
+
+/** The stored name and style; null for an asset whose name and style were never set. */
+export const metadataQuery = (assetId: string) =>
+  queryOptions({
+    queryKey: ["asset", assetId, "metadata"],
+    queryFn: async ({ signal }): Promise<LayerMetadata | null> => {
+      try {
+        return await api.getLayerMetadata({ params: { asset_id: assetId }, signal });
+      } catch (error) {
+        if (error instanceof ApiError && error.code === "METADATA_NOT_FOUND") return null;
+        throw error;
+      }
+    },
+  });
 
 export function StyleEditor({
   assetId,
   isVector,
   stored,
-  look,
+  draft,
   onChange,
-  done,
 }: {
   assetId: string;
   isVector: boolean;
   stored: LayerMetadata | null;
-  look: LayerLook;
-  onChange: (look: LayerLook) => void;
-  done: () => void;
+  draft: StyleDraft;
+  onChange: (draft: StyleDraft) => void;
 }) {
   return (
     <Card title="Name and style">
       <div className="stack">
         {isVector ? (
-          <VectorFields look={look} onChange={onChange} />
+          <VectorFields draft={draft} onChange={onChange} />
         ) : (
-          <RasterFields look={look} onChange={onChange} />
+          <RasterFields draft={draft} onChange={onChange} />
         )}
-        <SaveForm
-          key={stored?.row_version ?? 0}
-          assetId={assetId}
-          stored={stored}
-          look={look}
-          done={done}
-        />
+        <SaveForm key={stored?.row_version ?? 0} assetId={assetId} stored={stored} draft={draft} />
       </div>
     </Card>
   );
@@ -48,18 +55,16 @@ export function StyleEditor({
 function SaveForm({
   assetId,
   stored,
-  look,
-  done,
+  draft,
 }: {
   assetId: string;
   stored: LayerMetadata | null;
-  look: LayerLook;
-  done: () => void;
+  draft: StyleDraft;
 }) {
   const [name, setName] = useState(stored?.display_name ?? "");
   const [description, setDescription] = useState(stored?.description ?? "");
   const [attribution, setAttribution] = useState(stored?.attribution ?? "");
-  const may = useStore(session)?.access.includes("curate") ?? false;
+  const allowed = useAccess("curate");
 
   async function save(): Promise<void> {
     try {
@@ -70,14 +75,15 @@ function SaveForm({
           display_name: name,
           description: description === "" ? null : description,
           attribution: attribution === "" ? null : attribution,
-          style: styleOf(look, stored?.style ?? null),
+          style: toStyle(draft, stored?.style ?? null),
         },
         ...(stored === null ? {} : { headers: { "if-match": `"${stored.row_version}"` } }),
       });
-      say("The name and style are saved");
-      done();
+      showToast("The name and style are saved");
+      // The asset too: saving changed its history and its row version, which a decision must know.
+      invalidate("asset", assetId);
     } catch (error) {
-      say(explain(error), "bad");
+      showToast(errorText(error), "bad");
     }
   }
 
@@ -120,7 +126,7 @@ function SaveForm({
         />
       </label>
       <div>
-        <button className="button" type="submit" disabled={!may}>
+        <button className="button" type="submit" disabled={!allowed}>
           <Icon name="save" /> Save
         </button>
       </div>
@@ -128,7 +134,7 @@ function SaveForm({
   );
 }
 
-/** What this form does not show stays as it is. */
+/** The properties that this form does not show stay as they are stored. */
 function keptOf({
   keywords,
   legend,

@@ -1,24 +1,24 @@
 import { colormapNames } from "../../../src/core/serving/colormaps.ts";
-import type { VectorLook } from "../map/layer.ts";
-import type { LayerLook } from "./style-draft.ts";
+import type { VectorStyle } from "../map/layer.ts";
+import type { StyleDraft } from "./style-draft.ts";
 import { readBands, readRanges } from "./style-draft.ts";
 
 interface Fields {
-  readonly look: LayerLook;
-  readonly onChange: (look: LayerLook) => void;
+  readonly draft: StyleDraft;
+  readonly onChange: (draft: StyleDraft) => void;
 }
 
-export function RasterFields({ look, onChange }: Fields) {
+export function RasterFields({ draft, onChange }: Fields) {
   return (
     <div className="style-grid">
       <label className="field">
         Rescale
         <input
           placeholder="low,high"
-          value={look.rescale}
-          aria-invalid={look.rescale !== "" && readRanges(look.rescale) === undefined}
+          value={draft.rescale}
+          aria-invalid={draft.rescale !== "" && readRanges(draft.rescale) === undefined}
           onChange={(event) => {
-            onChange({ ...look, rescale: event.target.value });
+            onChange({ ...draft, rescale: event.target.value });
           }}
         />
       </label>
@@ -26,22 +26,22 @@ export function RasterFields({ look, onChange }: Fields) {
         Bands
         <input
           placeholder="1 or 3,2,1"
-          value={look.bands}
-          aria-invalid={look.bands !== "" && readBands(look.bands) === undefined}
+          value={draft.bands}
+          aria-invalid={draft.bands !== "" && readBands(draft.bands) === undefined}
           onChange={(event) => {
-            onChange({ ...look, bands: event.target.value });
+            onChange({ ...draft, bands: event.target.value });
           }}
         />
       </label>
       <label className="field">
         Colours
         <select
-          value={look.colormap}
+          value={draft.colormap}
           onChange={(event) => {
-            onChange({ ...look, colormap: event.target.value });
+            onChange({ ...draft, colormap: event.target.value });
           }}
         >
-          <option value="">its own</option>
+          <option value="">those of the layer</option>
           {colormapNames.map((name) => (
             <option key={name}>{name}</option>
           ))}
@@ -51,10 +51,10 @@ export function RasterFields({ look, onChange }: Fields) {
   );
 }
 
-export function VectorFields({ look, onChange }: Fields) {
-  const { fill = "#0b7f8a", stroke = "#06545c", width = 1 } = look.vector;
-  const change = (vector: VectorLook) => {
-    onChange({ ...look, vector: { ...look.vector, ...vector } });
+export function VectorFields({ draft, onChange }: Fields) {
+  const { fill = "#0b7f8a", stroke = "#06545c", width = 1 } = draft.vector;
+  const change = (vector: VectorStyle) => {
+    onChange({ ...draft, vector: { ...draft.vector, ...vector } });
   };
   return (
     <div className="style-grid">

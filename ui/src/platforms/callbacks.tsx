@@ -1,26 +1,27 @@
+import { useQuery } from "@tanstack/react-query";
 import type { Delivery } from "../../../src/core/api/deliveries.ts";
+import { Action } from "../shared/action.tsx";
 import { api } from "../shared/api.ts";
 import { commands } from "../shared/commands.ts";
-import { short } from "../shared/format.ts";
-import type { Status } from "../shared/status.ts";
-import { useQuery } from "../shared/query-client.ts";
-import { Action } from "../shared/action.tsx";
-import { Chip } from "../shared/chip.tsx";
 import { curl } from "../shared/copy.tsx";
+import { short } from "../shared/format.ts";
 import { Card } from "../shared/page.tsx";
+import { invalidate } from "../shared/query-client.ts";
 import { Await } from "../shared/states.tsx";
+import type { Status } from "../shared/status.tsx";
+import { Chip } from "../shared/status.tsx";
 import type { Column } from "../shared/table.tsx";
 import { Table } from "../shared/table.tsx";
 import { Time } from "../shared/time.tsx";
 
-const looks: Readonly<Record<Delivery["state"], Status>> = {
+const chips: Readonly<Record<Delivery["state"], Status>> = {
   pending: "retrying",
   delivered: "ok",
   exhausted: "failed",
 };
 
-const facts: readonly Column<Delivery>[] = [
-  { name: "State", cell: ({ state }) => <Chip status={looks[state]} text={state} /> },
+const columns: readonly Column<Delivery>[] = [
+  { name: "State", cell: ({ state }) => <Chip status={chips[state]} text={state} /> },
   {
     name: "Event",
     cell: ({ event_type, request_id, job_id }) => (
@@ -44,16 +45,16 @@ const facts: readonly Column<Delivery>[] = [
   },
 ];
 
-/** Callbacks to platforms: what arrived, what is tried again, what was given up. */
-export function Deliveries() {
-  const loaded = useQuery(
-    "deliveries",
-    (signal) => api.listDeliveries({ query: { limit: 50 }, signal }),
-    { everyMs: 5000 },
-  );
+/** Deliveries of callbacks to platforms: delivered, still retried, or given up. */
+export function Callbacks() {
+  const deliveries = useQuery({
+    queryKey: ["deliveries"],
+    queryFn: ({ signal }) => api.listDeliveries({ query: { limit: 50 }, signal }),
+    refetchInterval: 5000,
+  });
   return (
     <Card title="Callbacks" flush>
-      <Await loaded={loaded} what="the callbacks">
+      <Await query={deliveries} what="the callbacks">
         {({ items }) =>
           items.length === 0 ? (
             <p className="dim card-body">No callback has been sent yet.</p>
@@ -62,11 +63,11 @@ export function Deliveries() {
               rows={items}
               keyOf={({ event_id }) => event_id}
               columns={[
-                ...facts,
+                ...columns,
                 {
-                  name: "Do",
+                  name: "Actions",
                   unnamed: true,
-                  cell: (delivery) => <Redeliver delivery={delivery} done={loaded.reload} />,
+                  cell: (delivery) => <Redeliver delivery={delivery} />,
                 },
               ]}
             />
@@ -77,8 +78,7 @@ export function Deliveries() {
   );
 }
 
-function Redeliver({ delivery, done }: { delivery: Delivery; done: () => void }) {
-  const { event_id } = delivery;
+function Redeliver({ delivery: { event_id } }: { delivery: Delivery }) {
   return (
     <Action
       icon="retry"
@@ -90,11 +90,11 @@ function Redeliver({ delivery, done }: { delivery: Delivery; done: () => void })
       })}
       run={async () => {
         await api.redeliver({ params: { event_id } });
-        done();
-        return "It is sent again";
+        invalidate("deliveries");
+        return "The callback is sent again";
       }}
     >
-      <p>It is the same event with the same id: whoever knows it already may ignore it.</p>
+      <p>The event keeps its id, so that the platform can ignore a duplicate.</p>
     </Action>
   );
 }

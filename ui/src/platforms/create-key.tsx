@@ -1,17 +1,18 @@
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { KeyScope } from "../../../src/core/model/api-key.ts";
 import { keyScope } from "../../../src/core/model/api-key.ts";
+import { Action } from "../shared/action.tsx";
 import { api } from "../shared/api.ts";
 import { commands } from "../shared/commands.ts";
-import { useQuery } from "../shared/query-client.ts";
-import { Action } from "../shared/action.tsx";
 import { curl } from "../shared/copy.tsx";
-import { Secret } from "../shared/secret.tsx";
+import { SecretDialog } from "../shared/dialog.tsx";
+import { platformsQuery } from "../shared/queries.ts";
 import { Await } from "../shared/states.tsx";
 
 export type NewKey = Awaited<ReturnType<typeof api.createKey>>;
 
-export function CreateKey({ onMade }: { onMade: (made: NewKey) => void }) {
+export function CreateKey({ onCreated }: { onCreated: (key: NewKey) => void }) {
   const [platform_id, setPlatform] = useState("");
   const [name, setName] = useState("");
   const [scopes, setScopes] = useState<readonly KeyScope[]>(["submit", "read"]);
@@ -23,21 +24,21 @@ export function CreateKey({ onMade }: { onMade: (made: NewKey) => void }) {
     <Action
       icon="plus"
       label="New key"
-      title="Make a key"
+      title="Create a key"
       incomplete={platform_id === "" || name.trim() === "" || scopes.length === 0}
       copy={() => ({
         command: commands.createKey({ ...body, expires_at }),
         request: curl("POST", "/api/v1/keys", sent),
       })}
       run={async () => {
-        onMade(await api.createKey({ body: sent }));
+        onCreated(await api.createKey({ body: sent }));
         setName("");
         return undefined;
       }}
     >
       <PlatformChoice value={platform_id} onChange={setPlatform} />
       <label className="field">
-        Whose it is
+        Used by
         <input
           value={name}
           maxLength={100}
@@ -49,7 +50,7 @@ export function CreateKey({ onMade }: { onMade: (made: NewKey) => void }) {
         />
       </label>
       <fieldset className="checks">
-        <legend>What it may do</legend>
+        <legend>Scopes</legend>
         {keyScope.options.map((scope) => (
           <label key={scope} className="check">
             <input
@@ -65,7 +66,7 @@ export function CreateKey({ onMade }: { onMade: (made: NewKey) => void }) {
         ))}
       </fieldset>
       <label className="field">
-        Ends on (optional)
+        Expires on (optional)
         <input
           type="date"
           value={expires}
@@ -79,9 +80,9 @@ export function CreateKey({ onMade }: { onMade: (made: NewKey) => void }) {
 }
 
 function PlatformChoice({ value, onChange }: { value: string; onChange: (id: string) => void }) {
-  const loaded = useQuery("platforms", (signal) => api.listPlatforms({ signal }));
+  const platforms = useQuery(platformsQuery);
   return (
-    <Await loaded={loaded} what="the platforms">
+    <Await query={platforms} what="the platforms">
       {({ items }) => (
         <label className="field">
           Platform
@@ -105,14 +106,14 @@ function PlatformChoice({ value, onChange }: { value: string; onChange: (id: str
   );
 }
 
-export function ShowKey({ made, onClose }: { made: NewKey; onClose: () => void }) {
+export function ShowKey({ created, onClose }: { created: NewKey; onClose: () => void }) {
   return (
-    <Secret
-      title={`The key ${made.name} of ${made.platform_id}`}
-      value={made.key}
+    <SecretDialog
+      title={`The key ${created.name} of ${created.platform_id}`}
+      value={created.key}
       onClose={onClose}
     >
-      It is shown this once: keep it where secrets are kept.
-    </Secret>
+      It is shown only once: store it where you store secrets.
+    </SecretDialog>
   );
 }

@@ -1,13 +1,14 @@
 import { useState } from "react";
 import { platformEdit, platformId } from "../../../src/core/model/platform.ts";
+import { Action } from "../shared/action.tsx";
 import { api } from "../shared/api.ts";
 import { commands } from "../shared/commands.ts";
-import { Action } from "../shared/action.tsx";
 import { curl } from "../shared/copy.tsx";
+import { invalidate } from "../shared/query-client.ts";
 
 type Platform = Awaited<ReturnType<typeof api.getPlatform>>;
 
-/** As it is written: lists are separated by commas. */
+/** The fields as typed: lists are separated by commas. */
 interface Draft {
   readonly id: string;
   readonly name: string;
@@ -32,7 +33,7 @@ function draftOf(platform: Platform | undefined): Draft {
   };
 }
 
-/** The body that the draft stands for, by the same schema as the server's, or why it is none. */
+/** Parses the draft with the schema of the server: the body of the request, or the first problem. */
 function readDraft(draft: Draft) {
   const id = platformId.safeParse(draft.id.trim());
   const edit = platformEdit.safeParse({
@@ -57,8 +58,8 @@ function listOf(text: string): string[] {
     .filter((part) => part !== "");
 }
 
-/** Registers a platform, or changes one: then refused if somebody else was faster. */
-export function EditPlatform({ platform, done }: { platform?: Platform; done: () => void }) {
+/** Registers a platform, or changes one. `if-match` refuses a change of an outdated row. */
+export function EditPlatform({ platform }: { platform?: Platform }) {
   const [draft, setDraft] = useState<Draft>();
   const shown = draft ?? draftOf(platform);
   const read = readDraft(shown);
@@ -86,7 +87,7 @@ export function EditPlatform({ platform, done }: { platform?: Platform; done: ()
             : { headers: { "if-match": `"${platform.row_version}"` } }),
         });
         setDraft(undefined);
-        done();
+        invalidate("platforms");
         return `${read.id} is ${platform === undefined ? "registered" : "changed"}`;
       }}
     >
@@ -99,10 +100,10 @@ export function EditPlatform({ platform, done }: { platform?: Platform; done: ()
 }
 
 const texts = [
-  ["name", "Name", "what people call it"],
+  ["name", "Name", "Data hub"],
   ["required", "References that identify a data set", "dataset_id, resource_id"],
-  ["optional", "References that may", ""],
-  ["version", "Reference in which it sends its version", "version_id"],
+  ["optional", "Optional references", ""],
+  ["version", "Reference that holds the version", "version_id"],
   ["url", "Address for callbacks", "https://hooks.example.org/done"],
   ["hosts", "Hosts that callbacks may go to", "hooks.example.org, *.example.org"],
 ] as const;
@@ -151,7 +152,7 @@ function PlatformFields({
             onChange({ ...draft, active: event.target.checked });
           }}
         />
-        It may submit
+        Active: it may submit
       </label>
     </>
   );

@@ -1,21 +1,21 @@
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { ApiKey } from "../../../src/core/api/keys.ts";
-import { api, session } from "../shared/api.ts";
-import { commands } from "../shared/commands.ts";
-import { useStore } from "../shared/store.ts";
-import { useQuery } from "../shared/query-client.ts";
 import { Action } from "../shared/action.tsx";
-import { Badge, Chip } from "../shared/chip.tsx";
+import { api, useAccess } from "../shared/api.ts";
+import { commands } from "../shared/commands.ts";
 import { curl } from "../shared/copy.tsx";
 import { Card } from "../shared/page.tsx";
+import { invalidate } from "../shared/query-client.ts";
 import { Await } from "../shared/states.tsx";
+import { Badge, Chip } from "../shared/status.tsx";
 import type { Column } from "../shared/table.tsx";
 import { Table } from "../shared/table.tsx";
 import { Time } from "../shared/time.tsx";
 import type { NewKey } from "./create-key.tsx";
 import { CreateKey, ShowKey } from "./create-key.tsx";
 
-const facts: readonly Column<ApiKey>[] = [
+const columns: readonly Column<ApiKey>[] = [
   {
     name: "Key",
     cell: ({ name, key_id }) => (
@@ -26,7 +26,7 @@ const facts: readonly Column<ApiKey>[] = [
   },
   { name: "Platform", cell: ({ platform_id }) => platform_id },
   {
-    name: "May",
+    name: "Scopes",
     cell: ({ scopes }) => (
       <span className="row">
         {scopes.map((scope) => (
@@ -36,7 +36,7 @@ const facts: readonly Column<ApiKey>[] = [
     ),
   },
   {
-    name: "Made",
+    name: "Created",
     wideOnly: true,
     cell: ({ created_by, created_at }) => (
       <>
@@ -45,28 +45,30 @@ const facts: readonly Column<ApiKey>[] = [
     ),
   },
   {
-    name: "Ends",
+    name: "Expires",
     cell: ({ revoked_at, expires_at }) =>
       revoked_at === null ? <Time at={expires_at} /> : <Chip status="cancelled" text="revoked" />,
   },
 ];
 
-/** With what platforms reach the gateway. A key itself is shown nowhere but where it is made. */
+/** The API keys of platforms for the gateway. The text of a key is shown only when it is created. */
 export function Keys() {
-  const may = useStore(session)?.access.includes("operate") ?? false;
-  const [made, setMade] = useState<NewKey>();
-  const loaded = useQuery(`keys ${may ? "" : "hidden"}`, async (signal) =>
-    may ? (await api.listKeys({ signal })).items : [],
-  );
-  if (!may) return null;
+  const allowed = useAccess("operate");
+  const [created, setCreated] = useState<NewKey>();
+  const keys = useQuery({
+    queryKey: ["keys"],
+    queryFn: ({ signal }) => api.listKeys({ signal }),
+    enabled: allowed,
+  });
+  if (!allowed) return null;
   const show = (key: NewKey) => {
-    setMade(key);
-    loaded.reload();
+    setCreated(key);
+    invalidate("keys");
   };
   return (
-    <Card title="Keys of platforms" flush aside={<CreateKey onMade={show} />}>
-      <Await loaded={loaded} what="the keys">
-        {(items) =>
+    <Card title="Keys of platforms" flush aside={<CreateKey onCreated={show} />}>
+      <Await query={keys} what="the keys">
+        {({ items }) =>
           items.length === 0 ? (
             <p className="dim card-body">No platform has a key yet.</p>
           ) : (
@@ -74,15 +76,15 @@ export function Keys() {
               rows={items}
               keyOf={({ key_id }) => key_id}
               columns={[
-                ...facts,
+                ...columns,
                 {
-                  name: "Do",
+                  name: "Actions",
                   unnamed: true,
                   cell: (key) =>
                     key.revoked_at === null ? (
                       <div className="row">
-                        <Rotate apiKey={key} onMade={show} />
-                        <Revoke apiKey={key} done={loaded.reload} />
+                        <Rotate apiKey={key} onCreated={show} />
+                        <Revoke apiKey={key} />
                       </div>
                     ) : null,
                 },
@@ -91,11 +93,11 @@ export function Keys() {
           )
         }
       </Await>
-      {made === undefined ? null : (
+      {created === undefined ? null : (
         <ShowKey
-          made={made}
+          created={created}
           onClose={() => {
-            setMade(undefined);
+            setCreated(undefined);
           }}
         />
       )}
@@ -105,7 +107,7 @@ export function Keys() {
 
 const day = 86_400;
 
-function Rotate({ apiKey, onMade }: { apiKey: ApiKey; onMade: (made: NewKey) => void }) {
+function Rotate({ apiKey, onCreated }: { apiKey: ApiKey; onCreated: (key: NewKey) => void }) {
   const [grace, setGrace] = useState(day);
   const { key_id, name } = apiKey;
   const body = { grace_seconds: grace };
@@ -113,18 +115,18 @@ function Rotate({ apiKey, onMade }: { apiKey: ApiKey; onMade: (made: NewKey) => 
     <Action
       icon="retry"
       label="Rotate"
-      title={`Make the key that follows ${name}?`}
+      title={`Create the successor of the key ${name}?`}
       copy={() => ({
         command: commands.rotateKey(key_id, grace),
         request: curl("POST", `/api/v1/keys/${key_id}/rotate`, body),
       })}
       run={async () => {
-        onMade(await api.rotateKey({ params: { key_id }, body }));
+        onCreated(await api.rotateKey({ params: { key_id }, body }));
         return undefined;
       }}
     >
       <label className="field">
-        The old one stays good for
+        The old key stays valid for
         <select
           value={grace}
           onChange={(event) => {
@@ -141,8 +143,7 @@ function Rotate({ apiKey, onMade }: { apiKey: ApiKey; onMade: (made: NewKey) => 
   );
 }
 
-function Revoke({ apiKey, done }: { apiKey: ApiKey; done: () => void }) {
-  const { key_id, name } = apiKey;
+function Revoke({ apiKey: { key_id, name } }: { apiKey: ApiKey }) {
   return (
     <Action
       icon="ban"
@@ -155,11 +156,11 @@ function Revoke({ apiKey, done }: { apiKey: ApiKey; done: () => void }) {
       })}
       run={async () => {
         await api.revokeKey({ params: { key_id }, body: {} });
-        done();
+        invalidate("keys");
         return "The key is revoked";
       }}
     >
-      <p>Whoever uses it is refused from this moment.</p>
+      <p>Requests with this key are refused from now on.</p>
     </Action>
   );
 }

@@ -1,25 +1,24 @@
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { Action } from "../shared/action.tsx";
 import { api } from "../shared/api.ts";
 import { commands } from "../shared/commands.ts";
-import { useQuery } from "../shared/query-client.ts";
-import { Action } from "../shared/action.tsx";
-import { Chip } from "../shared/chip.tsx";
 import { curl } from "../shared/copy.tsx";
+import { SecretDialog } from "../shared/dialog.tsx";
 import { Card } from "../shared/page.tsx";
-import { Secret } from "../shared/secret.tsx";
+import { platformsQuery } from "../shared/queries.ts";
 import { Await } from "../shared/states.tsx";
+import { Chip } from "../shared/status.tsx";
 import { Table } from "../shared/table.tsx";
 import { Time } from "../shared/time.tsx";
 import { EditPlatform } from "./edit-platform.tsx";
 
-/** Who may submit, and what identifies a data set there. */
+/** The registered platforms, and the references that identify a data set of each. */
 export function Platforms() {
-  const loaded = useQuery("platforms", (signal) => api.listPlatforms({ signal }), {
-    everyMs: 15_000,
-  });
+  const platforms = useQuery({ ...platformsQuery, refetchInterval: 15_000 });
   return (
-    <Card title="Platforms" flush aside={<EditPlatform done={loaded.reload} />}>
-      <Await loaded={loaded} what="the platforms">
+    <Card title="Platforms" flush aside={<EditPlatform />}>
+      <Await query={platforms} what="the platforms">
         {({ items }) => (
           <Table
             rows={items}
@@ -48,11 +47,11 @@ export function Platforms() {
                 cell: ({ updated_at }) => <Time at={updated_at} relative />,
               },
               {
-                name: "Do",
+                name: "Actions",
                 unnamed: true,
                 cell: (platform) => (
                   <div className="row">
-                    <EditPlatform platform={platform} done={loaded.reload} />
+                    <EditPlatform platform={platform} />
                     <CallbackSecret platformId={platform.platform_id} />
                   </div>
                 ),
@@ -84,7 +83,7 @@ function CallbackSecret({ platformId }: { platformId: string }) {
           return undefined;
         }}
       >
-        <p>Whoever has it can verify our callbacks, and could forge them.</p>
+        <p>A system that has it can verify our callbacks, and could forge them.</p>
         <label className="check">
           <input
             type="checkbox"
@@ -93,11 +92,11 @@ function CallbackSecret({ platformId }: { platformId: string }) {
               setRotate(event.target.checked);
             }}
           />
-          Make a new one; both sign for a day
+          Create a new secret; callbacks are signed with both for one day
         </label>
       </Action>
       {shown === undefined ? null : (
-        <Secret
+        <SecretDialog
           title={`The callback secret of ${platformId}`}
           value={shown}
           onClose={() => {
@@ -105,7 +104,7 @@ function CallbackSecret({ platformId }: { platformId: string }) {
           }}
         >
           Callbacks to this platform are signed with it.
-        </Secret>
+        </SecretDialog>
       )}
     </>
   );

@@ -1,14 +1,13 @@
-/** A button that changes something: it asks first, says how it went, and shows the same for a shell. */
+/** A button that changes something: it asks first, reports the outcome, and offers the same command for a shell. */
 import type { ReactNode } from "react";
 import { useState } from "react";
-import { explain, session } from "./api.ts";
-import { useStore } from "./store.ts";
+import { errorText, useAccess } from "./api.ts";
 import type { Access } from "../../../src/core/api/contract.ts";
 import { CopyAs } from "./copy.tsx";
 import { Dialog } from "./dialog.tsx";
 import type { IconName } from "./icon.tsx";
 import { Icon } from "./icon.tsx";
-import { say } from "./toast.tsx";
+import { showToast } from "./toast.tsx";
 
 export interface ActionProps {
   readonly icon: IconName;
@@ -16,16 +15,17 @@ export interface ActionProps {
   readonly title: string;
   readonly children?: ReactNode;
   readonly danger?: boolean;
-  /** What the page is for. */
+  /** Drawn as the main button of the page. */
   readonly primary?: boolean;
   readonly disabled?: boolean;
   readonly needs?: Access;
-  /** A reason is asked for: `required` keeps the button off until there is one. */
+  /** The dialog asks for a reason; `required` disables the button until there is one. */
   readonly reason?: "optional" | "required";
-  /** The same for a shell, with the reason that was written so far. */
+  /** The same action as a command and as a request, with the reason as typed so far. */
   readonly copy?: (reason: string) => { readonly command: string; readonly request: string };
-  /** Off while what the dialog holds is not complete. */
+  /** Disables the confirming button while fields of the dialog are missing. */
   readonly incomplete?: boolean;
+  /** Answers the text of the toast, if any. */
   readonly run: (reason: string) => Promise<string | undefined>;
 }
 
@@ -34,17 +34,17 @@ export function Action(props: ActionProps) {
   const [asking, setAsking] = useState(false);
   const [busy, setBusy] = useState(false);
   const [text, setText] = useState("");
-  const may = useStore(session)?.access.includes(needs) ?? false;
+  const allowed = useAccess(needs);
 
   async function confirm(): Promise<void> {
     setBusy(true);
     try {
-      const done = await props.run(text.trim());
+      const message = await props.run(text.trim());
       setAsking(false);
       setText("");
-      if (done !== undefined) say(done);
+      if (message !== undefined) showToast(message);
     } catch (error) {
-      say(explain(error), "bad");
+      showToast(errorText(error), "bad");
     } finally {
       setBusy(false);
     }
@@ -55,8 +55,8 @@ export function Action(props: ActionProps) {
       <button
         type="button"
         className={danger ? "button danger" : props.primary === true ? "button solid" : "button"}
-        disabled={props.disabled === true || !may}
-        title={may ? undefined : `This needs a token with "${needs}" access.`}
+        disabled={props.disabled === true || !allowed}
+        title={allowed ? undefined : `This needs a token with "${needs}" access.`}
         onClick={() => {
           setAsking(true);
         }}

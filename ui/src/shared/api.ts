@@ -7,29 +7,34 @@ import type { Fetch } from "../../../src/core/api/fetch.ts";
 import { problem } from "../../../src/core/api/schemas.ts";
 import type { ErrorCode } from "../../../src/core/errors.ts";
 import { errorCatalogue } from "../../../src/core/errors.ts";
-import { createStore } from "./store.ts";
+import { createStore, useStore } from "./store.ts";
 
 export { ApiError };
 
-/** Does the server answer? `down` shows a banner on every page until it does again. */
+/** Whether the server answered the last request; every page shows a banner while it is `down`. */
 export const connection = createStore<"up" | "down">("up");
 
 export interface Session {
+  /** Null: not signed in. */
   readonly name: string | null;
   readonly access: readonly Access[];
 }
 
-/** Undefined until the server has said who we are; a name of null is nobody: sign in. */
+/** Undefined until the server has answered the first time. */
 export const session = createStore<Session | undefined>(undefined);
 
-const nobody: Session = { name: null, access: [] };
+const signedOut: Session = { name: null, access: [] };
+
+export function useAccess(access: Access): boolean {
+  return useStore(session)?.access.includes(access) ?? false;
+}
 
 const send: Fetch = async (url, init) => {
   try {
     const answer = await fetch(url, { ...init, credentials: "same-origin" });
     // A proxy answers 502 or 504 for a server that is gone.
     connection.set(answer.status === 502 || answer.status === 504 ? "down" : "up");
-    if (answer.status === 401 && !url.endsWith("/api/v1/session")) session.set(nobody);
+    if (answer.status === 401 && !url.endsWith("/api/v1/session")) session.set(signedOut);
     return answer;
   } catch (error) {
     if (init.signal?.aborted !== true) connection.set("down");
@@ -39,7 +44,7 @@ const send: Fetch = async (url, init) => {
 
 export const api: Client = createClient({ baseUrl: window.location.origin, fetch: send });
 
-/** What no contract types as JSON for the client, such as what a TileJSON address answers. */
+/** Reads JSON that no contract describes, such as a TileJSON document. */
 export async function getJson(path: string, signal?: AbortSignal): Promise<unknown> {
   const answer = await send(new URL(path, window.location.origin).href, {
     method: "GET",
@@ -71,14 +76,14 @@ export async function signIn(token: string): Promise<void> {
   session.set(await api.startSession({ body: { token } }));
 }
 
-/** A proxy in front of the server may know us still. */
+/** A proxy in front of the server may sign the user in again at once. */
 export async function signOut(): Promise<void> {
   await api.endSession();
   await loadSession();
 }
 
-/** An error in words for people: never a stack. */
-export function explain(error: unknown): string {
+/** The text of an error for people: never a stack. */
+export function errorText(error: unknown): string {
   if (error instanceof ApiError) return error.detail;
   return error instanceof Error ? error.message : "Something went wrong in this page.";
 }

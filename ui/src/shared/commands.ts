@@ -1,10 +1,10 @@
 /**
- * What the console does, as commands for a shell. Kept together because each of them has to be one
- * that the real program takes: a test hands all of them to it.
+ * The actions of the console as commands for a shell. They stand together because a test passes each
+ * of them to the real program.
  */
 export const commands = {
   cancelJob: (jobId: string, reason: string) =>
-    command("jobs", "cancel", jobId, ...because(reason)),
+    command("jobs", "cancel", jobId, ...option("--reason", reason)),
   pauseJob: (jobId: string) => command("jobs", "pause", jobId),
   resumeJob: (jobId: string) => command("jobs", "resume", jobId),
   retryJob: (jobId: string) => command("jobs", "retry", jobId),
@@ -14,48 +14,74 @@ export const commands = {
 
   approveVersion: (version: VersionName, clearance: string, note: string) =>
     command(
-      ...["versions", "approve", ...name(version), "--clearance", clearance],
-      ...(note === "" ? [] : ["--note", note]),
+      "versions",
+      "approve",
+      ...versionArguments(version),
+      "--clearance",
+      clearance,
+      ...option("--note", note),
     ),
   rejectVersion: (version: VersionName, reason: string) =>
-    command("versions", "reject", ...name(version), ...because(reason || "why")),
+    command(
+      "versions",
+      "reject",
+      ...versionArguments(version),
+      ...option("--reason", reason || "why"),
+    ),
   withdrawVersion: (version: VersionName, reason: string) =>
-    command("versions", "withdraw", ...name(version), ...because(reason || "why")),
+    command(
+      "versions",
+      "withdraw",
+      ...versionArguments(version),
+      ...option("--reason", reason || "why"),
+    ),
   unpublishVersion: (version: VersionName, reason: string) =>
-    command("versions", "unpublish", ...name(version), ...because(reason)),
+    command("versions", "unpublish", ...versionArguments(version), ...option("--reason", reason)),
   resubmitVersion: (version: VersionName, inputs: Inputs) =>
-    command("versions", "resubmit", ...name(version), ...inputOptions(inputs)),
-  reprocessVersion: (version: VersionName) => command("versions", "reprocess", ...name(version)),
+    command("versions", "resubmit", ...versionArguments(version), ...inputOptions(inputs)),
+  reprocessVersion: (version: VersionName) =>
+    command("versions", "reprocess", ...versionArguments(version)),
   rollbackVersion: (version: VersionName, revision: number) =>
-    command("versions", "rollback", ...name(version), "--to", String(revision)),
-  exportVersion: (version: VersionName) => command("versions", "export", ...name(version)),
+    command("versions", "rollback", ...versionArguments(version), "--to", String(revision)),
+  exportVersion: (version: VersionName) =>
+    command("versions", "export", ...versionArguments(version)),
 
   clearAsset: (assetId: string, clearance: string, reason: string) =>
-    command("assets", "clear", assetId, clearance, ...because(reason)),
+    command("assets", "clear", assetId, clearance, ...option("--reason", reason)),
   exposeAsset: (assetId: string, exposure: string) =>
     command("assets", "expose", assetId, exposure),
   unpublishAsset: (assetId: string, reason: string) =>
-    command("assets", "unpublish", assetId, ...because(reason)),
+    command("assets", "unpublish", assetId, ...option("--reason", reason)),
 
   requeue: (queue: string, ids: readonly string[]) => command("queues", "requeue", queue, ...ids),
   redeliver: (eventId: string) => command("callbacks", "redeliver", eventId),
   callbackSecret: (platformId: string, rotate: boolean) =>
     command("callbacks", "secret", platformId, ...(rotate ? ["--rotate"] : [])),
 
-  setPlatform: (platformId: string, edit: PlatformWords) =>
+  setPlatform: (platformId: string, edit: PlatformSettings) =>
     command(
-      ...["platforms", "set", platformId, "--name", edit.display_name],
-      ...each("--ref", edit.required_refs),
-      ...each("--optional-ref", edit.optional_refs),
-      ...given("--version-ref", edit.version_ref),
-      ...given("--callback-url", edit.callback_url),
-      ...each("--callback-host", edit.callback_hosts),
+      "platforms",
+      "set",
+      platformId,
+      "--name",
+      edit.display_name,
+      ...repeated("--ref", edit.required_refs),
+      ...repeated("--optional-ref", edit.optional_refs),
+      ...option("--version-ref", edit.version_ref),
+      ...option("--callback-url", edit.callback_url),
+      ...repeated("--callback-host", edit.callback_hosts),
       ...(edit.is_active ? [] : ["--inactive"]),
     ),
-  createKey: (key: KeyWords) =>
+  createKey: (key: KeySettings) =>
     command(
-      ...["keys", "create", key.platform_id, "--name", key.name, "--scope", ...key.scopes],
-      ...given("--expires", key.expires_at),
+      "keys",
+      "create",
+      key.platform_id,
+      "--name",
+      key.name,
+      "--scope",
+      ...key.scopes,
+      ...option("--expires", key.expires_at),
     ),
   rotateKey: (keyId: string, graceSeconds: number) =>
     command("keys", "rotate", keyId, "--grace", String(graceSeconds)),
@@ -69,7 +95,7 @@ export interface VersionName {
 
 type Inputs = Readonly<Record<string, unknown>>;
 
-interface PlatformWords {
+interface PlatformSettings {
   readonly display_name: string;
   readonly required_refs: readonly string[];
   readonly optional_refs: readonly string[];
@@ -79,30 +105,27 @@ interface PlatformWords {
   readonly is_active: boolean;
 }
 
-interface KeyWords {
+interface KeySettings {
   readonly platform_id: string;
   readonly name: string;
   readonly scopes: readonly string[];
   readonly expires_at: string | null;
 }
 
-function name({ asset_id, version_ordinal }: VersionName): string[] {
+function versionArguments({ asset_id, version_ordinal }: VersionName): string[] {
   return [asset_id, String(version_ordinal)];
 }
 
-function because(reason: string): string[] {
-  return reason === "" ? [] : ["--reason", reason];
+/** Nothing for an empty value: the option is left out. */
+function option(name: string, value: string | null): string[] {
+  return value === null || value === "" ? [] : [name, value];
 }
 
-function given(option: string, value: string | null): string[] {
-  return value === null ? [] : [option, value];
+function repeated(name: string, values: readonly string[]): string[] {
+  return values.flatMap((value) => [name, value]);
 }
 
-function each(option: string, values: readonly string[]): string[] {
-  return values.flatMap((value) => [option, value]);
-}
-
-/** Text that would be read as JSON, such as "5", is given as JSON. */
+/** A string that the command line would parse as JSON, such as "5", is passed as JSON. */
 function inputOptions(inputs: Inputs): string[] {
   return Object.entries(inputs).flatMap(([key, value]) => {
     const isPlain = typeof value === "string" && !isJson(value);
@@ -123,7 +146,7 @@ function command(...words: readonly string[]): string {
   return ["rmhdag", ...words.map(quote)].join(" ");
 }
 
-/** So that a shell reads back exactly this. */
+/** Quotes a word for a POSIX shell where that is needed. */
 function quote(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

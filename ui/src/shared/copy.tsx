@@ -1,12 +1,12 @@
 import { Icon } from "./icon.tsx";
-import { say } from "./toast.tsx";
+import { showToast } from "./toast.tsx";
 
 export async function copyText(text: string, what: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
-    say(`${what} copied`);
+    showToast(`${what} copied`);
   } catch {
-    say(`The browser did not allow to copy. Here it is: ${text}`, "bad");
+    showToast(`The browser refused to copy. The text is: ${text}`, "bad");
   }
 }
 
@@ -26,7 +26,7 @@ export function CopyId({ id, text, what }: { id: string; text?: string; what: st
   );
 }
 
-/** The same as this button does, for a shell. The token is left for the reader to fill in. */
+/** A request as a curl command; the token comes from the environment of the shell. */
 export function curl(method: string, path: string, body?: unknown): string {
   const parts = [`curl -X ${method} '${window.location.origin}${path}'`];
   parts.push(`-H "authorization: Bearer $RMHDAG_TOKEN"`);

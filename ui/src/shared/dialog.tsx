@@ -1,7 +1,9 @@
 import type { ReactNode } from "react";
 import { useEffect, useRef } from "react";
+import { copyText } from "./copy.tsx";
+import { Icon } from "./icon.tsx";
 
-/** The browser's own dialog: it keeps the focus inside and gives it back, and Escape closes it. */
+/** The browser's own dialog: it traps the focus, restores it at the end, and closes on Escape. */
 export function Dialog({
   title,
   onClose,
@@ -14,7 +16,7 @@ export function Dialog({
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const element = dialog.current;
-    // Never closed from here: the event of closing would be taken for the user's wish.
+    // No cleanup: close() fires the close event, which would run `onClose` as if the user had closed it.
     if (element !== null && !element.open) element.showModal();
   }, []);
   return (
@@ -22,5 +24,36 @@ export function Dialog({
       <h2>{title}</h2>
       {children}
     </dialog>
+  );
+}
+
+/** Shows a secret that the server does not show a second time. */
+export function SecretDialog({
+  title,
+  value,
+  children,
+  onClose,
+}: {
+  title: string;
+  value: string;
+  children: ReactNode;
+  onClose: () => void;
+}) {
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <p>{children}</p>
+      <pre className="secret" tabIndex={0} aria-label={title}>
+        {value}
+      </pre>
+      <div className="dialog-foot">
+        <span />
+        <button type="button" className="button" onClick={() => void copyText(value, "The secret")}>
+          <Icon name="copy" /> Copy
+        </button>
+        <button type="button" className="button solid" onClick={onClose}>
+          I have stored it
+        </button>
+      </div>
+    </Dialog>
   );
 }

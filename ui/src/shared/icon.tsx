@@ -1,4 +1,4 @@
-/** Sixteen by sixteen, drawn with the text's colour. */
+/** Paths of 16 × 16 icons, drawn in the colour of the text. */
 const paths = {
   clock: "M8 2.2a5.8 5.8 0 1 0 0 11.6A5.8 5.8 0 0 0 8 2.2ZM8 5v3.2l2.2 1.4",
   dot: "M8 4.5a3.5 3.5 0 1 0 0 7 3.5 3.5 0 0 0 0-7Z",

@@ -1,16 +1,18 @@
 import { useState } from "react";
+import type { JsonObject } from "../../../src/core/model/json.ts";
+import { isJsonObject } from "../../../src/core/model/json.ts";
 import { copyText } from "./copy.tsx";
 import { Icon } from "./icon.tsx";
 
-const mostLines = 400;
+const maxLines = 400;
 
-/** JSON as text: long values are cut on the screen and never in the copy. */
+/** JSON as text. Long values are cut on the screen; the copy is always complete. */
 export function JsonView({ value, label }: { value: unknown; label: string }) {
   const [all, setAll] = useState(false);
   if (value === null || value === undefined) return <p className="dim">none</p>;
   const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
   const lines = text.split("\n");
-  const cut = !all && lines.length > mostLines;
+  const cut = !all && lines.length > maxLines;
   return (
     <div className="code">
       <button
@@ -22,7 +24,7 @@ export function JsonView({ value, label }: { value: unknown; label: string }) {
         <Icon name="copy" />
       </button>
       <pre tabIndex={0} aria-label={label}>
-        {cut ? lines.slice(0, mostLines).join("\n") : text}
+        {cut ? lines.slice(0, maxLines).join("\n") : text}
       </pre>
       {cut ? (
         <button
@@ -37,4 +39,14 @@ export function JsonView({ value, label }: { value: unknown; label: string }) {
       ) : null}
     </div>
   );
+}
+
+/** Parses the text of an editor; undefined while it is not a JSON object. */
+export function readObject(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,7 +1,12 @@
 import type { ReactNode } from "react";
 import { useEffect } from "react";
 
-/** The head of a page; its title is the window's too. */
+/** What `routes.tsx` passes to every page: the named parts of its address. */
+export interface PageProps {
+  readonly params: Readonly<Record<string, string | undefined>>;
+}
+
+/** The frame of a page; `title` is also the title of the browser window. */
 export function Page({
   title,
   heading,

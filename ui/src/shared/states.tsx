@@ -1,7 +1,8 @@
-/** What a page shows when it has nothing to show: each says what to do next. */
+/** What a page shows in place of data: loading, empty, failed. Each says what to do next. */
+import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { ApiError, explain } from "./api.ts";
-import type { Loaded } from "./query-client.ts";
+import { useRef } from "react";
+import { ApiError, errorText } from "./api.ts";
 import { Icon } from "./icon.tsx";
 import type { IconName } from "./icon.tsx";
 
@@ -49,31 +50,31 @@ export function Failed({ error, retry }: { error: unknown; retry?: (() => void) 
     return (
       <Notice icon="warning" title="The server does not answer" action={again}>
         <p>
-          It may be starting again; this page goes on by itself when it is back. On your own
-          machine, see whether <code>rmhdag up</code> still runs.
+          It may be restarting; this page continues by itself when it is back. On your own machine,
+          check that <code>rmhdag up</code> is running.
         </p>
       </Notice>
     );
   }
   if (error instanceof ApiError && error.status === 404) {
     return (
-      <Notice icon="search" title="There is no such thing here" action={again}>
-        <p>{explain(error)}</p>
-        <p>It may have been deleted, or the address is not quite right.</p>
+      <Notice icon="search" title="Not found" action={again}>
+        <p>{errorText(error)}</p>
+        <p>It may have been deleted, or the address is wrong.</p>
       </Notice>
     );
   }
   if (error instanceof ApiError && error.status === 403) {
     return (
       <Notice icon="ban" title="You may not see this">
-        <p>{explain(error)}</p>
+        <p>{errorText(error)}</p>
         <p>Sign in with a token that has this access.</p>
       </Notice>
     );
   }
   return (
     <Notice icon="warning" title="This could not be read" action={again}>
-      <p>{explain(error)}</p>
+      <p>{errorText(error)}</p>
       {requestId === undefined ? null : (
         <p className="dim">
           Request <code>{requestId}</code>
@@ -83,18 +84,24 @@ export function Failed({ error, retry }: { error: unknown; retry?: (() => void) 
   );
 }
 
-/** The value, or what stands in its place while it is loading or when it failed. */
+/** Renders the data of a query, or its loading or error state while there is none. */
 export function Await<T>({
-  loaded,
+  query,
   what,
   children,
 }: {
-  loaded: Loaded<T>;
+  query: UseQueryResult<T>;
   what: string;
   children: (data: T) => ReactNode;
 }) {
-  const { data, error, reload } = loaded;
+  const { data, error, errorUpdateCount, refetch } = query;
+  // TanStack resets the error of a query without data when it reads again. The last error stays on
+  // the screen until there is an answer, so that a polled page does not blink.
+  const lastError = useRef<Error | null>(null);
+  if (error !== null || errorUpdateCount === 0) lastError.current = error;
   if (data !== undefined) return children(data);
-  if (error !== undefined) return <Failed error={error} retry={reload} />;
+  if (lastError.current !== null) {
+    return <Failed error={lastError.current} retry={() => void refetch()} />;
+  }
   return <Loading what={what} />;
 }

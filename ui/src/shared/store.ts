@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react";
 
-/** A value that components may watch. */
+/** A value that components can subscribe to. */
 export interface Store<T> {
   readonly get: () => T;
   readonly set: (next: T) => void;
@@ -28,4 +28,22 @@ export function createStore<T>(initial: T): Store<T> {
 
 export function useStore<T>(store: Store<T>): T {
   return useSyncExternalStore(store.watch, store.get);
+}
+
+/** Reads a setting from the browser's local storage; a browser that refuses access is no error. */
+export function readSetting<T>(key: string, fallback: T): T {
+  try {
+    const text = localStorage.getItem(`rmhdag.${key}`);
+    return text === null ? fallback : (JSON.parse(text) as T);
+  } catch {
+    return fallback;
+  }
+}
+
+export function writeSetting(key: string, value: unknown): void {
+  try {
+    localStorage.setItem(`rmhdag.${key}`, JSON.stringify(value));
+  } catch {
+    // Private windows and full disks: the setting lasts as long as the page.
+  }
 }

@@ -1,20 +1,19 @@
 import type { ReactNode } from "react";
 
 export interface Column<Row> {
-  /** Its heading. */
   readonly name: string;
-  /** The heading is for those who listen: the column says itself what it is. */
+  /** Only screen readers get the heading: the cells speak for themselves. */
   readonly unnamed?: boolean;
-  /** Figures, one below the other. */
+  /** Aligned to the right. */
   readonly numeric?: boolean;
-  /** Left out where the screen is narrow. */
+  /** Hidden on narrow screens. */
   readonly wideOnly?: boolean;
-  /** Kept on one line. */
+  /** Never wrapped. */
   readonly oneLine?: boolean;
   readonly cell: (row: Row) => ReactNode;
 }
 
-/** Rows of the same kind: every list of the console that is not a job's. */
+/** Every list of the console except that of jobs, whose rows can be selected. */
 export function Table<Row>({
   rows,
   keyOf,

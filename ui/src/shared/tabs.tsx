@@ -5,7 +5,7 @@ export interface Tab<Id extends string> {
   readonly label: ReactNode;
 }
 
-/** Tabs as ARIA has them: one stop for Tab, the arrows move between them. */
+/** Tabs after the ARIA pattern: the Tab key stops once, the arrow keys move between tabs. */
 export function Tabs<Id extends string>({
   tabs,
   selected,
@@ -17,7 +17,7 @@ export function Tabs<Id extends string>({
   selected: Id;
   onSelect: (id: Id) => void;
   label: string;
-  /** The id of the element that they switch. */
+  /** The id of the `TabPanel`. */
   panel: string;
 }) {
   function move(event: KeyboardEvent) {

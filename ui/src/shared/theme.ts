@@ -1,30 +1,30 @@
-import { createStore } from "./store.ts";
-import { readStored, writeStored } from "./stored.ts";
+import { createStore, readSetting, writeSetting } from "./store.ts";
 
 export type Theme = "light" | "dark";
 
-const wished = window.matchMedia("(prefers-color-scheme: dark)");
+const prefersDark = window.matchMedia("(prefers-color-scheme: dark)");
 
-function choose(): Theme {
-  return readStored<Theme | null>("theme", null) ?? (wished.matches ? "dark" : "light");
+/** The user's own choice, otherwise the browser's. */
+function chooseTheme(): Theme {
+  return readSetting<Theme | null>("theme", null) ?? (prefersDark.matches ? "dark" : "light");
 }
 
-export const theme = createStore<Theme>(choose());
+export const theme = createStore<Theme>(chooseTheme());
 
-function show(): void {
+function applyTheme(): void {
   document.documentElement.dataset["theme"] = theme.get();
 }
 
 export function startTheme(): void {
-  show();
-  theme.watch(show);
-  wished.addEventListener("change", () => {
-    theme.set(choose());
+  applyTheme();
+  theme.watch(applyTheme);
+  prefersDark.addEventListener("change", () => {
+    theme.set(chooseTheme());
   });
 }
 
 export function toggleTheme(): void {
   const next = theme.get() === "dark" ? "light" : "dark";
-  writeStored("theme", next);
+  writeSetting("theme", next);
   theme.set(next);
 }

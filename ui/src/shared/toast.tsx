@@ -8,12 +8,12 @@ interface Toast {
 }
 
 const toasts = createStore<readonly Toast[]>([]);
-let last = 0;
+let lastId = 0;
 
-/** Says something for a moment; a failure stays longer, because it has to be read. */
-export function say(text: string, tone: Toast["tone"] = "good"): void {
-  last += 1;
-  const toast = { id: last, text, tone };
+/** Shows a message for 4 seconds, an error for 10. */
+export function showToast(text: string, tone: Toast["tone"] = "good"): void {
+  lastId += 1;
+  const toast = { id: lastId, text, tone };
   toasts.set([...toasts.get(), toast].slice(-3));
   window.setTimeout(
     () => {

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
-import { useEffect, useLayoutEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
 
-/** Rows of one height, of which only those in sight exist: fifty thousand cost as much as fifty. */
+/** Rows of equal height. Only those in view are rendered, so 50,000 rows cost as much as 50. */
 export function VirtualList<T>({
   items,
   rowHeight,
@@ -21,13 +21,13 @@ export function VirtualList<T>({
 }) {
   const box = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
-  const [seen, setSeen] = useState(height);
+  const [visible, setVisible] = useState(height);
   const first = Math.max(0, Math.floor(top / rowHeight) - 6);
-  const last = Math.min(items.length, Math.ceil((top + seen) / rowHeight) + 6);
+  const last = Math.min(items.length, Math.ceil((top + visible) / rowHeight) + 6);
   const nearEnd = last >= items.length;
 
   useLayoutEffect(() => {
-    setSeen(box.current?.clientHeight ?? height);
+    setVisible(box.current?.clientHeight ?? height);
   }, [height]);
   useEffect(() => {
     if (nearEnd) onNearEnd?.();
@@ -59,4 +59,16 @@ export function VirtualList<T>({
       </div>
     </div>
   );
+}
+
+/** The `onNearEnd` of an infinite query: reads one page at a time, and keeps its identity. */
+export function useNextPage(
+  fetchNextPage: (options: { cancelRefetch: boolean }) => Promise<unknown>,
+  hasMore: boolean,
+): () => void {
+  const latest = useRef(hasMore);
+  latest.current = hasMore;
+  return useCallback(() => {
+    if (latest.current) void fetchNextPage({ cancelRefetch: false });
+  }, [fetchNextPage]);
 }

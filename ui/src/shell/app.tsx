@@ -1,33 +1,31 @@
-import { Suspense, useCallback, useEffect, useState } from "react";
+import type { ReactNode } from "react";
+import { Component, Suspense, useCallback, useEffect, useState } from "react";
+import { useLocation } from "wouter";
+import { Pages } from "../routes.tsx";
 import { connection, loadSession, session } from "../shared/api.ts";
-import { useKeyboard } from "./keyboard.ts";
+import { Loading, Notice } from "../shared/states.tsx";
 import { useStore } from "../shared/store.ts";
-import { toggleTheme } from "../shared/theme.ts";
-import { Boundary } from "./boundary.tsx";
-import { KeyHelp } from "./key-help.tsx";
-import { Sidebar } from "./sidebar.tsx";
-import { Loading } from "../shared/states.tsx";
 import { Toasts } from "../shared/toast.tsx";
-import { TopBar } from "./top-bar.tsx";
-import { usePlace } from "../shared/navigation.tsx";
-import { findPage } from "../routes.tsx";
+import { KeyHelp, useKeyboard } from "./keyboard.tsx";
+import { Sidebar } from "./sidebar.tsx";
 import { SignIn } from "./sign-in.tsx";
+import { TopBar } from "./top-bar.tsx";
 
-/** How often a server that is gone is asked whether it is back. */
+/** How often the session is read while the server does not answer. */
 const retryMs = 2000;
 
 export function App() {
-  const who = useStore(session);
+  const user = useStore(session);
   const state = useStore(connection);
-  const { path } = usePlace();
+  const [path] = useLocation();
   const [help, setHelp] = useState(false);
   const openHelp = useCallback(() => {
     setHelp(true);
   }, []);
-  useKeyboard({ help: openHelp, theme: toggleTheme });
-  useConnection(state === "down" || who === undefined);
+  useKeyboard({ onHelp: openHelp });
+  usePolledSession(state === "down" || user === undefined);
 
-  if (who?.name === null) {
+  if (user?.name === null) {
     return (
       <>
         <SignIn />
@@ -35,7 +33,6 @@ export function App() {
       </>
     );
   }
-  const page = findPage(path);
   return (
     <div className="shell">
       <a className="skip-link" href="#main">
@@ -46,14 +43,14 @@ export function App() {
         <TopBar onHelp={openHelp} />
         {state === "down" ? (
           <div className="banner" role="alert">
-            The server does not answer. What you see may be old; this page goes on by itself when it
-            is back.
+            The server does not answer. This page may be out of date; it continues by itself when
+            the server is back.
           </div>
         ) : null}
         <main id="main" tabIndex={-1}>
           <Boundary key={path}>
             <Suspense fallback={<Loading what="the page" />}>
-              {who === undefined ? <Loading what="your session" /> : page}
+              {user === undefined ? <Loading what="your session" /> : <Pages />}
             </Suspense>
           </Boundary>
         </main>
@@ -70,14 +67,49 @@ export function App() {
   );
 }
 
-function useConnection(asking: boolean): void {
+/** Reads the session at the start and again until the server answers. */
+function usePolledSession(polling: boolean): void {
   useEffect(() => {
-    if (!asking) return;
-    const ask = () => void loadSession().catch(() => undefined);
-    ask();
-    const timer = window.setInterval(ask, retryMs);
+    if (!polling) return;
+    const read = () => void loadSession().catch(() => undefined);
+    read();
+    const timer = window.setInterval(read, retryMs);
     return () => {
       window.clearInterval(timer);
     };
-  }, [asking]);
+  }, [polling]);
+}
+
+/** An exception in one page leaves the others usable, and the user sees no stack. */
+class Boundary extends Component<{ children: ReactNode }, { failed: boolean }> {
+  override state = { failed: false };
+
+  static getDerivedStateFromError(): { failed: boolean } {
+    return { failed: true };
+  }
+
+  override render(): ReactNode {
+    if (!this.state.failed) return this.props.children;
+    return (
+      <Notice
+        icon="warning"
+        title="This page broke"
+        action={
+          <button
+            className="button"
+            onClick={() => {
+              window.location.reload();
+            }}
+          >
+            Load it again
+          </button>
+        }
+      >
+        <p>
+          This is a mistake in the page, not in your data. After an update of the server, loading
+          the page again is enough.
+        </p>
+      </Notice>
+    );
+  }
 }

@@ -1,4 +1,4 @@
-import { Link } from "../shared/navigation.tsx";
+import { Link } from "wouter";
 import type { IconName } from "../shared/icon.tsx";
 import { Icon } from "../shared/icon.tsx";
 
@@ -27,13 +27,13 @@ export function Sidebar({ path }: { path: string }) {
       </Link>
       <ul>
         {entries.map(({ to, icon, label, also = [] }) => {
-          const here =
+          const isHere =
             to === "/"
               ? path === "/"
               : [to, ...also].some((start) => path === start || path.startsWith(`${start}/`));
           return (
             <li key={to}>
-              <Link to={to} aria-current={here ? "page" : undefined}>
+              <Link to={to} aria-current={isHere ? "page" : undefined}>
                 <Icon name={icon} />
                 <span>{label}</span>
               </Link>

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react";
-import { explain, signIn } from "../shared/api.ts";
+import { errorText, signIn } from "../shared/api.ts";
 
 export function SignIn() {
   const [token, setToken] = useState("");
@@ -15,7 +15,7 @@ export function SignIn() {
     try {
       await signIn(token.trim());
     } catch (problem) {
-      setError(explain(problem));
+      setError(errorText(problem));
     } finally {
       setBusy(false);
     }
@@ -53,8 +53,8 @@ export function SignIn() {
           Sign in
         </button>
         <p className="dim">
-          <code>rmhdag up</code> prints a link that signs you in. Elsewhere an operator gives out
-          tokens: each has a name and says what it may do.
+          <code>rmhdag up</code> prints a link that signs you in. On other sites ask an operator for
+          a token: each has a name and a list of what it may do.
         </p>
       </form>
     </main>

@@ -2,14 +2,13 @@ import { useState } from "react";
 import { session, signOut } from "../shared/api.ts";
 import { useStore } from "../shared/store.ts";
 import { theme, toggleTheme } from "../shared/theme.ts";
-import { forgetAll } from "../shared/query-client.ts";
-import { navigate } from "../shared/navigation.tsx";
+import { navigate } from "../shared/navigation.ts";
 import { Icon } from "../shared/icon.tsx";
-import { say } from "../shared/toast.tsx";
+import { showToast } from "../shared/toast.tsx";
 
 export function TopBar({ onHelp }: { onHelp: () => void }) {
   const [text, setText] = useState("");
-  const who = useStore(session);
+  const user = useStore(session);
   const look = useStore(theme);
   return (
     <div className="top-bar">
@@ -18,8 +17,8 @@ export function TopBar({ onHelp }: { onHelp: () => void }) {
         className="search"
         onSubmit={(event) => {
           event.preventDefault();
-          const wanted = text.trim();
-          if (wanted !== "") navigate(`/jobs?search=${encodeURIComponent(wanted)}`);
+          const search = text.trim();
+          if (search !== "") navigate(`/jobs?search=${encodeURIComponent(search)}`);
         }}
       >
         <Icon name="search" />
@@ -54,18 +53,20 @@ export function TopBar({ onHelp }: { onHelp: () => void }) {
         >
           <Icon name="help" />
         </button>
-        {typeof who?.name === "string" ? (
-          <span className="who" title={`May: ${who.access.join(", ")}`}>
-            {who.name}
-            {who.name === "loopback" ? null : (
+        {typeof user?.name === "string" ? (
+          <span className="who" title={`Access: ${user.access.join(", ")}`}>
+            {user.name}
+            {user.name === "loopback" ? null : (
               <button
                 type="button"
                 className="button quiet"
                 onClick={() => {
-                  forgetAll();
                   void signOut().then(() => {
                     if (session.get()?.name !== null) {
-                      say("A proxy in front of this server signs you in: sign out there.", "bad");
+                      showToast(
+                        "A proxy in front of this server signs you in: sign out there.",
+                        "bad",
+                      );
                     }
                   });
                 }}

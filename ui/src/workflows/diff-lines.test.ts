@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { diffLines } from "./diff-lines.ts";
 
-it("keeps what both texts have and names what only one has", () => {
+it("keeps the lines of both texts and marks those of only one", () => {
   expect(diffLines("a\nb\nc", "a\nx\nc\nd")).toEqual([
     { text: "a" },
     { text: "b", change: "removed" },

@@ -3,14 +3,14 @@ export interface DiffLine {
   readonly change?: "added" | "removed";
 }
 
-/** Lines more than this are compared as a whole: the table of the comparison grows with the square. */
-const mostLines = 3000;
+/** Longer texts are shown as removed and added: the table below grows with the square of the lines. */
+const maxLines = 3000;
 
-/** What became of one text in another, by the longest common run of lines. */
+/** The differences of two texts by their longest common subsequence of lines. */
 export function diffLines(before: string, after: string): DiffLine[] {
   const a = before.split("\n");
   const b = after.split("\n");
-  if (a.length > mostLines || b.length > mostLines) {
+  if (a.length > maxLines || b.length > maxLines) {
     return [
       ...a.map((text) => ({ text, change: "removed" as const })),
       ...b.map((text) => ({ text, change: "added" as const })),

@@ -1,32 +1,37 @@
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { Link } from "wouter";
 import { checkInputs } from "../../../src/core/dag/compile/inputs.ts";
 import type { Json, JsonObject } from "../../../src/core/model/json.ts";
 import { isJsonObject } from "../../../src/core/model/json.ts";
-import { ApiError, api, explain } from "../shared/api.ts";
+import { api, ApiError, errorText } from "../shared/api.ts";
 import { commands } from "../shared/commands.ts";
-import { readObject } from "../shared/read-object.ts";
-import { useQuery } from "../shared/query-client.ts";
 import { CopyAs, curl } from "../shared/copy.tsx";
 import { Icon } from "../shared/icon.tsx";
+import { readObject } from "../shared/json-view.tsx";
+import { navigate, useSearchParams } from "../shared/navigation.ts";
+import type { PageProps } from "../shared/page.tsx";
 import { Card, Page } from "../shared/page.tsx";
 import { Await } from "../shared/states.tsx";
 import { TabPanel, Tabs } from "../shared/tabs.tsx";
-import { say } from "../shared/toast.tsx";
-import { Link, navigate, usePlace } from "../shared/navigation.tsx";
-import { InputField } from "./input-field.tsx";
-import { readField, writeField } from "./field-text.ts";
+import { showToast } from "../shared/toast.tsx";
+import { InputField, readField, writeField } from "./input-field.tsx";
 
 type Workflow = Awaited<ReturnType<typeof api.getWorkflow>>;
 
-export default function Submit({ params }: { params: Readonly<Record<string, string>> }) {
+export default function SubmitPage({ params }: PageProps) {
   const workflowId = params["workflowId"] ?? "";
-  const from = usePlace().query.get("from") ?? undefined;
-  const loaded = useQuery(`submit ${workflowId} ${from ?? ""}`, async (signal) => {
-    const [workflow, job] = await Promise.all([
-      api.getWorkflow({ params: { workflow_id: workflowId }, signal }),
-      from === undefined ? undefined : api.getJob({ params: { job_id: from }, signal }),
-    ]);
-    return { workflow, given: job?.input_params ?? {} };
+  // The job whose inputs fill the form.
+  const from = useSearchParams().get("from") ?? undefined;
+  const loaded = useQuery({
+    queryKey: ["workflow", workflowId, "submit", from],
+    queryFn: async ({ signal }) => {
+      const [workflow, job] = await Promise.all([
+        api.getWorkflow({ params: { workflow_id: workflowId }, signal }),
+        from === undefined ? undefined : api.getJob({ params: { job_id: from }, signal }),
+      ]);
+      return { workflow, given: job?.input_params ?? {} };
+    },
   });
   return (
     <Page
@@ -37,7 +42,7 @@ export default function Submit({ params }: { params: Readonly<Record<string, str
         </>
       }
     >
-      <Await loaded={loaded} what="the workflow">
+      <Await query={loaded} what="the workflow">
         {({ workflow, given }) => <SubmitForm workflow={workflow} given={given} />}
       </Await>
     </Page>
@@ -62,7 +67,7 @@ function SubmitForm({ workflow, given }: { workflow: Workflow; given: JsonObject
   const [problems, setProblems] = useState<ReadonlyMap<string, string>>(new Map());
   const [busy, setBusy] = useState(false);
 
-  function read(): JsonObject | undefined {
+  function readInputs(): JsonObject | undefined {
     const found = new Map<string, string>();
     const inputs: [string, Json][] = [];
     if (mode === "json") {
@@ -71,7 +76,7 @@ function SubmitForm({ workflow, given }: { workflow: Workflow; given: JsonObject
         if (isJsonObject(value)) inputs.push(...Object.entries(value));
         else found.set("", "The inputs must be one JSON object: { … }.");
       } catch (error) {
-        found.set("", `This is not JSON: ${explain(error)}`);
+        found.set("", `This is not JSON: ${errorText(error)}`);
       }
     } else {
       for (const [name, declaration] of Object.entries(declared ?? {})) {
@@ -80,19 +85,19 @@ function SubmitForm({ workflow, given }: { workflow: Workflow; given: JsonObject
         else if (field.value !== undefined) inputs.push([name, field.value]);
       }
     }
-    const made: JsonObject = Object.fromEntries(inputs);
+    const read: JsonObject = Object.fromEntries(inputs);
     if (found.size === 0) {
-      const checked = checkInputs({ inputs: declared }, made);
+      const checked = checkInputs({ inputs: declared }, read);
       if (!checked.ok) {
         for (const { pointer, message } of checked.problems) found.set(nameAt(pointer), message);
       }
     }
     setProblems(found);
-    return found.size === 0 ? made : undefined;
+    return found.size === 0 ? read : undefined;
   }
 
   async function submit(): Promise<void> {
-    const inputs = read();
+    const inputs = readInputs();
     if (inputs === undefined) return;
     setBusy(true);
     try {
@@ -106,13 +111,13 @@ function SubmitForm({ workflow, given }: { workflow: Workflow; given: JsonObject
             error.items.map((item) => [nameAt(item.pointer.replace("/inputs", "")), item.message]),
           ),
         );
-      } else say(explain(error), "bad");
+      } else showToast(errorText(error), "bad");
     } finally {
       setBusy(false);
     }
   }
 
-  function turnTo(next: Mode): void {
+  function switchMode(next: Mode): void {
     if (next === "json") {
       setText(JSON.stringify(fieldsAsInputs(declared, fields), null, 2));
     }
@@ -139,7 +144,7 @@ function SubmitForm({ workflow, given }: { workflow: Workflow; given: JsonObject
             { id: "json" as const, label: "JSON" },
           ]}
           selected={mode}
-          onSelect={turnTo}
+          onSelect={switchMode}
         />
         <TabPanel id="inputs" selected={mode}>
           <div className="card-body form">
@@ -200,7 +205,7 @@ function SubmitForm({ workflow, given }: { workflow: Workflow; given: JsonObject
               setPriority(event.target.value);
             }}
           />
-          <small>0 to 10; a higher one is taken first.</small>
+          <small>0 to 10; jobs with a higher priority go first.</small>
         </label>
       </Card>
       <div className="row">

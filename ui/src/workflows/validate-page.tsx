@@ -1,10 +1,10 @@
 import { useState } from "react";
-import { api, explain } from "../shared/api.ts";
 import { LazyFlow } from "../graph/lazy-flow.tsx";
+import { api, errorText } from "../shared/api.ts";
 import { plural } from "../shared/format.ts";
-import { Chip } from "../shared/chip.tsx";
 import { Icon } from "../shared/icon.tsx";
 import { Card, Page } from "../shared/page.tsx";
+import { Chip } from "../shared/status.tsx";
 
 type Validation = Awaited<ReturnType<typeof api.validateWorkflow>>;
 
@@ -20,8 +20,8 @@ nodes:
       name: "{{ inputs.name }}"
 `;
 
-/** Every finding at once, each with its line; nothing is stored. */
-export default function Validate() {
+/** Checks the text of a definition and lists every finding with its line. Nothing is stored. */
+export default function ValidatePage() {
   const [text, setText] = useState(example);
   const [result, setResult] = useState<Validation>();
   const [problem, setProblem] = useState("");
@@ -31,7 +31,7 @@ export default function Validate() {
     try {
       setResult(await api.validateWorkflow({ body: { text, workflow_id: "untitled" } }));
     } catch (error) {
-      setProblem(explain(error));
+      setProblem(errorText(error));
     }
   }
 
@@ -69,8 +69,8 @@ export default function Validate() {
           {problem === "" ? null : <p className="error-text">{problem}</p>}
           {result === undefined ? (
             <p className="dim">
-              Unknown handlers, unreachable nodes, references to what is not there: press Check to
-              see every finding with its line. Nothing is stored.
+              Press Check to find unknown handlers, unreachable nodes and references to missing nodes,
+              each with its line. Nothing is stored.
             </p>
           ) : (
             <Card

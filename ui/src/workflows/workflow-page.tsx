@@ -1,12 +1,14 @@
-import { api } from "../shared/api.ts";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "wouter";
 import { LazyFlow } from "../graph/lazy-flow.tsx";
-import { useQuery } from "../shared/query-client.ts";
-import { Badge } from "../shared/chip.tsx";
 import { Icon } from "../shared/icon.tsx";
+import { setSearchParams, useSearchParams } from "../shared/navigation.ts";
+import type { PageProps } from "../shared/page.tsx";
 import { Page } from "../shared/page.tsx";
+import { workflowQuery } from "../shared/queries.ts";
 import { Await } from "../shared/states.tsx";
+import { Badge } from "../shared/status.tsx";
 import { TabPanel, Tabs } from "../shared/tabs.tsx";
-import { Link, setQuery, usePlace } from "../shared/navigation.tsx";
 import { Definition } from "./definition.tsx";
 import { NodeStatistics } from "./node-statistics.tsx";
 import { RunGrid } from "./run-grid.tsx";
@@ -18,15 +20,12 @@ const tabs = [
   { id: "nodes", label: "Node statistics" },
 ] as const;
 
-export default function WorkflowPage({ params }: { params: Readonly<Record<string, string>> }) {
+export default function WorkflowPage({ params }: PageProps) {
   const workflowId = params["workflowId"] ?? "";
   const id = encodeURIComponent(workflowId);
-  const { query } = usePlace();
-  const asked = query.get("tab");
-  const tab = tabs.find(({ id: each }) => each === asked)?.id ?? "graph";
-  const loaded = useQuery(`workflow ${workflowId}`, (signal) =>
-    api.getWorkflow({ params: { workflow_id: workflowId }, signal }),
-  );
+  const query = useSearchParams();
+  const tab = tabs.find(({ id: each }) => each === query.get("tab"))?.id ?? "graph";
+  const loaded = useQuery(workflowQuery(workflowId));
   return (
     <Page
       title={workflowId}
@@ -52,7 +51,7 @@ export default function WorkflowPage({ params }: { params: Readonly<Record<strin
         </>
       }
     >
-      <Await loaded={loaded} what="the workflow">
+      <Await query={loaded} what="the workflow">
         {(workflow) => (
           <>
             <p className="dim">{workflow.description ?? workflow.name}</p>
@@ -63,7 +62,7 @@ export default function WorkflowPage({ params }: { params: Readonly<Record<strin
                 tabs={tabs}
                 selected={tab}
                 onSelect={(next) => {
-                  setQuery({ tab: next === "graph" ? undefined : next });
+                  setSearchParams({ tab: next === "graph" ? undefined : next });
                 }}
               />
               <TabPanel id="workflow-view" selected={tab}>

@@ -1,20 +1,24 @@
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { Link } from "wouter";
 import { api } from "../shared/api.ts";
-import { duration, number, percent } from "../shared/format.ts";
-import { useQuery } from "../shared/query-client.ts";
+import { number, percent } from "../shared/format.ts";
 import { Icon } from "../shared/icon.tsx";
 import { Page } from "../shared/page.tsx";
 import { Await, Notice } from "../shared/states.tsx";
-import { Time } from "../shared/time.tsx";
-import { Link } from "../shared/navigation.tsx";
+import { duration, Time } from "../shared/time.tsx";
 
-export default function Workflows() {
+export default function WorkflowsPage() {
   const [text, setText] = useState("");
-  const loaded = useQuery("workflows", (signal) => api.listWorkflows({ signal }), {
-    everyMs: 15_000,
+  const workflows = useQuery({
+    queryKey: ["workflows"],
+    queryFn: ({ signal }) => api.listWorkflows({ signal }),
+    refetchInterval: 15_000,
   });
-  const metrics = useQuery("workflow metrics", (signal) => api.getWorkflowMetrics({ signal }), {
-    everyMs: 15_000,
+  const metrics = useQuery({
+    queryKey: ["workflow-metrics"],
+    queryFn: ({ signal }) => api.getWorkflowMetrics({ signal }),
+    refetchInterval: 15_000,
   });
   const byId = new Map(metrics.data?.items.map((each) => [each.workflow_id, each]));
   const wanted = text.trim().toLowerCase();
@@ -40,12 +44,12 @@ export default function Workflows() {
       </div>
       <section className="card" data-flush="">
         <div className="card-body">
-          <Await loaded={loaded} what="the workflows">
+          <Await query={workflows} what="the workflows">
             {({ items }) =>
               items.length === 0 ? (
                 <Notice icon="workflow" title="No workflows">
                   <p>
-                    Put a YAML file into the folder of workflows; a running orchestrator sees it by
+                    Put a YAML file into the folder of workflows; a running orchestrator loads it by
                     itself.
                   </p>
                 </Notice>
@@ -54,7 +58,7 @@ export default function Workflows() {
                   <thead>
                     <tr>
                       <th>Workflow</th>
-                      <th className="wide-only">What it is</th>
+                      <th className="wide-only">Description</th>
                       <th>Version</th>
                       <th className="num">Nodes</th>
                       <th className="num">Jobs, 7 days</th>
@@ -62,7 +66,7 @@ export default function Workflows() {
                       <th className="num">Median</th>
                       <th className="wide-only">Changed</th>
                       <th>
-                        <span className="visually-hidden">Do</span>
+                        <span className="visually-hidden">Actions</span>
                       </th>
                     </tr>
                   </thead>

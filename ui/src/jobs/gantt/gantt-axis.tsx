@@ -1,7 +1,8 @@
 import { useRef, useState } from "react";
-import { duration } from "../../shared/format.ts";
+import { duration } from "../../shared/time.tsx";
 import type { Range } from "./gantt.tsx";
 
+/** Distances between two ticks, in milliseconds. */
 const steps = [
   ...[1, 2, 5, 10, 20, 50, 100, 200, 500],
   ...[1, 2, 5, 10, 15, 30].map((seconds) => seconds * 1000),
@@ -39,7 +40,7 @@ export function GanttAxis({
     const from = Math.min(brush.from, brush.to);
     const to = Math.max(brush.from, brush.to);
     setBrush(undefined);
-    // A click is no zoom.
+    // A click without a drag does not zoom.
     if (to - from > width / 200) onZoom({ from, to });
   }
 

@@ -1,7 +1,7 @@
 import type { JobEvent, NodeSummary } from "../../../../src/core/api/job-schemas.ts";
-import type { Status } from "../../shared/status.ts";
+import type { Status } from "../../shared/status.tsx";
 
-/** A stretch of a node's time: it waits in its queue, runs, or waits to try again. */
+/** A period of a node: waiting in its queue, running, or waiting for a retry. */
 export interface Segment {
   readonly kind: "wait" | "run" | "retry";
   readonly from: number;
@@ -17,7 +17,7 @@ export interface Attempt {
   readonly reported_at: string;
 }
 
-/** Of a node that was tried once, its own times say all. */
+/** The segments of a node with one attempt, from the times of the node itself. */
 export function segmentsOf(node: NodeSummary, now: number): Segment[] {
   const queued = time(node.dispatched_at);
   const started = time(node.started_at);
@@ -35,7 +35,7 @@ export function segmentsOf(node: NodeSummary, now: number): Segment[] {
   return segments;
 }
 
-/** Of a node with several attempts: one bar for each, and the pauses between them. */
+/** The segments of a node with several attempts, and the waits for a retry between them. */
 export function segmentsOfAttempts(
   node: NodeSummary,
   attempts: readonly Attempt[],
@@ -75,9 +75,48 @@ export function segmentsOfAttempts(
 }
 
 function retryWait(from: number, to: number): Segment {
-  return { kind: "retry", from, to, status: "retrying", title: "waits to try again" };
+  return { kind: "retry", from, to, status: "retrying", title: "waits to retry" };
 }
 
 function time(text: string | null): number | undefined {
   return text === null ? undefined : Date.parse(text);
+}
+
+/**
+ * The chain of nodes that determined the duration of the job: from the node that ended last back to
+ * the start, each time along the predecessor that ended last.
+ */
+export function criticalPath(
+  nodes: readonly NodeSummary[],
+  edges: readonly { readonly from: string; readonly to: string }[],
+): ReadonlySet<string> {
+  const ended = new Map(
+    nodes.flatMap(({ node_id, status, completed_at }) =>
+      completed_at === null || status === "skipped" || status === "cancelled"
+        ? []
+        : [[node_id, Date.parse(completed_at)] as const],
+    ),
+  );
+  const before = new Map<string, string[]>();
+  for (const { from, to } of edges) before.set(to, [...(before.get(to) ?? []), from]);
+  const path = new Set<string>();
+  let here = latest([...ended.keys()], ended);
+  while (here !== undefined && !path.has(here)) {
+    path.add(here);
+    here = latest(
+      (before.get(here) ?? []).filter((id) => ended.has(id)),
+      ended,
+    );
+  }
+  return path;
+}
+
+function latest(ids: readonly string[], ended: ReadonlyMap<string, number>): string | undefined {
+  let best: string | undefined;
+  // On a tie the later node in the order of the graph wins: an end node settles together with its
+  // last predecessor.
+  for (const id of ids) {
+    if (best === undefined || (ended.get(id) ?? 0) >= (ended.get(best) ?? 0)) best = id;
+  }
+  return best;
 }

@@ -1,25 +1,24 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import type { Job, NodeSummary } from "../../../../src/core/api/job-schemas.ts";
 import { isFinished } from "../../../../src/core/model/job.ts";
 import { api } from "../../shared/api.ts";
-import { statusLook } from "../../shared/status.ts";
-import { useNow } from "../../shared/use-now.ts";
-import { useQuery } from "../../shared/query-client.ts";
-import { duration } from "../../shared/format.ts";
+import { useNow } from "../../shared/clock.ts";
 import { Icon } from "../../shared/icon.tsx";
-import { criticalPath } from "./critical-path.ts";
+import { statusLook } from "../../shared/status.tsx";
+import { duration } from "../../shared/time.tsx";
 import { GanttAxis } from "./gantt-axis.tsx";
 import type { Segment } from "./gantt-segments.ts";
-import { segmentsOf, segmentsOfAttempts } from "./gantt-segments.ts";
+import { criticalPath, segmentsOf, segmentsOfAttempts } from "./gantt-segments.ts";
 
 export interface Range {
   readonly from: number;
   readonly to: number;
 }
 
-/** Nodes whose attempts are read one by one; more would be more requests than anybody waits for. */
-const mostRetried = 40;
-const mostChildren = 200;
+/** The attempts of each retried node take two requests; more nodes would make the page wait. */
+const maxRetried = 40;
+const maxChildren = 200;
 
 export function Gantt({
   job,
@@ -44,20 +43,17 @@ export function Gantt({
   const range = zoom ?? whole;
   const critical = useMemo(() => criticalPath(job.nodes, edges), [job.nodes, edges]);
   const retried = useAttempts(job);
-  const children = useQuery(
-    `gantt children ${job.job_id} ${open ?? ""}`,
-    async (signal) =>
-      open === undefined
-        ? []
-        : (
-            await api.listJobNodes({
-              params: { job_id: job.job_id },
-              query: { parent: open, limit: mostChildren },
-              signal,
-            })
-          ).items,
-    { everyMs: finished || open === undefined ? undefined : 3000 },
-  );
+  const children = useQuery({
+    queryKey: ["job", job.job_id, "nodes", open, "first-children"],
+    queryFn: ({ signal }) =>
+      api.listJobNodes({
+        params: { job_id: job.job_id },
+        query: { parent: open, limit: maxChildren },
+        signal,
+      }),
+    enabled: open !== undefined,
+    refetchInterval: finished ? false : 3000,
+  });
 
   function scale(factor: number): void {
     const middle = (range.from + range.to) / 2;
@@ -145,10 +141,12 @@ export function Gantt({
       {job.nodes.map((node) => (
         <div key={node.node_id}>
           {row(node, false)}
-          {open === node.node_id ? (children.data ?? []).map((child) => row(child, true)) : null}
-          {open === node.node_id && (node.children?.total ?? 0) > mostChildren ? (
+          {open === node.node_id
+            ? (children.data?.items ?? []).map((child) => row(child, true))
+            : null}
+          {open === node.node_id && (node.children?.total ?? 0) > maxChildren ? (
             <p className="dim gantt-tools">
-              The first {mostChildren} of {node.children?.total} children. The panel of the node
+              The first {maxChildren} of {node.children?.total} children. The panel of the node
               lists all of them by state.
             </p>
           ) : null}
@@ -163,10 +161,9 @@ function Bar({ segment, range, critical }: { segment: Segment; range: Range; cri
   const left = ((segment.from - range.from) / width) * 100;
   const size = ((segment.to - segment.from) / width) * 100;
   if (left > 100 || left + size < 0) return null;
-  const kind = segment.kind === "run" ? "run" : segment.kind;
   return (
     <span
-      className={`gantt-bar ${kind}${critical ? " critical" : ""}`}
+      className={`gantt-bar ${segment.kind}${critical ? " critical" : ""}`}
       data-tone={statusLook[segment.status].tone}
       style={{ left: `${left}%`, width: `${Math.max(size, 0)}%` }}
       title={`${segment.title}: ${duration(segment.to - segment.from)}`}
@@ -174,24 +171,32 @@ function Bar({ segment, range, critical }: { segment: Segment; range: Range; cri
   );
 }
 
-/** The earlier attempts of nodes that were tried more than once. */
+/** The attempts of nodes that have more than one. Another attempt or status changes the key. */
 function useAttempts(job: Job) {
-  const nodes = job.nodes.filter(({ attempt }) => attempt > 1).slice(0, mostRetried);
-  const key = nodes.map(({ node_id, attempt }) => `${node_id}${attempt}`).join(" ");
-  return useQuery(`attempts ${job.job_id} ${key}`, async (signal) => {
-    const found = await Promise.all(
-      nodes.map(async ({ node_id }) => {
-        const [{ attempts }, { items }] = await Promise.all([
-          api.getNode({ params: { job_id: job.job_id, node_id }, signal }),
-          api.listJobEvents({
-            params: { job_id: job.job_id },
-            query: { node_id, event_type: "node_dispatched", limit: 100 },
-            signal,
-          }),
-        ]);
-        return [node_id, { attempts, events: items }] as const;
-      }),
-    );
-    return new Map(found);
+  const nodes = job.nodes.filter(({ attempt }) => attempt > 1).slice(0, maxRetried);
+  return useQuery({
+    queryKey: [
+      "job",
+      job.job_id,
+      "attempts",
+      nodes.map(({ node_id, attempt, status }) => [node_id, attempt, status]),
+    ],
+    queryFn: async ({ signal }) => {
+      const found = await Promise.all(
+        nodes.map(async ({ node_id }) => {
+          const [{ attempts }, { items }] = await Promise.all([
+            api.getNode({ params: { job_id: job.job_id, node_id }, signal }),
+            api.listJobEvents({
+              params: { job_id: job.job_id },
+              query: { node_id, event_type: "node_dispatched", limit: 100 },
+              signal,
+            }),
+          ]);
+          return [node_id, { attempts, events: items }] as const;
+        }),
+      );
+      return new Map(found);
+    },
+    placeholderData: keepPreviousData,
   });
 }

@@ -1,15 +1,16 @@
-import { useCallback, useEffect, useRef, useState } from "react";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useMemo, useState } from "react";
 import type { Histogram, NodeSummary } from "../../../../src/core/api/job-schemas.ts";
 import type { NodeStatus } from "../../../../src/core/model/node.ts";
-import { api, explain } from "../../shared/api.ts";
-import { between, duration, number } from "../../shared/format.ts";
-import { Chip } from "../../shared/chip.tsx";
-import { countsInOrder } from "../../shared/histogram.tsx";
-import { VirtualList } from "../../shared/virtual-list.tsx";
+import { api, errorText } from "../../shared/api.ts";
+import { number } from "../../shared/format.ts";
+import { Chip, countsInOrder } from "../../shared/status.tsx";
+import { between, duration } from "../../shared/time.tsx";
+import { VirtualList, useNextPage } from "../../shared/virtual-list.tsx";
 
 const pageSize = 200;
 
-/** The children of a fan-out, in pages and by state: never all of them. */
+/** The children of a fan-out by state, read in pages while the user scrolls. */
 export function Children({
   jobId,
   parent,
@@ -50,7 +51,7 @@ export function Children({
           </button>
         ))}
       </div>
-      {error === undefined ? null : <p className="error-text">{explain(error)}</p>}
+      {error === null ? null : <p className="error-text">{errorText(error)}</p>}
       <VirtualList
         items={items}
         rowHeight={28}
@@ -82,38 +83,19 @@ function took({ started_at, completed_at }: NodeSummary): string {
 }
 
 function useChildren(jobId: string, parent: string, status: NodeStatus | undefined) {
-  const [items, setItems] = useState<readonly NodeSummary[]>([]);
-  const [error, setError] = useState<unknown>();
-  const place = useRef<{ cursor: string | null | undefined; busy: boolean }>({
-    cursor: undefined,
-    busy: false,
+  const { data, error, hasNextPage, fetchNextPage } = useInfiniteQuery({
+    queryKey: ["job", jobId, "children", parent, status],
+    queryFn: ({ pageParam: cursor, signal }) =>
+      api.listJobNodes({
+        params: { job_id: jobId },
+        query: { parent, status, limit: pageSize, cursor },
+        signal,
+      }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next_cursor }) => next_cursor,
+    gcTime: 0,
   });
-
-  const more = useCallback(() => {
-    const at = place.current;
-    if (at.busy || at.cursor === null) return;
-    at.busy = true;
-    const query = { parent, status, limit: pageSize, cursor: at.cursor };
-    api.listJobNodes({ params: { job_id: jobId }, query }).then(
-      (page) => {
-        if (place.current !== at) return;
-        at.busy = false;
-        at.cursor = page.next_cursor;
-        setItems((before) => [...before, ...page.items]);
-      },
-      (problem: unknown) => {
-        at.busy = false;
-        setError(problem);
-      },
-    );
-  }, [jobId, parent, status]);
-
-  useEffect(() => {
-    place.current = { cursor: undefined, busy: false };
-    setItems([]);
-    setError(undefined);
-    more();
-  }, [more]);
-
+  const more = useNextPage(fetchNextPage, hasNextPage);
+  const items = useMemo(() => data?.pages.flatMap((page) => page.items) ?? [], [data]);
   return { items, error, more };
 }

@@ -1,10 +1,10 @@
-/** Tries an expression against what this job knows, with the same code that the engine runs. */
+/** Evaluates an expression with the data of this job, by the same code that the engine runs. */
 import { useState } from "react";
 import type { Job } from "../../../../src/core/api/job-schemas.ts";
 import type { TemplateContext } from "../../../../src/core/dag/language/template.ts";
 import { parseTemplate, render } from "../../../../src/core/dag/language/template.ts";
 import type { Json, JsonObject } from "../../../../src/core/model/json.ts";
-import { api, explain } from "../../shared/api.ts";
+import { api, errorText } from "../../shared/api.ts";
 import { JsonView } from "../../shared/json-view.tsx";
 
 export default function ExpressionTester({
@@ -23,7 +23,7 @@ export default function ExpressionTester({
       onSubmit={(event) => {
         event.preventDefault();
         void evaluate(job, node.fan_out_index, text).then(setAnswer, (error: unknown) => {
-          setAnswer({ problem: explain(error) });
+          setAnswer({ problem: errorText(error) });
         });
       }}
     >
@@ -65,7 +65,7 @@ async function evaluate(
 ): Promise<{ value: Json } | { problem: string }> {
   const parsed = parseTemplate(text);
   if (!parsed.ok) return { problem: parsed.problems.map(({ message }) => message).join("; ") };
-  // Only what the expression mentions is read: outputs may be large.
+  // Outputs may be large, so only those of the nodes in the expression are read.
   const names = new Set(
     parsed.template.references.flatMap(({ root, path: [first] }) =>
       root === "nodes" && typeof first === "string" ? [first] : [],

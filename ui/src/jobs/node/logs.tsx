@@ -1,9 +1,9 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../shared/api.ts";
-import { local } from "../../shared/format.ts";
-import type { Tone } from "../../shared/status.ts";
-import { useQuery } from "../../shared/query-client.ts";
 import { Await } from "../../shared/states.tsx";
+import type { Tone } from "../../shared/status.tsx";
+import { local } from "../../shared/time.tsx";
 
 const levels = ["debug", "info", "warn", "error"] as const;
 type Level = (typeof levels)[number];
@@ -25,20 +25,22 @@ export function Logs({
   running: boolean;
 }) {
   const [level, setLevel] = useState<Level>("debug");
-  const loaded = useQuery(
-    `logs ${jobId} ${nodeId} ${level}`,
-    (signal) =>
+  const logs = useQuery({
+    // `running` is a part of the key so that the log is read once more after the node has settled.
+    queryKey: ["job", jobId, "nodes", nodeId, "logs", level, running],
+    queryFn: ({ signal }) =>
       api.listJobLogs({
         params: { job_id: jobId },
         query: { node_id: nodeId, level, limit: 500 },
         signal,
       }),
-    { everyMs: running ? 2000 : undefined },
-  );
+    refetchInterval: running ? 2000 : false,
+    placeholderData: keepPreviousData,
+  });
   return (
     <div className="stack">
       <label className="row">
-        From level
+        Lowest level
         <select
           value={level}
           onChange={(event) => {
@@ -50,7 +52,7 @@ export function Logs({
           ))}
         </select>
       </label>
-      <Await loaded={loaded} what="the log">
+      <Await query={logs} what="the log">
         {({ items }) =>
           items.length === 0 ? (
             <p className="dim">The handler logged nothing.</p>

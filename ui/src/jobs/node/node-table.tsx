@@ -1,8 +1,7 @@
 import { useMemo, useState } from "react";
 import type { CurrentTask, NodeSummary } from "../../../../src/core/api/job-schemas.ts";
 import { number } from "../../shared/format.ts";
-import { Chip } from "../../shared/chip.tsx";
-import { StateBar } from "../../shared/histogram.tsx";
+import { Chip, StateBar } from "../../shared/status.tsx";
 import { Elapsed, Time } from "../../shared/time.tsx";
 import { waitText } from "./wait-text.ts";
 
@@ -49,7 +48,7 @@ export function NodeTable({
               <th className="num">Attempts</th>
               <th>Started</th>
               <th className="num">Took</th>
-              <th>What</th>
+              <th>Details</th>
             </tr>
           </thead>
           <tbody>
@@ -80,7 +79,7 @@ export function NodeTable({
                   <Elapsed from={node.started_at} to={node.completed_at} />
                 </td>
                 <td>
-                  <What node={node} task={tasks.get(node.node_id)} />
+                  <Details node={node} task={tasks.get(node.node_id)} />
                 </td>
               </tr>
             ))}
@@ -91,7 +90,7 @@ export function NodeTable({
   );
 }
 
-function What({ node, task }: { node: NodeSummary; task: CurrentTask | undefined }) {
+function Details({ node, task }: { node: NodeSummary; task: CurrentTask | undefined }) {
   if (node.children !== null) {
     return (
       <span className="stack">

@@ -1,5 +1,6 @@
 import type { WaitReason } from "../../../../src/core/dag/evaluate/wait-reason.ts";
-import { ago, number } from "../../shared/format.ts";
+import { number } from "../../shared/format.ts";
+import { ago } from "../../shared/time.tsx";
 
 /** Why a node is not running, in words. */
 export function waitText(reason: WaitReason): string {
@@ -9,7 +10,7 @@ export function waitText(reason: WaitReason): string {
     case "retry":
       return `tries again ${ago(reason.at)} (attempt ${reason.attempt + 1})`;
     case "concurrency":
-      return `waits for a place: ${reason.fan_out} runs ${reason.limit} at once`;
+      return `waits for a slot: ${reason.fan_out} runs ${reason.limit} at once`;
     case "children":
       return `${number(reason.settled)} of ${number(reason.total)} children are settled`;
     case "paused":
