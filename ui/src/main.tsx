@@ -10,9 +10,16 @@ import { App } from "./shell/app.tsx";
 import "./styles/tokens.css";
 import "./styles/base.css";
 import "./styles/shell.css";
-import "./styles/parts.css";
+import "./styles/controls.css";
+import "./styles/feedback.css";
+import "./styles/text.css";
 import "./styles/job.css";
-import "./styles/pages.css";
+import "./styles/graph.css";
+import "./styles/gantt.css";
+import "./styles/node.css";
+import "./styles/lists.css";
+import "./styles/workflows.css";
+import "./styles/maps.css";
 
 startTheme();
 const root = document.getElementById("root");

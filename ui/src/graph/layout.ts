@@ -1,4 +1,4 @@
-/** The positions of the nodes of a graph, computed by ELK in a web worker, so that the page stays responsive. */
+/** Lays out a graph with ELK in a web worker, so that the page stays responsive. */
 import type { ElkNode } from "elkjs/lib/elk-api.js";
 import ELK from "elkjs/lib/elk-api.js";
 import workerUrl from "elkjs/lib/elk-worker.min.js?url";
@@ -10,7 +10,7 @@ export type Positions = ReadonlyMap<string, { readonly x: number; readonly y: nu
 export const nodeWidth = 196;
 export const nodeHeight = 58;
 
-/** Chooses the direction that shows the graph larger, from its layers and the size of the widest one. */
+/** Chooses the direction that shows the graph larger, by its number of layers and the widest one. */
 export function chooseDirection(graph: WorkflowGraph, width: number, height: number): Direction {
   const depth = new Map<string, number>();
   // The nodes are in topological order, so one pass is enough.

@@ -127,7 +127,7 @@ function Owner({ job }: { job: Job }) {
       <code>{job.owner_id}</code>{" "}
       {owner === undefined ? null : (
         <span className={owner.alive ? "dim" : "error-text"}>
-          {owner.alive ? "alive, " : "no heartbeat since "}
+          {owner.alive ? "alive, " : "last heartbeat "}
           <Time at={owner.heartbeat_at} relative />
         </span>
       )}

@@ -14,7 +14,7 @@ const builtIn: readonly View[] = [
   { name: "Running", query: "status=running" },
 ];
 
-/** Filters that the user saved. A view is the query of an address, so it can also be sent as a link. */
+/** Filters that the user saved. A view is the query of an address, so it can be sent as a link. */
 export function SavedViews({ query }: { query: string }) {
   const [own, setOwn] = useState<readonly View[]>(() => readSetting("views", []));
   const [name, setName] = useState("");

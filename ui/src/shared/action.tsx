@@ -1,4 +1,4 @@
-/** A button that changes something: it asks first, reports the outcome, and offers the same command for a shell. */
+/** A button that changes something: it asks first, reports the outcome, and offers a shell command. */
 import type { ReactNode } from "react";
 import { useState } from "react";
 import { errorText, useAccess } from "./api.ts";

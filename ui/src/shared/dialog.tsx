@@ -16,7 +16,7 @@ export function Dialog({
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const element = dialog.current;
-    // No cleanup: close() fires the close event, which would run `onClose` as if the user had closed it.
+    // No cleanup: close() fires the close event, which would call `onClose` without the user.
     if (element !== null && !element.open) element.showModal();
   }, []);
   return (

@@ -101,7 +101,7 @@ export function writeField(value: Json | undefined): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** The value of a field by its type. An empty field has no value, so the default of the input applies. */
+/** The value of a field by its type. An empty field has none, so the default of the input applies. */
 export function readField(
   type: InputDeclaration["type"],
   text: string,
@@ -112,7 +112,8 @@ export function readField(
     return { value: JSON.parse(text) as Json };
   } catch {
     const form = { integer: "a whole number", number: "a number", boolean: "true or false" };
-    const wanted = type === "array" ? "a list: [ … ]" : type === "object" ? "an object: { … }" : form[type];
+    const wanted =
+      type === "array" ? "a list: [ … ]" : type === "object" ? "an object: { … }" : form[type];
     return { problem: `This must be ${wanted}.` };
   }
 }

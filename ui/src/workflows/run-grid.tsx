@@ -33,10 +33,17 @@ export function RunGrid({ workflowId, order }: { workflowId: string; order: read
         const longest = Math.max(...runs.map((run) => time(run) || 0), 1);
         const known = new Set(order);
         const former = new Set(
-          runs.flatMap(({ nodes }) => nodes.map(({ node_id }) => node_id)).filter((id) => !known.has(id)),
+          runs
+            .flatMap(({ nodes }) => nodes.map(({ node_id }) => node_id))
+            .filter((id) => !known.has(id)),
         );
         return (
-          <div className="run-grid card-body" tabIndex={0} role="region" aria-label="Runs and nodes">
+          <div
+            className="run-grid card-body"
+            tabIndex={0}
+            role="region"
+            aria-label="Runs and nodes"
+          >
             <table>
               <thead>
                 <tr>

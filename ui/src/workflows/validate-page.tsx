@@ -69,8 +69,8 @@ export default function ValidatePage() {
           {problem === "" ? null : <p className="error-text">{problem}</p>}
           {result === undefined ? (
             <p className="dim">
-              Press Check to find unknown handlers, unreachable nodes and references to missing nodes,
-              each with its line. Nothing is stored.
+              Press Check to find unknown handlers, unreachable nodes and references to missing
+              nodes, each with its line. Nothing is stored.
             </p>
           ) : (
             <Card

@@ -48,7 +48,7 @@ export function NodePanel({
     queryKey: ["job", job.job_id, "nodes", nodeId],
     queryFn: ({ signal }) =>
       api.getNode({ params: { job_id: job.job_id, node_id: nodeId }, signal }),
-    // The stream invalidates static nodes when they change; it does not carry the children of fan-outs.
+    // The stream invalidates static nodes when they change. It does not carry children of fan-outs.
     refetchInterval: live === undefined && !isFinished(job.status) ? 2000 : false,
   });
   return (
