@@ -165,7 +165,7 @@ describe.skipIf(isOff)("the console (skipped where there is no Chromium)", () =>
   });
 
   it("keeps an error on the screen while it polls", async () => {
-    await opened.context.route("**/api/v1/queues", (route) => route.fulfill({ status: 500 }));
+    await opened.context.route("**/api/v1/queues/status", (route) => route.fulfill({ status: 500 }));
     await go("/fleet");
     await page.getByRole("heading", { name: "The server does not answer" }).waitFor();
     await page.evaluate(`
@@ -174,9 +174,9 @@ describe.skipIf(isOff)("the console (skipped where there is no Chromium)", () =>
         if (document.querySelector("[aria-label='Loading the queues']") !== null) window.blinks += 1;
       }).observe(document.body, { childList: true, subtree: true });
     `);
-    for (let poll = 0; poll < 2; poll += 1) await page.waitForResponse("**/api/v1/queues");
+    for (let poll = 0; poll < 2; poll += 1) await page.waitForResponse("**/api/v1/queues/status");
     expect(await page.evaluate("window.blinks")).toBe(0);
-    await opened.context.unroute("**/api/v1/queues");
+    await opened.context.unroute("**/api/v1/queues/status");
     await page.getByRole("cell", { name: "functionapp-tasks" }).first().waitFor();
   });
 
