@@ -165,7 +165,9 @@ describe.skipIf(isOff)("the console (skipped where there is no Chromium)", () =>
   });
 
   it("keeps an error on the screen while it polls", async () => {
-    await opened.context.route("**/api/v1/queues/status", (route) => route.fulfill({ status: 500 }));
+    await opened.context.route("**/api/v1/queues/status", (route) =>
+      route.fulfill({ status: 500 }),
+    );
     await go("/fleet");
     await page.getByRole("heading", { name: "The server does not answer" }).waitFor();
     await page.evaluate(`
