@@ -32,8 +32,11 @@ function serveHome(): Plugin {
   };
 }
 
-/** The orchestrator behind the watch mode: `rmhdag up` on its default port. */
-const orchestrator = "http://127.0.0.1:8000";
+/**
+ * The orchestrator behind the watch mode: `rmhdag up` on its default port. The Host header stays that
+ * of the page: the orchestrator refuses changes by pages of another origin.
+ */
+const orchestrator = { target: "http://127.0.0.1:8000", changeOrigin: false };
 
 export default defineConfig({
   root: import.meta.dirname,
