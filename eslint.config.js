@@ -141,7 +141,7 @@ export default tseslint.config(
     rules: { "no-restricted-properties": ["error", now] },
   },
   {
-    files: ["src/adapters/runtime/clock.ts", "ui/src/lib/clock.ts"],
+    files: ["src/adapters/runtime/clock.ts", "ui/src/shared/clock.ts"],
     rules: {
       "no-restricted-properties": ["error", env],
       "no-restricted-syntax": ["error", ...sql],

@@ -4,10 +4,10 @@ import { gzipSync } from "node:zlib";
 import type { Plugin } from "vite";
 import { defineConfig } from "vite";
 
-/** The server packs nothing while it answers: each file is packed once, here. */
-function pack(): Plugin {
+/** Writes a gzipped copy of each file, so that the server does not compress while it answers. */
+function gzipFiles(): Plugin {
   return {
-    name: "pack",
+    name: "gzip-files",
     apply: "build",
     writeBundle({ dir = "" }, bundle) {
       for (const name of Object.keys(bundle)) {
@@ -19,10 +19,31 @@ function pack(): Plugin {
   };
 }
 
+/** Serves the dashboard at `/ui` in watch mode too: vite itself knows only `/ui/`. */
+function serveHome(): Plugin {
+  return {
+    name: "serve-home",
+    configureServer({ middlewares }) {
+      middlewares.use((request, _response, next) => {
+        request.url = request.url?.replace(/^\/ui(?=$|\?)/, "/ui/");
+        next();
+      });
+    },
+  };
+}
+
+/**
+ * The orchestrator behind the watch mode: `rmhdag up` on its default port. The Host header stays that
+ * of the page: the orchestrator refuses changes by pages of another origin.
+ */
+const orchestrator = { target: "http://127.0.0.1:8000", changeOrigin: false };
+
 export default defineConfig({
   root: import.meta.dirname,
   base: "/ui/",
-  plugins: [pack()],
+  // In `npm run dev` other programs write to the same terminal.
+  clearScreen: false,
+  plugins: [gzipFiles(), serveHome()],
   esbuild: { jsx: "automatic" },
   worker: { format: "es" },
   build: {
@@ -37,5 +58,11 @@ export default defineConfig({
     chunkSizeWarningLimit: 4096,
     modulePreload: { polyfill: false },
   },
-  server: { proxy: { "/api": "http://127.0.0.1:8000", "/stac": "http://127.0.0.1:8000" } },
+  server: {
+    host: "127.0.0.1",
+    port: 5173,
+    strictPort: true,
+    // Everything but the files of the console: the API, tiles, the catalogue, and signing in.
+    proxy: { "^/(?!ui(?:/|$|\\?))": orchestrator, "^/ui/login": orchestrator },
+  },
 });

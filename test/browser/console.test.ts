@@ -1,4 +1,4 @@
-/** What holds for every page: who may see it, keys, addresses, barriers, narrow screens. */
+/** What holds for every page: sign-in, keys, addresses, errors, accessibility, narrow screens. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findChromium, seriousFindings } from "../support/browser.ts";
@@ -32,7 +32,7 @@ describe.skipIf(isOff)("the console (skipped where there is no Chromium)", () =>
     await opened.close();
   }, 90_000);
 
-  it("asks who is there, refuses a wrong token and takes the right one", async () => {
+  it("asks for a token, refuses a wrong one and accepts the right one", async () => {
     await go("");
     await page.getByLabel("Token").fill("wrong");
     await page.getByRole("button", { name: "Sign in" }).click();
@@ -117,6 +117,24 @@ describe.skipIf(isOff)("the console (skipped where there is no Chromium)", () =>
     await page.waitForURL(/workflow_id=doomed/);
   });
 
+  it("goes back and forward, and keeps a percent sign in a filter", async () => {
+    await go(`/jobs?search=${encodeURIComponent("%41")}`);
+    expect(await page.getByLabel("Any of these").inputValue()).toBe("%41");
+    await go("/jobs?workflow_id=doomed");
+    await page.getByRole("cell", { name: "doomed" }).getByRole("link").first().click();
+    await page.waitForURL(/\/ui\/workflows\/doomed$/);
+    await page.getByRole("link", { name: "Dashboard", exact: true }).click();
+    await page.waitForURL(/\/ui$/);
+    await page.goBack();
+    await page.getByRole("heading", { name: "doomed", level: 1 }).waitFor();
+    await page.goBack();
+    await page.getByRole("heading", { name: "Jobs", level: 1 }).waitFor();
+    expect(page.url()).toMatch(/\/ui\/jobs\?workflow_id=doomed$/);
+    expect(await page.getByLabel("Workflow", { exact: true }).inputValue()).toBe("doomed");
+    await page.goForward();
+    await page.getByRole("heading", { name: "doomed", level: 1 }).waitFor();
+  });
+
   it("checks a definition and names the line of each finding", async () => {
     await go("/validate");
     await page.getByLabel(/Definition/).fill("nodes:\n  a:\n    handler: no_such_handler\n");
@@ -128,13 +146,40 @@ describe.skipIf(isOff)("the console (skipped where there is no Chromium)", () =>
     await go("/nonsense");
     await page.getByRole("heading", { name: "There is no such page" }).waitFor();
     await go("/jobs/unknown-job");
-    await page.getByRole("heading", { name: "There is no such thing here" }).waitFor();
+    await page.getByRole("heading", { name: "Not found" }).waitFor();
     await opened.context.route("**/api/v1/**", (route) => route.abort());
     await go("/workflows");
     await page.getByText("The server does not answer").first().waitFor();
     await opened.context.unroute("**/api/v1/**");
     await page.getByRole("heading", { name: "Workflows" }).waitFor();
     await page.getByRole("link", { name: "Submit doomed" }).waitFor();
+  });
+
+  it("reads again what failed when the server is back, without a reload", async () => {
+    await opened.context.route(/\/(?:api|stac)\//, (route) => route.abort());
+    await page.keyboard.press("g");
+    await page.keyboard.press("c");
+    await page.getByRole("heading", { name: "The server does not answer" }).waitFor();
+    await opened.context.unroute(/\/(?:api|stac)\//);
+    await page.getByText("The catalogue is empty").waitFor();
+  });
+
+  it("keeps an error on the screen while it polls", async () => {
+    await opened.context.route("**/api/v1/queues/status", (route) =>
+      route.fulfill({ status: 500 }),
+    );
+    await go("/fleet");
+    await page.getByRole("heading", { name: "The server does not answer" }).waitFor();
+    await page.evaluate(`
+      window.blinks = 0;
+      new MutationObserver(() => {
+        if (document.querySelector("[aria-label='Loading the queues']") !== null) window.blinks += 1;
+      }).observe(document.body, { childList: true, subtree: true });
+    `);
+    for (let poll = 0; poll < 2; poll += 1) await page.waitForResponse("**/api/v1/queues/status");
+    expect(await page.evaluate("window.blinks")).toBe(0);
+    await opened.context.unroute("**/api/v1/queues/status");
+    await page.getByRole("cell", { name: "functionapp-tasks" }).first().waitFor();
   });
 
   it.each(["light", "dark"] as const)(
@@ -174,7 +219,7 @@ describe.skipIf(isOff)("the console (skipped where there is no Chromium)", () =>
     120_000,
   );
 
-  it("asks again who is there when the session is over, on the page where one is", async () => {
+  it("asks for a token when the session has ended, and returns to the same page", async () => {
     await go("/jobs");
     await page.getByRole("heading", { name: "Jobs", level: 1 }).waitFor();
     const cookies = await opened.context.cookies();

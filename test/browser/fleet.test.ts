@@ -1,4 +1,4 @@
-/** Operators at work: platforms and their keys, callbacks, and messages that were given up. */
+/** The work of operators: platforms and their keys, callbacks, dead letters. */
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createPostgresBroker } from "../../src/adapters/broker/postgres-broker/create-postgres-broker.ts";
@@ -29,12 +29,12 @@ let page: Page;
 const row = (text: string): Locator => page.locator("tbody tr", { hasText: text });
 const dialog = (): Locator => page.getByRole("dialog");
 
-/** The key that is shown, as it is shown this once. */
+/** Reads the secret of the dialog and closes it. */
 async function takeSecret(): Promise<string> {
   const secret = dialog().locator(".secret");
   await secret.waitFor();
   const text = (await secret.textContent()) ?? "";
-  await dialog().getByRole("button", { name: "I have kept it" }).click();
+  await dialog().getByRole("button", { name: "I have stored it" }).click();
   await secret.waitFor({ state: "detached" });
   return text;
 }
@@ -73,12 +73,12 @@ describe.skipIf(isOff)("the fleet in the console (skipped where there is no Chro
     await dialog()
       .getByLabel(/^Platform/)
       .selectOption("birds");
-    await dialog().getByLabel("Whose it is").fill("portal");
+    await dialog().getByLabel("Used by").fill("portal");
     await dialog().getByRole("button", { name: "New key" }).click();
     const key = await takeSecret();
     expect(key).toMatch(/^rmhk_[0-9a-f]{12}_/);
     await row("portal").getByRole("button", { name: "Rotate" }).click();
-    await dialog().getByLabel("stays good").selectOption("no longer");
+    await dialog().getByLabel("stays valid").selectOption("no longer");
     await dialog().getByRole("button", { name: "Rotate" }).click();
     expect(await takeSecret()).not.toBe(key);
     expect(await page.content()).not.toContain(key);
@@ -98,8 +98,11 @@ describe.skipIf(isOff)("the fleet in the console (skipped where there is no Chro
   it("sends a callback again", async () => {
     await opened.client.submitAsset({
       body: {
-        ...{ platform_id: "birds", platform_refs: { survey_id: "1" }, version_label: "a" },
-        ...{ workflow_id: "echo_etl", inputs: { dataset: "x" } },
+        platform_id: "birds",
+        platform_refs: { survey_id: "1" },
+        version_label: "a",
+        workflow_id: "echo_etl",
+        inputs: { dataset: "x" },
         callback_url: "https://hooks.invalid/done",
       },
     });
@@ -108,10 +111,10 @@ describe.skipIf(isOff)("the fleet in the console (skipped where there is no Chro
     const cli = await dialog().getByRole("button", { name: "CLI" }).getAttribute("title");
     expect(cli).toMatch(/^rmhdag callbacks redeliver \S+$/);
     await dialog().getByRole("button", { name: "Send again" }).click();
-    await page.getByText("It is sent again").waitFor();
+    await page.getByText("The callback is sent again").waitFor();
   });
 
-  it("shows messages that were given up, and puts them back", async () => {
+  it("shows dead letters, and puts them back", async () => {
     const log = createLogger({ level: "silent", format: "json" });
     const { db, url } = database;
     const broker = createPostgresBroker({ db, url, holder: "test", log });
@@ -125,7 +128,7 @@ describe.skipIf(isOff)("the fleet in the console (skipped where there is no Chro
     await page.getByText("1 message back on functionapp-tasks").waitFor();
   });
 
-  it("has no serious barrier in the dark either, and never broke its own policy", async () => {
+  it("has no serious barrier in the dark theme, and never broke the content policy", async () => {
     await page.emulateMedia({ colorScheme: "dark" });
     expect(await seriousFindings(page)).toEqual([]);
     expect(opened.complaints).toEqual([]);

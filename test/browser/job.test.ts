@@ -1,4 +1,4 @@
-/** A job from the form to its end, as it is seen while it runs. */
+/** The job page: from the form to the end of a job, with live updates. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findChromium } from "../support/browser.ts";
@@ -55,12 +55,12 @@ interface TraceEvent {
   readonly ph: string;
   readonly pid: number;
   readonly tid: number;
-  /** Microseconds that the thread itself worked: what others take of the machine is not in it. */
+  /** Microseconds of processor time of the thread, so that other load on the machine does not count. */
   readonly tdur?: number;
   readonly args?: { readonly name?: string };
 }
 
-/** Milliseconds of the longest task of any page: how long a click may have to wait. */
+/** Milliseconds of the longest task of the main threads: the time that a click may have to wait. */
 function longestTask(trace: Buffer): number {
   const { traceEvents } = JSON.parse(trace.toString()) as { traceEvents: TraceEvent[] };
   const threads = new Set(
@@ -119,7 +119,7 @@ describe.skipIf(isOff)("jobs in the console (skipped where there is no Chromium)
     expect(page.url()).toContain("/submit");
   });
 
-  it("puts a failure first, and runs it again as a new job", async () => {
+  it("shows a failure first, and retries it as a new job", async () => {
     const job = await opened.submit("doomed");
     await go(`/jobs/${job}`);
     await chip("failed").waitFor();
@@ -130,14 +130,14 @@ describe.skipIf(isOff)("jobs in the console (skipped where there is no Chromium)
     await page.getByRole("button", { name: "Retry failed" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Retry failed" }).click();
     await page.waitForURL((url) => !url.pathname.endsWith(job));
-    await page.getByText("Runs again", { exact: true }).waitFor();
+    await page.getByText("Rerun of", { exact: true }).waitFor();
     await page
       .locator(".job-facts")
       .getByRole("link", { name: job.slice(0, 8) })
       .waitFor();
   });
 
-  it("goes on by itself when the orchestrator comes back", async () => {
+  it("continues by itself when the orchestrator is back", async () => {
     const job = await opened.submit("nap", { seconds: 12 });
     await go(`/jobs/${job}`);
     await page.locator('.flow-node[data-status="running"]', { hasText: "rest" }).waitFor();

@@ -1,4 +1,4 @@
-/** Curators at work: layers that real workflows made, looked at on the map and decided about. */
+/** The work of curators: layers of real workflows on the map, their styles, and decisions. */
 import type { Locator, Response } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findChromium, seriousFindings } from "../support/browser.ts";
@@ -16,7 +16,7 @@ let tiles: Response[] = [];
 const isOff = findChromium() === undefined;
 const map = (): Locator => opened.page.locator(".map-box");
 
-/** Waits until the middle of the map looks so. */
+/** Waits until the colour in the middle of the map passes the test. */
 async function sees(what: string, test: (red: number, green: number, blue: number) => boolean) {
   await waitFor(
     async () => {
@@ -27,7 +27,7 @@ async function sees(what: string, test: (red: number, green: number, blue: numbe
   );
 }
 
-/** A base map has one or two colours. */
+/** Waits for the pixels of a layer: the base map alone has one or two colours. */
 async function seesPixels(): Promise<void> {
   await waitFor(async () => (await coloursInMiddle(map())) > 20, {
     what: "the pixels of the layer",
@@ -42,14 +42,17 @@ describe.skipIf(isOff)("layers in the console (skipped where there is no Chromiu
     await putFile(site, "terrain.tif", terrainFile());
     await putFile(site, "squares.geojson", squaresFile(3));
     await putFile(site, "more-squares.geojson", squaresFile(5));
-    const vectors = { dataset: "squares", workflow: "vector_etl" } as const;
     [raster, vector] = await Promise.all([
       submitVersion(client, {
-        ...{ dataset: "terrain", label: "2024", workflow: "raster_ingest" },
+        dataset: "terrain",
+        label: "2024",
+        workflow: "raster_ingest",
         inputs: { blob_path: "terrain.tif", container: "bronze", collection_id: "heights" },
       }),
       submitVersion(client, {
-        ...{ ...vectors, label: "first" },
+        dataset: "squares",
+        label: "first",
+        workflow: "vector_etl",
         inputs: { blob_path: "squares.geojson", collection_id: "shapes" },
       }),
     ]);
@@ -62,14 +65,14 @@ describe.skipIf(isOff)("layers in the console (skipped where there is no Chromiu
     await opened.close();
   }, 90_000);
 
-  it("lists what waits for a review", async () => {
+  it("lists the versions that wait for a review", async () => {
     const { page, go } = opened;
     await go("/assets?approval_state=pending_review");
     await page.getByRole("link", { name: "Review dataset_id=terrain · resource_id=main" }).click();
     await page.waitForURL(`**/ui/review/${raster}/0`);
   });
 
-  it("shows the pixels of a raster that nobody has approved", async () => {
+  it("shows the pixels of a raster before it is approved", async () => {
     const { page } = opened;
     await waitFor(() => tiles.length > 0, { what: "a tile", timeoutMs: 30_000 });
     await seesPixels();
@@ -81,7 +84,7 @@ describe.skipIf(isOff)("layers in the console (skipped where there is no Chromiu
     await page.getByText("Nothing was found wrong").or(page.locator(".finding")).first().waitFor();
   });
 
-  it("recolours the raster at once, and keeps the look when it is saved", async () => {
+  it("recolours the raster at once, and keeps the style when it is saved", async () => {
     const { page, client } = opened;
     await page.getByLabel("Colours").selectOption("viridis");
     await waitFor(() => tiles.some((tile) => tile.url().includes("colormap_name=viridis")), {
@@ -100,7 +103,7 @@ describe.skipIf(isOff)("layers in the console (skipped where there is no Chromiu
     expect(await page.getByLabel("Rescale").inputValue()).toBe("0,100");
   });
 
-  it("tells the value under a click", async () => {
+  it("shows the value under a click", async () => {
     const { page } = opened;
     await map().click();
     await page.locator("pre[aria-label=values]", { hasText: /"values": \[\s+\d+/ }).waitFor();
@@ -127,7 +130,7 @@ describe.skipIf(isOff)("layers in the console (skipped where there is no Chromiu
     await page.getByRole("link", { name: "Map" }).waitFor();
   });
 
-  it("shows features, restyles them live, and tells their attributes", async () => {
+  it("shows features, restyles them live, and shows their attributes", async () => {
     const { page, go } = opened;
     tiles = [];
     await go(`/review/${vector}/0`);
@@ -154,7 +157,9 @@ describe.skipIf(isOff)("layers in the console (skipped where there is no Chromiu
   it("shows the next version beside the approved one, and rejects it with a reason", async () => {
     const { page, client, go } = opened;
     await submitVersion(client, {
-      ...{ dataset: "squares", workflow: "vector_etl", label: "second" },
+      dataset: "squares",
+      workflow: "vector_etl",
+      label: "second",
       inputs: { blob_path: "more-squares.geojson", collection_id: "shapes" },
     });
     await go(`/review/${vector}/1`);

@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
 import { readConfig } from "../../src/cli/common/config.ts";
 import { createProgram } from "../../src/cli/program.ts";
-import { commands } from "../../ui/src/lib/commands.ts";
+import { commands } from "../../ui/src/shared/commands.ts";
 
 const version = { asset_id: "0123456789abcdef0123456789abcdef", version_ordinal: 3 };
 const nasty = 'it\'s "$HOME"; rm -rf / # `x` -- \n é';

@@ -1,36 +1,58 @@
-/** Which page stands at which address. Each is a file of its own, loaded when it is first seen. */
-import type { ComponentType, ReactNode } from "react";
+/** The page of each address. A page is a file of its own that is loaded when it is first opened. */
 import { lazy } from "react";
-import { NotFound } from "./pages/not-found.tsx";
-import { matchPath } from "./router.tsx";
+import { Link, Route, Switch, useLocation } from "wouter";
+import type { PageProps } from "./shared/page.tsx";
+import { Notice } from "./shared/states.tsx";
 
-interface Params {
-  readonly params: Readonly<Record<string, string>>;
-}
-
-type Load = () => Promise<{ default: ComponentType<Params> }>;
-
-const pages: readonly [string, Load][] = [
-  ["/", () => import("./pages/dashboard.tsx")],
-  ["/jobs", () => import("./pages/jobs.tsx")],
-  ["/jobs/:jobId", () => import("./pages/job.tsx")],
-  ["/workflows", () => import("./pages/workflows.tsx")],
-  ["/workflows/:workflowId", () => import("./pages/workflow.tsx")],
-  ["/workflows/:workflowId/submit", () => import("./pages/submit.tsx")],
-  ["/validate", () => import("./pages/validate.tsx")],
-  ["/assets", () => import("./pages/assets.tsx")],
-  ["/assets/:assetId", () => import("./pages/asset.tsx")],
-  ["/review/:assetId/:ordinal", () => import("./pages/review.tsx")],
-  ["/catalogue", () => import("./pages/catalogue.tsx")],
-  ["/fleet", () => import("./pages/fleet.tsx")],
+const pages = [
+  { path: "/", Page: lazy(() => import("./dashboard/dashboard-page.tsx")) },
+  { path: "/jobs", Page: lazy(() => import("./jobs/jobs-page.tsx")) },
+  { path: "/jobs/:jobId", Page: lazy(() => import("./jobs/job-page.tsx")) },
+  { path: "/workflows", Page: lazy(() => import("./workflows/workflows-page.tsx")) },
+  { path: "/workflows/:workflowId", Page: lazy(() => import("./workflows/workflow-page.tsx")) },
+  {
+    path: "/workflows/:workflowId/submit",
+    Page: lazy(() => import("./workflows/submit-page.tsx")),
+  },
+  { path: "/validate", Page: lazy(() => import("./workflows/validate-page.tsx")) },
+  { path: "/assets", Page: lazy(() => import("./assets/assets-page.tsx")) },
+  { path: "/assets/:assetId", Page: lazy(() => import("./assets/asset-page.tsx")) },
+  { path: "/review/:assetId/:ordinal", Page: lazy(() => import("./assets/review-page.tsx")) },
+  { path: "/catalogue", Page: lazy(() => import("./catalogue/catalogue-page.tsx")) },
+  { path: "/fleet", Page: lazy(() => import("./fleet/fleet-page.tsx")) },
 ];
 
-const routes = pages.map(([pattern, load]) => ({ pattern, Page: lazy(load) }));
+export function Pages() {
+  return (
+    <Switch>
+      {pages.map(({ path, Page }) => (
+        <Route key={path} path={path}>
+          {(params: PageProps["params"]) => <Page params={params} />}
+        </Route>
+      ))}
+      <Route>
+        <NotFound />
+      </Route>
+    </Switch>
+  );
+}
 
-export function findPage(path: string): ReactNode {
-  for (const { pattern, Page } of routes) {
-    const params = matchPath(pattern, path);
-    if (params !== undefined) return <Page params={params} />;
-  }
-  return <NotFound path={path} />;
+function NotFound() {
+  const [path] = useLocation();
+  return (
+    <Notice
+      icon="search"
+      title="There is no such page"
+      action={
+        <Link to="/" className="button">
+          Go to the dashboard
+        </Link>
+      }
+    >
+      <p>
+        The console has no page at <code>{path}</code>. Press <kbd>?</kbd> for the keys that open
+        each page.
+      </p>
+    </Notice>
+  );
 }

@@ -1,17 +1,17 @@
 import type { Asset } from "../../../src/core/api/asset-schemas.ts";
 import { clearanceState } from "../../../src/core/model/asset.ts";
-import { api } from "../api.ts";
-import { commands } from "../lib/commands.ts";
-import { Action } from "../parts/action.tsx";
-import { curl } from "../parts/copy.tsx";
-import { match } from "./decide.tsx";
+import { Action } from "../shared/action.tsx";
+import { api } from "../shared/api.ts";
+import { commands } from "../shared/commands.ts";
+import { curl } from "../shared/copy.tsx";
+import { invalidate } from "../shared/query-client.ts";
+import { ifMatch } from "./decide.tsx";
 
 interface OfAsset {
   readonly asset: Asset;
-  readonly done: () => void;
 }
 
-/** What holds for all versions at once: who may see them, which are served, and their end. */
+/** Actions on all versions at once: clearance, exposure, deletion. */
 export function AssetActions(props: OfAsset) {
   if (props.asset.deleted_at !== null) return null;
   return (
@@ -23,7 +23,7 @@ export function AssetActions(props: OfAsset) {
   );
 }
 
-function Clearances({ asset, done }: OfAsset) {
+function Clearances({ asset }: OfAsset) {
   const params = { asset_id: asset.asset_id };
   return clearanceState.options
     .filter((each) => each !== asset.clearance_state)
@@ -43,21 +43,21 @@ function Clearances({ asset, done }: OfAsset) {
             request: curl("PUT", `/api/v1/assets/${asset.asset_id}/clearance`, bodyOf(reason)),
           })}
           run={async (reason) => {
-            await api.setClearance({ params, body: bodyOf(reason), headers: match(asset) });
-            done();
+            await api.setClearance({ params, body: bodyOf(reason), headers: ifMatch(asset) });
+            invalidate("asset", asset.asset_id);
             return `The clearance is ${clearance}`;
           }}
         >
           <p>
-            This holds at once for every version. Public clearance exports what is approved to the
-            public zone.
+            This applies at once to every version. Public clearance exports the approved versions to
+            the public zone.
           </p>
         </Action>
       );
     });
 }
 
-function Exposure({ asset, done }: OfAsset) {
+function Exposure({ asset }: OfAsset) {
   const exposure = asset.exposure === "latest-only" ? "all-versions" : "latest-only";
   return (
     <Action
@@ -73,22 +73,22 @@ function Exposure({ asset, done }: OfAsset) {
         await api.setExposure({
           params: { asset_id: asset.asset_id },
           body: { exposure },
-          headers: match(asset),
+          headers: ifMatch(asset),
         });
-        done();
+        invalidate("asset", asset.asset_id);
         return `The exposure is ${exposure}`;
       }}
     >
       <p>
         {exposure === "latest-only"
-          ? "Addresses that name an earlier version answer no more."
+          ? "Addresses of earlier versions no longer answer."
           : "Each approved version has an address of its own, beside the latest."}
       </p>
     </Action>
   );
 }
 
-function UnpublishAsset({ asset, done }: OfAsset) {
+function UnpublishAsset({ asset }: OfAsset) {
   const { asset_id } = asset;
   return (
     <Action
@@ -103,14 +103,17 @@ function UnpublishAsset({ asset, done }: OfAsset) {
         request: curl("POST", `/api/v1/assets/${asset_id}/unpublish`, { reason }),
       })}
       run={async (reason) => {
-        await api.unpublishAsset({ params: { asset_id }, body: { reason }, headers: match(asset) });
-        done();
+        await api.unpublishAsset({
+          params: { asset_id },
+          body: { reason },
+          headers: ifMatch(asset),
+        });
+        invalidate("asset", asset.asset_id);
         return "The asset is deleted";
       }}
     >
       <p>
-        Nothing of it is served any more, and jobs remove its data. What happened stays in the
-        history. This cannot be taken back.
+        It is no longer served, and jobs remove its data. Its history stays. This cannot be undone.
       </p>
     </Action>
   );

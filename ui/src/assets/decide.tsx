@@ -1,17 +1,17 @@
 import { useState } from "react";
 import type { Asset, AssetVersion } from "../../../src/core/api/asset-schemas.ts";
-import { api } from "../api.ts";
-import { commands } from "../lib/commands.ts";
-import { Action } from "../parts/action.tsx";
-import { curl } from "../parts/copy.tsx";
+import { Action } from "../shared/action.tsx";
+import { api } from "../shared/api.ts";
+import { commands } from "../shared/commands.ts";
+import { curl } from "../shared/copy.tsx";
+import { invalidate } from "../shared/query-client.ts";
 
 export interface OfVersion {
   readonly asset: Asset;
   readonly version: AssetVersion;
-  readonly done: () => void;
 }
 
-/** Approve with a clearance, or reject with a reason. */
+/** Approves a version with a clearance, or rejects it with a reason. */
 export function Decide(props: OfVersion) {
   const { approval_state, deleted_at } = props.version;
   if (approval_state === "approved" || deleted_at !== null) return null;
@@ -23,8 +23,8 @@ export function Decide(props: OfVersion) {
   );
 }
 
-/** Refused if somebody else was faster. */
-export function match(asset: Asset): { readonly "if-match": string } {
+/** Refuses the action if the asset has changed since this page read it. */
+export function ifMatch(asset: Asset): { readonly "if-match": string } {
   return { "if-match": `"${asset.row_version}"` };
 }
 
@@ -32,7 +32,7 @@ export function addressOf({ asset_id, version_ordinal }: AssetVersion): string {
   return `/api/v1/assets/${asset_id}/versions/${version_ordinal}`;
 }
 
-function Reject({ asset, version, done }: OfVersion) {
+function Reject({ asset, version }: OfVersion) {
   return (
     <Action
       icon="cross"
@@ -46,17 +46,17 @@ function Reject({ asset, version, done }: OfVersion) {
         request: curl("POST", `${addressOf(version)}/reject`, { reason }),
       })}
       run={async (reason) => {
-        await api.rejectVersion({ params: version, body: { reason }, headers: match(asset) });
-        done();
+        await api.rejectVersion({ params: version, body: { reason }, headers: ifMatch(asset) });
+        invalidate("asset", asset.asset_id);
         return "The version is rejected";
       }}
     >
-      <p>The platform sees the reason and may submit it again.</p>
+      <p>The platform sees the reason and may resubmit the version.</p>
     </Action>
   );
 }
 
-function Approve({ asset, version, done }: OfVersion) {
+function Approve({ asset, version }: OfVersion) {
   const [clearance, setClearance] = useState<"ouo" | "public">("ouo");
   const bodyOf = (note: string) => ({ clearance, ...(note === "" ? {} : { note }) });
   return (
@@ -73,8 +73,8 @@ function Approve({ asset, version, done }: OfVersion) {
         request: curl("POST", `${addressOf(version)}/approve`, bodyOf(note)),
       })}
       run={async (note) => {
-        await api.approveVersion({ params: version, body: bodyOf(note), headers: match(asset) });
-        done();
+        await api.approveVersion({ params: version, body: bodyOf(note), headers: ifMatch(asset) });
+        invalidate("asset", asset.asset_id);
         return "The version is approved";
       }}
     >
@@ -87,10 +87,10 @@ function Approve({ asset, version, done }: OfVersion) {
           }}
         >
           <option value="ouo">official use only</option>
-          <option value="public">public: it is exported too</option>
+          <option value="public">public: the version is also exported</option>
         </select>
       </label>
-      <p>The version is served from this moment, to those whom the clearance admits.</p>
+      <p>The version is served from now on, to the users whom the clearance admits.</p>
     </Action>
   );
 }

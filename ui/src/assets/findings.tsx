@@ -1,14 +1,14 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "wouter";
 import { z } from "zod";
 import type { AssetVersion } from "../../../src/core/api/asset-schemas.ts";
 import type { JsonObject } from "../../../src/core/model/json.ts";
-import { api } from "../api.ts";
-import { short } from "../lib/format.ts";
-import { useQuery } from "../live/use-query.ts";
-import { Card } from "../parts/page.tsx";
-import { Await } from "../parts/states.tsx";
-import { Link } from "../router.tsx";
+import { api } from "../shared/api.ts";
+import { short } from "../shared/format.ts";
+import { Card } from "../shared/page.tsx";
+import { Await } from "../shared/states.tsx";
 
-/** Rasters and vectors judge by other scales; all of their findings say what it is. */
+/** The parts that findings of rasters and of vectors have in common. */
 const finding = z.object({
   code: z.string(),
   message: z.string(),
@@ -24,7 +24,7 @@ interface Shown {
   readonly remedy?: string | undefined;
 }
 
-/** What the job's result says of the data, and below it what the handlers warned of. */
+/** The findings in the result of the job, then the warnings that its handlers logged. */
 export function Findings({
   version,
   result,
@@ -33,16 +33,22 @@ export function Findings({
   result: JsonObject | null;
 }) {
   const { current_job_id } = version;
-  const logged = useQuery(`findings ${current_job_id ?? ""}`, async (signal): Promise<Shown[]> => {
-    if (current_job_id === null) return [];
-    const { items } = await api.listJobLogs({
-      params: { job_id: current_job_id },
-      query: { level: "warn", limit: 100 },
-      signal,
-    });
-    return items.map(({ log_id, level, message, node_id }) => ({
-      ...{ key: `log ${log_id}`, kind: level, text: message, where: node_id },
-    }));
+  const logged = useQuery({
+    queryKey: ["job-warnings", current_job_id],
+    queryFn: async ({ signal }): Promise<Shown[]> => {
+      if (current_job_id === null) return [];
+      const { items } = await api.listJobLogs({
+        params: { job_id: current_job_id },
+        query: { level: "warn", limit: 100 },
+        signal,
+      });
+      return items.map(({ log_id, level, message, node_id }) => ({
+        key: `log ${log_id}`,
+        kind: level,
+        text: message,
+        where: node_id,
+      }));
+    },
   });
   return (
     <Card
@@ -55,7 +61,7 @@ export function Findings({
         )
       }
     >
-      <Await loaded={logged} what="the findings">
+      <Await query={logged} what="the findings">
         {(lines) => {
           const all = [...findingsOf(result), ...lines];
           if (all.length === 0)
@@ -77,6 +83,10 @@ export function Findings({
 function findingsOf(result: JsonObject | null): Shown[] {
   const parsed = z.array(finding).safeParse(result?.["findings"]);
   return (parsed.data ?? []).map(({ code, message, remedy, severity = "info" }, at) => ({
-    ...{ key: `finding ${at}`, kind: severity, text: message, where: code, remedy },
+    key: `finding ${at}`,
+    kind: severity,
+    text: message,
+    where: code,
+    remedy,
   }));
 }

@@ -1,17 +1,18 @@
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { AssetVersion } from "../../../src/core/api/asset-schemas.ts";
-import { api } from "../api.ts";
-import { commands } from "../lib/commands.ts";
-import { readObject } from "../lib/read-object.ts";
-import { useQuery } from "../live/use-query.ts";
-import { Action } from "../parts/action.tsx";
-import { curl } from "../parts/copy.tsx";
-import { Await } from "../parts/states.tsx";
+import { Action } from "../shared/action.tsx";
+import { api } from "../shared/api.ts";
+import { commands } from "../shared/commands.ts";
+import { curl } from "../shared/copy.tsx";
+import { readObject } from "../shared/json-view.tsx";
+import { invalidate } from "../shared/query-client.ts";
+import { Await } from "../shared/states.tsx";
 import type { OfVersion } from "./decide.tsx";
 import { addressOf } from "./decide.tsx";
 
-/** An unresolved version is handed in again, with other inputs if the first were the mistake. */
-export function Resubmit({ version, done }: OfVersion) {
+/** Resubmits an unresolved version, with the inputs of its last request or with changed ones. */
+export function Resubmit({ version }: OfVersion) {
   const [text, setText] = useState<string>();
   const inputs = text === undefined ? undefined : readObject(text);
   const body = inputs === undefined ? {} : { inputs };
@@ -19,7 +20,7 @@ export function Resubmit({ version, done }: OfVersion) {
     <Action
       icon="copy"
       label="Resubmit"
-      title={`Hand in ${version.version_label} again?`}
+      title={`Resubmit ${version.version_label}?`}
       incomplete={text !== undefined && inputs === undefined}
       copy={() => ({
         command: commands.resubmitVersion(version, inputs ?? {}),
@@ -28,11 +29,11 @@ export function Resubmit({ version, done }: OfVersion) {
       run={async () => {
         await api.resubmitVersion({ params: version, body });
         setText(undefined);
-        done();
-        return "It is handed in again, and waits for a review when it is done";
+        invalidate("asset", version.asset_id);
+        return "The version is resubmitted; it waits for a review when its job has completed";
       }}
     >
-      <p>It makes one more revision, and whatever was decided about the version is open again.</p>
+      <p>This makes a new revision, and the version must be reviewed again.</p>
       <LastInputs version={version} text={text} onChange={setText} />
     </Action>
   );
@@ -48,13 +49,16 @@ function LastInputs({
   onChange: (text: string) => void;
 }) {
   const { asset_id, version_ordinal, revision } = version;
-  const loaded = useQuery(`inputs ${asset_id} ${version_ordinal} ${revision}`, async (signal) => {
-    const detail = await api.getAssetVersion({ params: { asset_id, version_ordinal }, signal });
-    const last = detail.requests.find(({ request_id }) => request_id === detail.request_id);
-    return JSON.stringify(last?.inputs ?? {}, null, 2);
+  const inputs = useQuery({
+    queryKey: ["asset", asset_id, "inputs", version_ordinal, revision],
+    queryFn: async ({ signal }) => {
+      const detail = await api.getAssetVersion({ params: { asset_id, version_ordinal }, signal });
+      const last = detail.requests.find(({ request_id }) => request_id === detail.request_id);
+      return JSON.stringify(last?.inputs ?? {}, null, 2);
+    },
   });
   return (
-    <Await loaded={loaded} what="the inputs">
+    <Await query={inputs} what="the inputs">
       {(last) => (
         <label className="field">
           Inputs

@@ -1,16 +1,17 @@
+import { Link } from "wouter";
 import { mayDelete, mayReprocess, mayResubmit } from "../../../src/core/domain/review.ts";
-import { api } from "../api.ts";
-import { commands } from "../lib/commands.ts";
-import { Action } from "../parts/action.tsx";
-import { curl } from "../parts/copy.tsx";
-import { Icon } from "../parts/icon.tsx";
-import { Link } from "../router.tsx";
+import { Action } from "../shared/action.tsx";
+import { api } from "../shared/api.ts";
+import { commands } from "../shared/commands.ts";
+import { curl } from "../shared/copy.tsx";
+import { Icon } from "../shared/icon.tsx";
+import { invalidate } from "../shared/query-client.ts";
+import { waitsForReview } from "./asset-status.ts";
 import type { OfVersion } from "./decide.tsx";
-import { addressOf, match } from "./decide.tsx";
-import { waitsForReview } from "./look.ts";
+import { addressOf, ifMatch } from "./decide.tsx";
 import { Resubmit } from "./resubmit.tsx";
 
-/** What can be done to a version where it stands; deciding about it is the review's business. */
+/** Actions on a version in the list of versions. Approving and rejecting is on the review page. */
 export function VersionActions(props: OfVersion) {
   const { asset, version } = props;
   if (version.deleted_at !== null) return null;
@@ -33,12 +34,12 @@ export function VersionActions(props: OfVersion) {
   );
 }
 
-function Withdraw({ asset, version, done }: OfVersion) {
+function Withdraw({ asset, version }: OfVersion) {
   return (
     <Action
       icon="ban"
       label="Withdraw"
-      title={`Take the approval of ${version.version_label} back?`}
+      title={`Withdraw the approval of ${version.version_label}?`}
       needs="curate"
       danger
       reason="required"
@@ -47,17 +48,17 @@ function Withdraw({ asset, version, done }: OfVersion) {
         request: curl("POST", `${addressOf(version)}/withdraw`, { reason }),
       })}
       run={async (reason) => {
-        await api.withdrawVersion({ params: version, body: { reason }, headers: match(asset) });
-        done();
+        await api.withdrawVersion({ params: version, body: { reason }, headers: ifMatch(asset) });
+        invalidate("asset", version.asset_id);
         return "The approval is withdrawn";
       }}
     >
-      <p>The version is no longer served from this moment.</p>
+      <p>The version is no longer served from now on.</p>
     </Action>
   );
 }
 
-function Reprocess({ version, done }: OfVersion) {
+function Reprocess({ version }: OfVersion) {
   return (
     <Action
       icon="retry"
@@ -69,16 +70,16 @@ function Reprocess({ version, done }: OfVersion) {
       })}
       run={async () => {
         await api.reprocessVersion({ params: version, body: {} });
-        done();
-        return "It is being processed again";
+        invalidate("asset", version.asset_id);
+        return "The version is processed again";
       }}
     >
-      <p>The same data makes one more revision; an approval stays as it is.</p>
+      <p>The same inputs make a new revision; an approval stays as it is.</p>
     </Action>
   );
 }
 
-function ExportAgain({ asset, version, done }: OfVersion) {
+function ExportAgain({ asset, version }: OfVersion) {
   return (
     <Action
       icon="out"
@@ -89,17 +90,17 @@ function ExportAgain({ asset, version, done }: OfVersion) {
         request: curl("POST", `${addressOf(version)}/export`, {}),
       })}
       run={async () => {
-        await api.exportVersion({ params: version, body: {}, headers: match(asset) });
-        done();
+        await api.exportVersion({ params: version, body: {}, headers: ifMatch(asset) });
+        invalidate("asset", version.asset_id);
         return "The export is running";
       }}
     >
-      <p>The copy in the public zone is made anew.</p>
+      <p>The copy in the public zone is written again.</p>
     </Action>
   );
 }
 
-function Unpublish({ asset, version, done }: OfVersion) {
+function Unpublish({ asset, version }: OfVersion) {
   return (
     <Action
       icon="cross"
@@ -113,14 +114,14 @@ function Unpublish({ asset, version, done }: OfVersion) {
         request: curl("POST", `${addressOf(version)}/unpublish`, { reason }),
       })}
       run={async (reason) => {
-        await api.unpublishVersion({ params: version, body: { reason }, headers: match(asset) });
-        done();
+        await api.unpublishVersion({ params: version, body: { reason }, headers: ifMatch(asset) });
+        invalidate("asset", version.asset_id);
         return "The version is deleted";
       }}
     >
       <p>
-        It is no longer served, and a job removes its data and its catalogue item. What happened
-        stays in the history. This cannot be taken back.
+        It is no longer served, and a job removes its data and its catalogue item. The history
+        stays. This cannot be undone.
       </p>
     </Action>
   );

@@ -1,14 +1,14 @@
+import { Link } from "wouter";
 import type { Asset, AssetVersion } from "../../../src/core/api/asset-schemas.ts";
-import { short } from "../lib/format.ts";
-import { Badge, Chip } from "../parts/chip.tsx";
-import type { Column } from "../parts/table.tsx";
-import { Table } from "../parts/table.tsx";
-import { Time } from "../parts/time.tsx";
-import { Link } from "../router.tsx";
-import { approvalLook, processingLook } from "./look.ts";
+import { short } from "../shared/format.ts";
+import { Badge, Chip } from "../shared/status.tsx";
+import type { Column } from "../shared/table.tsx";
+import { Table } from "../shared/table.tsx";
+import { Time } from "../shared/time.tsx";
+import { approvalStatus, processingStatus } from "./asset-status.ts";
 import { VersionActions } from "./version-actions.tsx";
 
-const facts: readonly Column<AssetVersion>[] = [
+const columns: readonly Column<AssetVersion>[] = [
   {
     name: "Version",
     cell: (version) => (
@@ -22,7 +22,7 @@ const facts: readonly Column<AssetVersion>[] = [
     name: "Processing",
     cell: ({ processing_state, processing_error }) => (
       <>
-        <Chip status={processingLook[processing_state]} text={processing_state} />
+        <Chip status={processingStatus[processing_state]} text={processing_state} />
         {processing_error === null ? null : (
           <div className="error-text clamp">{processing_error}</div>
         )}
@@ -33,7 +33,7 @@ const facts: readonly Column<AssetVersion>[] = [
     name: "Approval",
     cell: ({ approval_state, rejection_reason }) => (
       <>
-        <Chip status={approvalLook[approval_state]} text={approval_state.replace("_", " ")} />
+        <Chip status={approvalStatus[approval_state]} text={approval_state.replace("_", " ")} />
         {rejection_reason === null ? null : <div className="dim clamp">{rejection_reason}</div>}
       </>
     ),
@@ -67,17 +67,17 @@ const facts: readonly Column<AssetVersion>[] = [
   },
 ];
 
-export function Versions({ asset, done }: { asset: Asset; done: () => void }) {
+export function Versions({ asset }: { asset: Asset }) {
   return (
     <Table
       rows={[...asset.versions].sort((a, b) => b.version_ordinal - a.version_ordinal)}
       keyOf={({ version_ordinal }) => version_ordinal}
       columns={[
-        ...facts,
+        ...columns,
         {
-          name: "Do",
+          name: "Actions",
           unnamed: true,
-          cell: (version) => <VersionActions asset={asset} version={version} done={done} />,
+          cell: (version) => <VersionActions asset={asset} version={version} />,
         },
       ]}
     />

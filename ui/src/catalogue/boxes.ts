@@ -1,6 +1,6 @@
 export type Bounds = [west: number, south: number, east: number, north: number];
 
-/** A box as a shape; across the antimeridian it is two. */
+/** The polygon of a bounding box; a box across the antimeridian becomes two polygons. */
 export function boxOf(bbox: readonly number[]): GeoJSON.Geometry {
   const [west, south, east, north] = flat(bbox);
   const ring = (left: number, right: number) => [
@@ -17,7 +17,7 @@ export function boxOf(bbox: readonly number[]): GeoJSON.Geometry {
     : { type: "Polygon", coordinates: ring(west, east) };
 }
 
-/** Where a map has to look to see all of them. */
+/** The bounds that contain all boxes. */
 export function boundsOf(boxes: readonly (readonly number[])[]): Bounds | undefined {
   const all = boxes.map(flat);
   const [only] = all;
@@ -31,7 +31,7 @@ export function boundsOf(boxes: readonly (readonly number[])[]): Bounds | undefi
   ];
 }
 
-/** Boxes of STAC may have heights in between. */
+/** Boxes of STAC may have six numbers: heights stand at the third and sixth place. */
 function flat(bbox: readonly number[]): Bounds {
   const [west = -180, south = -85, east = 180, north = 85] =
     bbox.length === 6 ? [bbox[0], bbox[1], bbox[3], bbox[4]] : bbox;

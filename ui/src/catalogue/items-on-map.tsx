@@ -1,18 +1,22 @@
 import { useMemo, useState } from "react";
-import { explain, getJson } from "../api.ts";
 import type { MapLayer } from "../map/layer.ts";
-import { LazyMap } from "../map/lazy-map.tsx";
+import { LazyMap, PickedValues } from "../map/lazy-map.tsx";
 import type { Picked } from "../map/map-view.tsx";
 import { useTiles } from "../map/use-tiles.ts";
-import { setQuery, usePlace } from "../router.tsx";
+import { errorText, getJson } from "../shared/api.ts";
+import { CopyId } from "../shared/copy.tsx";
+import { Icon } from "../shared/icon.tsx";
+import { JsonView } from "../shared/json-view.tsx";
+import { setSearchParams, useSearchParams } from "../shared/navigation.ts";
+import { Card } from "../shared/page.tsx";
 import { boundsOf } from "./boxes.ts";
-import { ItemDetail } from "./item-detail.tsx";
+import type { Item } from "./items.tsx";
 import { text, useItems } from "./items.tsx";
 
-/** The footprints of a collection; the chosen item with its pixels or features, and what it is. */
+/** The footprints of a collection on the map, and the chosen item with its data and properties. */
 export function ItemsOnMap({ collectionId }: { collectionId: string }) {
   const loaded = useItems(collectionId);
-  const itemId = usePlace().query.get("item") ?? undefined;
+  const itemId = useSearchParams().get("item") ?? undefined;
   const items = useMemo(() => loaded.data?.items ?? [], [loaded.data]);
   const item = items.find(({ id }) => id === itemId);
   const base =
@@ -40,18 +44,18 @@ export function ItemsOnMap({ collectionId }: { collectionId: string }) {
   }, [items, itemId, tiles.data]);
 
   async function pick({ lng, lat, properties }: Picked): Promise<void> {
-    const own = properties.find((each) => !("key" in each));
+    const feature = properties.find((each) => !("key" in each));
     const outlined = properties.flatMap((each) => text(each["key"]) ?? []);
-    // Items may lie on top of each other: inside of the chosen one a click asks for what it shows.
-    if (item === undefined || (own === undefined && !outlined.includes(item.id))) {
-      if (outlined[0] !== undefined) setQuery({ item: outlined[0] });
+    // Items may overlap: a click inside of the chosen item reads its values.
+    if (item === undefined || (feature === undefined && !outlined.includes(item.id))) {
+      if (outlined[0] !== undefined) setSearchParams({ item: outlined[0] });
       return;
     }
     const of = item.id;
-    if (own !== undefined) setPicked({ of, value: own });
+    if (feature !== undefined) setPicked({ of, value: feature });
     else {
       const point = `${base ?? ""}/point/${lng.toFixed(6)},${lat.toFixed(6)}`;
-      setPicked({ of, value: await getJson(point).catch((error: unknown) => explain(error)) });
+      setPicked({ of, value: await getJson(point).catch((error: unknown) => errorText(error)) });
     }
   }
 
@@ -65,9 +69,9 @@ export function ItemsOnMap({ collectionId }: { collectionId: string }) {
           onPick={(where) => void pick(where)}
         />
       </div>
-      {tiles.error === undefined || item === undefined ? null : (
+      {tiles.error === null || item === undefined ? null : (
         <p className="error-text" role="alert">
-          This item cannot be shown: {explain(tiles.error)}
+          This item cannot be shown: {errorText(tiles.error)}
         </p>
       )}
       {item === undefined || base === undefined ? (
@@ -81,6 +85,32 @@ export function ItemsOnMap({ collectionId }: { collectionId: string }) {
           picked={picked?.of === item.id ? picked.value : undefined}
         />
       )}
+    </div>
+  );
+}
+
+function ItemDetail({ item, base, picked }: { item: Item; base: string; picked: unknown }) {
+  return (
+    <div className="grid-2">
+      <Card title={<CopyId id={item.id} what="Item id" />}>
+        <div className="stack">
+          <div className="row">
+            {Object.entries(item.assets).map(([name, asset]) => (
+              <a key={name} className="button" href={asset.href}>
+                <Icon name="save" /> {asset.title ?? name}
+              </a>
+            ))}
+            <a className="button" href={base}>
+              <Icon name="out" /> STAC
+            </a>
+            <a className="button" href={`${base}/map`}>
+              <Icon name="map" /> Map
+            </a>
+          </div>
+          <JsonView value={item.properties} label="properties" />
+        </div>
+      </Card>
+      <PickedValues values={picked} />
     </div>
   );
 }

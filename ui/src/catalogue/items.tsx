@@ -1,10 +1,10 @@
-import { api } from "../api.ts";
-import { number } from "../lib/format.ts";
-import { useQuery } from "../live/use-query.ts";
-import { Await } from "../parts/states.tsx";
-import { setQuery, usePlace } from "../router.tsx";
+import { useQuery } from "@tanstack/react-query";
+import { api } from "../shared/api.ts";
+import { number } from "../shared/format.ts";
+import { setSearchParams, useSearchParams } from "../shared/navigation.ts";
+import { Await } from "../shared/states.tsx";
 
-/** A STAC item, as far as the pages show it. */
+/** The members of a STAC item that the pages show. */
 export interface Item {
   readonly id: string;
   readonly bbox: readonly number[];
@@ -16,22 +16,25 @@ export interface Item {
 const pageSize = 100;
 
 export function useItems(collectionId: string) {
-  return useQuery(`items ${collectionId}`, async (signal) => {
-    const found = await api.stacItems({
-      params: { collection_id: collectionId },
-      query: { limit: pageSize },
-      signal,
-    });
-    return { ...found, items: found.features as unknown as readonly Item[] };
+  return useQuery({
+    queryKey: ["items", collectionId],
+    queryFn: async ({ signal }) => {
+      const found = await api.stacItems({
+        params: { collection_id: collectionId },
+        query: { limit: pageSize },
+        signal,
+      });
+      return { ...found, items: found.features as unknown as readonly Item[] };
+    },
   });
 }
 
-/** The items of a collection as a list: the same that lie on the map beside it. */
+/** The items of a collection as a list beside the map. */
 export function Items({ collectionId }: { collectionId: string }) {
   const loaded = useItems(collectionId);
-  const chosen = usePlace().query.get("item") ?? undefined;
+  const chosen = useSearchParams().get("item") ?? undefined;
   return (
-    <Await loaded={loaded} what="the items">
+    <Await query={loaded} what="the items">
       {({ items, numberMatched }) =>
         items.length === 0 ? (
           <p className="dim card-body">This collection has no items.</p>
@@ -43,7 +46,7 @@ export function Items({ collectionId }: { collectionId: string }) {
                 className="map-entry"
                 aria-current={item.id === chosen ? "true" : undefined}
                 onClick={() => {
-                  setQuery({ item: item.id });
+                  setSearchParams({ item: item.id });
                 }}
               >
                 <strong className="ellipsis">{text(item.properties["title"]) ?? item.id}</strong>

@@ -1,30 +1,30 @@
-import { api } from "../api.ts";
-import { short } from "../lib/format.ts";
-import { useQuery } from "../live/use-query.ts";
-import { Card } from "../parts/page.tsx";
-import { Await } from "../parts/states.tsx";
-import { Table } from "../parts/table.tsx";
-import { Elapsed } from "../parts/time.tsx";
-import { Link } from "../router.tsx";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "wouter";
+import { api } from "../shared/api.ts";
+import { short } from "../shared/format.ts";
+import { Card } from "../shared/page.tsx";
+import { Await } from "../shared/states.tsx";
+import { Table } from "../shared/table.tsx";
+import { Elapsed } from "../shared/time.tsx";
 
-/** Which worker does what at this moment. */
+/** The tasks that workers run now. */
 export function CurrentTasks() {
-  const loaded = useQuery(
-    "running nodes",
-    (signal) => api.listNodes({ query: { status: "running", limit: 100 }, signal }),
-    { everyMs: 3000 },
-  );
+  const nodes = useQuery({
+    queryKey: ["running-nodes"],
+    queryFn: ({ signal }) => api.listNodes({ query: { status: "running", limit: 100 }, signal }),
+    refetchInterval: 3000,
+  });
   return (
-    <Card title="On workers now" flush>
-      <Await loaded={loaded} what="the tasks">
+    <Card title="Running tasks" flush>
+      <Await query={nodes} what="the tasks">
         {({ items }) => {
-          const held = items.filter(({ worker_id }) => worker_id !== null);
-          if (held.length === 0) {
+          const onWorkers = items.filter(({ worker_id }) => worker_id !== null);
+          if (onWorkers.length === 0) {
             return <p className="dim card-body">No task is running at the moment.</p>;
           }
           return (
             <Table
-              rows={held}
+              rows={onWorkers}
               keyOf={({ job_id, node_id }) => `${job_id} ${node_id}`}
               columns={[
                 { name: "Worker", cell: ({ worker_id }) => <code>{worker_id}</code> },

@@ -1,26 +1,25 @@
-import { api } from "../api.ts";
-import { commands } from "../lib/commands.ts";
-import { plural } from "../lib/format.ts";
-import { useQuery } from "../live/use-query.ts";
-import { Action } from "../parts/action.tsx";
-import { curl } from "../parts/copy.tsx";
-import { Await } from "../parts/states.tsx";
-import { Table } from "../parts/table.tsx";
-import { Time } from "../parts/time.tsx";
+import { useQuery } from "@tanstack/react-query";
+import { Action } from "../shared/action.tsx";
+import { api } from "../shared/api.ts";
+import { commands } from "../shared/commands.ts";
+import { curl } from "../shared/copy.tsx";
+import { plural } from "../shared/format.ts";
+import { invalidate } from "../shared/query-client.ts";
+import { Await } from "../shared/states.tsx";
+import { Table } from "../shared/table.tsx";
+import { Time } from "../shared/time.tsx";
 
-/** Messages that were given up, why, and the way back for all of them or for one. */
-export function DeadLetters({ queue, done }: { queue: string; done: () => void }) {
-  const loaded = useQuery(`dead ${queue}`, (signal) =>
-    api.listDeadLetters({ params: { queue }, query: { limit: 100 }, signal }),
-  );
-  const reload = () => {
-    loaded.reload();
-    done();
-  };
+/** The dead letters of a queue with their reasons; one or all of them can be put back. */
+export function DeadLetters({ queue }: { queue: string }) {
+  const letters = useQuery({
+    queryKey: ["dead-letters", queue],
+    queryFn: ({ signal }) =>
+      api.listDeadLetters({ params: { queue }, query: { limit: 100 }, signal }),
+  });
   return (
     <div className="card-body stack">
-      <h3>Messages of {queue} that were given up</h3>
-      <Await loaded={loaded} what="the dead letters">
+      <h3>Dead letters of {queue}</h3>
+      <Await query={letters} what="the dead letters">
         {({ items }) => (
           <>
             <Table
@@ -47,11 +46,9 @@ export function DeadLetters({ queue, done }: { queue: string; done: () => void }
                   cell: ({ body }) => <code className="clamp">{body}</code>,
                 },
                 {
-                  name: "Do",
+                  name: "Actions",
                   unnamed: true,
-                  cell: ({ id }) => (
-                    <Requeue queue={queue} ids={[id]} label="Put back" reload={reload} />
-                  ),
+                  cell: ({ id }) => <Requeue queue={queue} ids={[id]} label="Put back" />,
                 },
               ]}
             />
@@ -60,7 +57,6 @@ export function DeadLetters({ queue, done }: { queue: string; done: () => void }
                 queue={queue}
                 ids={items.map(({ id }) => id)}
                 label="Put all back on the queue"
-                reload={reload}
               />
             </div>
           </>
@@ -70,17 +66,7 @@ export function DeadLetters({ queue, done }: { queue: string; done: () => void }
   );
 }
 
-function Requeue({
-  queue,
-  ids,
-  label,
-  reload,
-}: {
-  queue: string;
-  ids: readonly string[];
-  label: string;
-  reload: () => void;
-}) {
+function Requeue({ queue, ids, label }: { queue: string; ids: readonly string[]; label: string }) {
   const body = { ids: [...ids] };
   return (
     <Action
@@ -98,13 +84,14 @@ function Requeue({
       })}
       run={async () => {
         const { requeued } = await api.requeueDeadLetters({ params: { queue }, body });
-        reload();
+        invalidate("dead-letters", queue);
+        invalidate("queues");
         return `${plural(requeued, "message")} back on ${queue}`;
       }}
     >
       <p>
-        They get a fresh count of deliveries. A result that nobody waits for any more is recorded
-        and changes nothing.
+        Their count of deliveries starts at zero. A result for an attempt that is no longer current
+        is recorded as ignored and changes nothing.
       </p>
     </Action>
   );

@@ -1,23 +1,21 @@
-import { api } from "../api.ts";
-import { number } from "../lib/format.ts";
-import { useQuery } from "../live/use-query.ts";
-import { Chip } from "../parts/chip.tsx";
-import { Card } from "../parts/page.tsx";
-import { Await } from "../parts/states.tsx";
-import { Table } from "../parts/table.tsx";
-import { Time } from "../parts/time.tsx";
+import { useQuery } from "@tanstack/react-query";
+import { number } from "../shared/format.ts";
+import { Card } from "../shared/page.tsx";
+import { orchestratorsQuery } from "../shared/queries.ts";
+import { Await } from "../shared/states.tsx";
+import { Chip } from "../shared/status.tsx";
+import { Table } from "../shared/table.tsx";
+import { Time } from "../shared/time.tsx";
 
 export function Alive({ alive }: { alive: boolean }) {
-  return <Chip status={alive ? "ok" : "down"} text={alive ? "alive" : "silent"} />;
+  return <Chip status={alive ? "ok" : "down"} text={alive ? "alive" : "no heartbeat"} />;
 }
 
 export function Orchestrators() {
-  const loaded = useQuery("fleet orchestrators", (signal) => api.listOrchestrators({ signal }), {
-    everyMs: 3000,
-  });
+  const orchestrators = useQuery({ ...orchestratorsQuery, refetchInterval: 3000 });
   return (
     <Card title="Orchestrators" flush>
-      <Await loaded={loaded} what="the orchestrators">
+      <Await query={orchestrators} what="the orchestrators">
         {({ items }) => (
           <Table
             rows={items}

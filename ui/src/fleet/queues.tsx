@@ -1,18 +1,19 @@
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { api } from "../api.ts";
-import { ageText, number } from "../lib/format.ts";
-import { useQuery } from "../live/use-query.ts";
-import { Card } from "../parts/page.tsx";
-import { Await } from "../parts/states.tsx";
-import { Table } from "../parts/table.tsx";
+import { number } from "../shared/format.ts";
+import { Card } from "../shared/page.tsx";
+import { queuesQuery } from "../shared/queries.ts";
+import { Await } from "../shared/states.tsx";
+import { Table } from "../shared/table.tsx";
+import { ageText } from "../shared/time.tsx";
 import { DeadLetters } from "./dead-letters.tsx";
 
 export function Queues() {
-  const loaded = useQuery("queues", (signal) => api.getQueues({ signal }), { everyMs: 3000 });
+  const queues = useQuery(queuesQuery);
   const [open, setOpen] = useState<string>();
   return (
     <Card title="Queues" flush>
-      <Await loaded={loaded} what="the queues">
+      <Await query={queues} what="the queues">
         {({ items }) => (
           <Table
             rows={items}
@@ -48,7 +49,7 @@ export function Queues() {
           />
         )}
       </Await>
-      {open === undefined ? null : <DeadLetters queue={open} done={loaded.reload} />}
+      {open === undefined ? null : <DeadLetters queue={open} />}
     </Card>
   );
 }

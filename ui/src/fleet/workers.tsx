@@ -1,23 +1,25 @@
-import { api } from "../api.ts";
-import { useQuery } from "../live/use-query.ts";
-import { Card } from "../parts/page.tsx";
-import { Await, Notice } from "../parts/states.tsx";
-import { Table } from "../parts/table.tsx";
-import { Time } from "../parts/time.tsx";
+import { useQuery } from "@tanstack/react-query";
+import { api } from "../shared/api.ts";
+import { Card } from "../shared/page.tsx";
+import { Await, Notice } from "../shared/states.tsx";
+import { Table } from "../shared/table.tsx";
+import { Time } from "../shared/time.tsx";
 import { Alive } from "./orchestrators.tsx";
 
 export function Workers() {
-  const loaded = useQuery("fleet workers", (signal) => api.listWorkers({ signal }), {
-    everyMs: 3000,
+  const workers = useQuery({
+    queryKey: ["workers"],
+    queryFn: ({ signal }) => api.listWorkers({ signal }),
+    refetchInterval: 3000,
   });
   return (
     <Card title="Workers" flush>
-      <Await loaded={loaded} what="the workers">
+      <Await query={workers} what="the workers">
         {({ items }) =>
           items.length === 0 ? (
             <Notice icon="fleet" title="No workers">
               <p>
-                Tasks wait until one comes: start it with <code>rmhdag worker</code>.
+                Tasks wait until a worker connects: start one with <code>rmhdag worker</code>.
               </p>
             </Notice>
           ) : (

@@ -4,21 +4,20 @@ import { memo } from "react";
 import type { NodeSummary } from "../../../src/core/api/job-schemas.ts";
 import type { WorkflowGraph } from "../../../src/core/api/workflows.ts";
 import type { NodeType } from "../../../src/core/model/node.ts";
-import { duration, number } from "../lib/format.ts";
-import { statusLook } from "../lib/status.ts";
-import type { IconName } from "../parts/icon.tsx";
-import { Icon } from "../parts/icon.tsx";
-import { StateBar } from "../parts/histogram.tsx";
+import { number } from "../shared/format.ts";
+import type { IconName } from "../shared/icon.tsx";
+import { Icon } from "../shared/icon.tsx";
+import { StateBar, statusLook } from "../shared/status.tsx";
+import { duration } from "../shared/time.tsx";
 
-// A type and not an interface: the library asks for a record.
-// eslint-disable-next-line @typescript-eslint/consistent-type-definitions
-export type FlowNodeData = {
+/** The library asks for a record. */
+export interface FlowNodeData extends Record<string, unknown> {
   readonly planned: WorkflowGraph["nodes"][number];
   readonly node: NodeSummary | undefined;
   readonly vertical: boolean;
   readonly chosen: boolean;
   readonly onChoose: ((nodeId: string) => void) | undefined;
-};
+}
 
 export const typeIcon: Readonly<Record<NodeType, IconName>> = {
   start: "dot",

@@ -1,11 +1,10 @@
+import "@xyflow/react/dist/base.css";
 import type { Edge, Node } from "@xyflow/react";
 import { Background, Controls, MarkerType, ReactFlow } from "@xyflow/react";
-import "@xyflow/react/dist/base.css";
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { NodeSummary } from "../../../src/core/api/job-schemas.ts";
 import type { WorkflowGraph } from "../../../src/core/api/workflows.ts";
-import { Loading } from "../parts/states.tsx";
-import { edgeLook } from "./edge-state.ts";
+import { Loading } from "../shared/states.tsx";
 import type { FlowNodeData } from "./flow-node.tsx";
 import { FlowNode } from "./flow-node.tsx";
 import type { Positions } from "./layout.ts";
@@ -15,14 +14,14 @@ const nodeTypes = { step: FlowNode };
 
 export interface FlowProps {
   readonly graph: WorkflowGraph;
-  /** Of a job; without them the graph is only planned. */
+  /** The nodes of a job; without them the graph shows the definition only. */
   readonly nodes?: readonly NodeSummary[] | undefined;
   readonly chosen?: string | undefined;
   readonly onChoose?: ((nodeId: string) => void) | undefined;
 }
 
-/** A whole condition would cover its neighbours; the definition has it all. */
-function cut(label: string): string {
+/** Conditions may be long and would cover other edges; the definition shows them in full. */
+function shorten(label: string): string {
   return label.length > 26 ? `${label.slice(0, 25)}…` : label;
 }
 
@@ -75,7 +74,7 @@ export default function Flow({ graph, nodes, chosen, onChoose }: FlowProps) {
           className: `edge-${look}`,
           focusable: false,
           markerEnd: { type: MarkerType.ArrowClosed, width: 14, height: 14 },
-          ...(edge.label === null ? {} : { label: cut(edge.label) }),
+          ...(edge.label === null ? {} : { label: shorten(edge.label) }),
         };
       }),
     [graph, nodes, byId],
@@ -111,4 +110,14 @@ export default function Flow({ graph, nodes, chosen, onChoose }: FlowProps) {
       )}
     </div>
   );
+}
+
+/** planned: not decided yet; taken: the job followed the edge; untaken: it will not follow it. */
+type EdgeLook = "planned" | "taken" | "untaken";
+
+function edgeLook(edge: WorkflowGraph["edges"][number], from: NodeSummary | undefined): EdgeLook {
+  if (from?.status === "skipped") return "untaken";
+  if (from?.status !== "completed") return "planned";
+  if (edge.branches === null || from.branch === null) return "taken";
+  return edge.branches.includes(from.branch) ? "taken" : "untaken";
 }

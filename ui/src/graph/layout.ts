@@ -1,4 +1,4 @@
-/** Where the nodes of a graph stand. Computed by ELK in a worker of its own, so that no page waits. */
+/** Lays out a graph with ELK in a web worker, so that the page stays responsive. */
 import type { ElkNode } from "elkjs/lib/elk-api.js";
 import ELK from "elkjs/lib/elk-api.js";
 import workerUrl from "elkjs/lib/elk-worker.min.js?url";
@@ -10,10 +10,10 @@ export type Positions = ReadonlyMap<string, { readonly x: number; readonly y: nu
 export const nodeWidth = 196;
 export const nodeHeight = 58;
 
-/** Layers and the widest of them: enough to tell which direction shows the graph larger. */
+/** Chooses the direction that shows the graph larger, by its number of layers and the widest one. */
 export function chooseDirection(graph: WorkflowGraph, width: number, height: number): Direction {
   const depth = new Map<string, number>();
-  // Nodes stand behind everything they depend on, so one pass is enough.
+  // The nodes are in topological order, so one pass is enough.
   for (const { node_id } of graph.nodes) {
     const before = graph.edges.filter(({ to }) => to === node_id);
     depth.set(node_id, Math.max(0, ...before.map(({ from }) => (depth.get(from) ?? 0) + 1)));

@@ -1,8 +1,8 @@
-import { Suspense, lazy } from "react";
-import { Loading } from "../parts/states.tsx";
+import { lazy, Suspense } from "react";
+import { Loading } from "../shared/states.tsx";
 import type { FlowProps } from "./flow.tsx";
 
-/** The drawing library comes when a graph is first shown. */
+/** The drawing library is loaded when a graph is first shown. */
 const Flow = lazy(() => import("./flow.tsx"));
 
 export function LazyFlow(props: FlowProps) {

@@ -1,33 +1,33 @@
 import { useState } from "react";
-import { readStored, writeStored } from "../lib/stored.ts";
-import { Icon } from "../parts/icon.tsx";
-import { Link } from "../router.tsx";
+import { Link } from "wouter";
+import { Icon } from "../shared/icon.tsx";
+import { readSetting, writeSetting } from "../shared/store.ts";
 
 interface View {
   readonly name: string;
   readonly query: string;
 }
 
-const given: readonly View[] = [
+const builtIn: readonly View[] = [
   { name: "Everything", query: "" },
   { name: "Failed", query: "status=failed" },
   { name: "Running", query: "status=running" },
 ];
 
-/** Filters that this person keeps; each is an address and can be sent to somebody. */
+/** Filters that the user saved. A view is the query of an address, so it can be sent as a link. */
 export function SavedViews({ query }: { query: string }) {
-  const [own, setOwn] = useState<readonly View[]>(() => readStored("views", []));
+  const [own, setOwn] = useState<readonly View[]>(() => readSetting("views", []));
   const [name, setName] = useState("");
-  const known = [...given, ...own].some((view) => view.query === query);
+  const known = [...builtIn, ...own].some((view) => view.query === query);
 
-  function keep(next: readonly View[]): void {
+  function save(next: readonly View[]): void {
     setOwn(next);
-    writeStored("views", next);
+    writeSetting("views", next);
   }
 
   return (
     <div className="row" role="group" aria-label="Saved views">
-      {[...given, ...own].map((view) => (
+      {[...builtIn, ...own].map((view) => (
         <span key={view.name} className="row">
           <Link
             className="pill"
@@ -39,9 +39,9 @@ export function SavedViews({ query }: { query: string }) {
           {own.includes(view) ? (
             <button
               className="button quiet"
-              aria-label={`Forget the view ${view.name}`}
+              aria-label={`Delete the view ${view.name}`}
               onClick={() => {
-                keep(own.filter((each) => each !== view));
+                save(own.filter((each) => each !== view));
               }}
             >
               <Icon name="cross" />
@@ -54,7 +54,7 @@ export function SavedViews({ query }: { query: string }) {
           className="row"
           onSubmit={(event) => {
             event.preventDefault();
-            keep([...own.filter((view) => view.name !== name), { name, query }]);
+            save([...own.filter((view) => view.name !== name), { name, query }]);
             setName("");
           }}
         >

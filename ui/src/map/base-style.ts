@@ -1,10 +1,10 @@
-/** Land and sea, from outlines that come with the page: the map needs no other server. */
+/** The base map of land and sea. Its outlines ship with the console, so no other server is needed. */
 import type { StyleSpecification } from "maplibre-gl";
 import { feature } from "topojson-client";
 import landUrl from "world-atlas/land-110m.json?url";
 import { unstitchGeometry } from "../../../src/core/serving/unstitch.ts";
-import { getJson } from "../api.ts";
-import { theme } from "../lib/theme.ts";
+import { getJson } from "../shared/api.ts";
+import { theme } from "../shared/theme.ts";
 
 type Area = GeoJSON.Polygon | GeoJSON.MultiPolygon;
 type Topology = Parameters<typeof feature>[0];
@@ -17,7 +17,7 @@ async function readLand(): Promise<GeoJSON.GeoJSON> {
   if (object === undefined) throw new Error("the outlines hold no land");
   const found = feature(topology, object);
   const features = found.type === "FeatureCollection" ? found.features : [found];
-  // Made for globes: on a flat map Russia would draw a line around the world.
+  // The outlines are made for globes: on a flat map, Russia would draw a line around the world.
   return {
     type: "FeatureCollection",
     features: features.map((each) => ({

@@ -1,10 +1,10 @@
-/** What a map shows on top of land and sea. */
+/** A layer that a map shows on top of land and sea. */
 export type MapLayer =
   | {
       readonly kind: "tiles";
       readonly id: string;
       readonly tilejson: TileSource;
-      readonly style?: VectorLook | undefined;
+      readonly style?: VectorStyle | undefined;
     }
   | {
       readonly kind: "outlines";
@@ -18,18 +18,18 @@ export interface TileSource {
   readonly minzoom: number;
   readonly maxzoom: number;
   readonly bounds: readonly [number, number, number, number];
-  /** Of vector tiles: the names of their layers. */
+  /** The names of the layers of vector tiles; raster tiles have none. */
   readonly layers?: readonly string[];
 }
 
-export interface VectorLook {
+export interface VectorStyle {
   readonly fill?: string | undefined;
   readonly stroke?: string | undefined;
   readonly width?: number | undefined;
   readonly radius?: number | undefined;
 }
 
-/** A TileJSON document as the map needs it; whatever is missing gets a harmless value. */
+/** Reads a TileJSON document; missing members get defaults that show the layer everywhere. */
 export function readTileSource(given: unknown): TileSource | undefined {
   if (typeof given !== "object" || given === null) return undefined;
   const { tiles, minzoom, maxzoom, bounds, vector_layers } = given as Record<string, unknown>;
@@ -47,8 +47,8 @@ export function readTileSource(given: unknown): TileSource | undefined {
 }
 
 /**
- * Tiles come from where this page comes from, whatever the server believes that its name is. As text:
- * the braces of a tile's address must stay braces.
+ * Tiles are read from the origin of this page: behind a proxy the server may know itself by another
+ * name. The address is handled as text, because a URL object would escape its braces.
  */
 function toAbsolute(address: string): string {
   return window.location.origin + address.replace(/^https?:\/\/[^/]+/, "");

@@ -2,8 +2,8 @@ import { Map as MapLibre, NavigationControl, ScaleControl, setWorkerUrl } from "
 import "maplibre-gl/dist/maplibre-gl.css";
 import workerUrl from "maplibre-gl/dist/maplibre-gl-worker.mjs?worker&url";
 import { useEffect, useRef, useState } from "react";
-import { useStore } from "../lib/store.ts";
-import { theme } from "../lib/theme.ts";
+import { useStore } from "../shared/store.ts";
+import { theme } from "../shared/theme.ts";
 import { baseStyle } from "./base-style.ts";
 import type { MapLayer } from "./layer.ts";
 import { pickable, showLayers } from "./show-layers.ts";
@@ -13,14 +13,14 @@ setWorkerUrl(workerUrl);
 export interface Picked {
   readonly lng: number;
   readonly lat: number;
-  /** Of what lies there, the topmost first. */
+  /** The properties of the features at the point, the topmost first. */
   readonly properties: readonly Readonly<Record<string, unknown>>[];
 }
 
 export interface MapViewProps {
   readonly label: string;
   readonly layers: readonly MapLayer[];
-  /** The map moves there when it changes. */
+  /** The map moves here when the value changes. */
   readonly bounds?: readonly [number, number, number, number] | undefined;
   readonly onPick?: ((picked: Picked) => void) | undefined;
   readonly onMap?: ((map: MapLibre | undefined) => void) | undefined;
@@ -29,17 +29,17 @@ export interface MapViewProps {
 export default function MapView({ label, layers, bounds, onPick, onMap }: MapViewProps) {
   const box = useRef<HTMLDivElement>(null);
   const [map, setMap] = useState<MapLibre>();
-  const look = useStore(theme);
+  const currentTheme = useStore(theme);
   const latest = useRef({ onPick, onMap });
   latest.current = { onPick, onMap };
 
   useEffect(() => {
     const element = box.current;
     if (element === null) return;
-    const gone = new AbortController();
+    const unmounted = new AbortController();
     let made: MapLibre | undefined;
     void baseStyle().then((style) => {
-      if (gone.signal.aborted) return;
+      if (unmounted.signal.aborted) return;
       made = new MapLibre({
         container: element,
         style,
@@ -58,7 +58,7 @@ export default function MapView({ label, layers, bounds, onPick, onMap }: MapVie
         setMap(ready);
         latest.current.onMap?.(ready);
       });
-      // For the tests: everything that was asked for is drawn.
+      // The tests wait for this mark: all tiles are loaded and drawn.
       ready.on("idle", () => {
         element.dataset["idle"] = "true";
       });
@@ -75,12 +75,12 @@ export default function MapView({ label, layers, bounds, onPick, onMap }: MapVie
       });
     });
     return () => {
-      gone.abort();
+      unmounted.abort();
       setMap(undefined);
       latest.current.onMap?.(undefined);
       made?.remove();
     };
-  }, [label, look]);
+  }, [label, currentTheme]);
 
   useEffect(() => {
     if (map !== undefined) showLayers(map, layers);
@@ -90,7 +90,7 @@ export default function MapView({ label, layers, bounds, onPick, onMap }: MapVie
   useEffect(() => {
     if (map === undefined || key === undefined) return;
     const [west = -180, south = -85, east = 180, north = 85] = key.split(",").map(Number);
-    // Across the antimeridian the east lies behind 180 degrees.
+    // A box across the antimeridian ends east of 180 degrees.
     const right = west > east ? east + 360 : east;
     map.fitBounds([west, Math.max(south, -85), right, Math.min(north, 85)], {
       padding: 40,

@@ -23,7 +23,7 @@ export function showLayers(map: MapLibre, layers: readonly MapLayer[]): void {
   }
 }
 
-/** The names of the drawn layers that answer a click. */
+/** The names of the layers whose features a click can pick. */
 export function pickable(map: MapLibre): string[] {
   return map
     .getStyle()
@@ -67,7 +67,7 @@ function drawingsOf(layer: MapLayer, source: string): LayerSpecification[] {
     ];
   }
   if (layer.tilejson.layers === undefined) {
-    // Fading in costs half a second of every change of colours, and shows nothing that is there.
+    // Without the fade a change of colours is visible half a second earlier.
     return [
       { id: `${source}/raster`, type: "raster", source, paint: { "raster-fade-duration": 0 } },
     ];

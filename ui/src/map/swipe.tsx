@@ -4,7 +4,7 @@ import type { MapLayer } from "./layer.ts";
 import { LazyMap } from "./lazy-map.tsx";
 import type { Picked } from "./map-view.tsx";
 
-/** Two maps on top of each other that move as one; the upper is cut where the slider stands. */
+/** Two maps on top of each other that move together; the slider cuts the upper one. */
 export function SwipeMap({
   before,
   after,
@@ -22,7 +22,7 @@ export function SwipeMap({
 
   useEffect(() => {
     if (lower === undefined || upper === undefined) return;
-    // Only the upper one takes the pointer, so it leads.
+    // Only the upper map receives the pointer, so the lower one follows it.
     const follow = () => {
       lower.jumpTo({ center: upper.getCenter(), zoom: upper.getZoom() });
     };

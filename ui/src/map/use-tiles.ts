@@ -1,27 +1,24 @@
-import { useRef } from "react";
-import { getJson } from "../api.ts";
-import type { Loaded } from "../live/use-query.ts";
-import { useQuery } from "../live/use-query.ts";
+import type { UseQueryResult } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
+import { getJson } from "../shared/api.ts";
 import type { TileSource } from "./layer.ts";
 import { readTileSource } from "./layer.ts";
 
 /**
- * The tiles that a TileJSON address describes; null where there is nothing to show. While the same
- * layer is read with another look, the last one stays: the map neither empties nor moves.
+ * Reads the TileJSON at an address; null where there is nothing to show. While the same layer is read
+ * in another style, the previous tiles stay: the map neither empties nor moves.
  */
-export function useTiles(address: string | undefined): Loaded<TileSource | null> {
-  const loaded = useQuery(`tiles ${address ?? ""}`, async (signal) =>
-    address === undefined ? null : (readTileSource(await getJson(address, signal)) ?? null),
-  );
-  const layer = layerOf(address);
-  const last = useRef({ layer, data: loaded.data });
-  if (loaded.data !== undefined || last.current.layer !== layer) {
-    last.current = { layer, data: loaded.data };
-  }
-  return { ...loaded, data: last.current.data };
+export function useTiles(address: string | undefined): UseQueryResult<TileSource | null> {
+  return useQuery({
+    queryKey: ["tiles", address],
+    queryFn: async ({ signal }) =>
+      address === undefined ? null : (readTileSource(await getJson(address, signal)) ?? null),
+    placeholderData: (previous, previousQuery) =>
+      layerOf(previousQuery?.queryKey[1]) === layerOf(address) ? previous : undefined,
+  });
 }
 
-/** Its address, and which version of it. */
+/** The part of the address that names a layer and its version, without its style. */
 function layerOf(address: string | undefined): string {
   const [path = "", query] = (address ?? "").split("?");
   return `${path} ${new URLSearchParams(query).get("version") ?? ""}`;

@@ -1,14 +1,16 @@
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { api } from "../api.ts";
-import type { DiffLine } from "../lib/diff-lines.ts";
-import { diffLines } from "../lib/diff-lines.ts";
-import { local } from "../lib/format.ts";
-import { useQuery } from "../live/use-query.ts";
-import { Await } from "../parts/states.tsx";
+import type { api } from "../shared/api.ts";
+import { workflowVersionQuery } from "../shared/queries.ts";
+import { Await } from "../shared/states.tsx";
+import { local } from "../shared/time.tsx";
+import type { DiffLine } from "./diff-lines.ts";
+import { diffLines } from "./diff-lines.ts";
 
 type Workflow = Awaited<ReturnType<typeof api.getWorkflow>>;
+type WorkflowVersion = Awaited<ReturnType<typeof api.getWorkflowVersion>>;
 
-/** The text of a version, and what another one changed in it. */
+/** The source of a version, and its differences from another version. */
 export function Definition({ workflow, from }: { workflow: Workflow; from: string | undefined }) {
   const [shown, setShown] = useState(workflow.workflow_hash);
   const [against, setAgainst] = useState(from ?? "");
@@ -28,7 +30,7 @@ export function Definition({ workflow, from }: { workflow: Workflow; from: strin
         />
         <code className="dim">{shown.slice(0, 12)}</code>
       </div>
-      <Await loaded={text} what="the definition">
+      <Await query={text} what="the definition">
         {(current) => (
           <Source
             lines={
@@ -44,14 +46,15 @@ export function Definition({ workflow, from }: { workflow: Workflow; from: strin
 }
 
 function useText(workflowId: string, hash: string) {
-  return useQuery(`text ${workflowId} ${hash}`, async (signal) => {
-    if (hash === "") return "";
-    const version = await api.getWorkflowVersion({
-      params: { workflow_id: workflowId, workflow_hash: hash },
-      signal,
-    });
-    return version.source ?? JSON.stringify(version.definition, null, 2);
+  return useQuery({
+    ...workflowVersionQuery(workflowId, hash),
+    enabled: hash !== "",
+    select: textOf,
   });
+}
+
+function textOf({ source, definition }: Pick<WorkflowVersion, "source" | "definition">): string {
+  return source ?? JSON.stringify(definition, null, 2);
 }
 
 function VersionChoice({
@@ -88,22 +91,12 @@ function VersionChoice({
   );
 }
 
-export function Source({
-  lines,
-  marked,
-}: {
-  lines: readonly DiffLine[];
-  marked?: ReadonlySet<number>;
-}) {
+function Source({ lines }: { lines: readonly DiffLine[] }) {
   return (
     <div className="source" tabIndex={0} role="region" aria-label="Definition">
       <ol>
         {lines.map((line, at) => (
-          <li
-            key={at}
-            data-change={line.change}
-            data-marked={marked?.has(at + 1) === true ? "" : undefined}
-          >
+          <li key={at} data-change={line.change}>
             {line.text === "" ? " " : line.text}
           </li>
         ))}

@@ -1,14 +1,17 @@
-import { api } from "../api.ts";
-import { duration, number, percent } from "../lib/format.ts";
-import { useQuery } from "../live/use-query.ts";
-import { Await, Notice } from "../parts/states.tsx";
+import { useQuery } from "@tanstack/react-query";
+import { api } from "../shared/api.ts";
+import { number, percent } from "../shared/format.ts";
+import { Await, Notice } from "../shared/states.tsx";
+import { duration } from "../shared/time.tsx";
 
 export function NodeStatistics({ workflowId }: { workflowId: string }) {
-  const loaded = useQuery(`node metrics ${workflowId}`, (signal) =>
-    api.getNodeMetrics({ params: { workflow_id: workflowId }, query: { days: 30 }, signal }),
-  );
+  const metrics = useQuery({
+    queryKey: ["workflow", workflowId, "node-metrics"],
+    queryFn: ({ signal }) =>
+      api.getNodeMetrics({ params: { workflow_id: workflowId }, query: { days: 30 }, signal }),
+  });
   return (
-    <Await loaded={loaded} what="the statistics">
+    <Await query={metrics} what="the statistics">
       {({ items }) => {
         if (items.length === 0) {
           return (

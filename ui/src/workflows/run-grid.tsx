@@ -1,25 +1,26 @@
-import { api } from "../api.ts";
-import { between, duration, short } from "../lib/format.ts";
-import { statusLook } from "../lib/status.ts";
-import { useQuery } from "../live/use-query.ts";
-import { Icon } from "../parts/icon.tsx";
-import { Await, Notice } from "../parts/states.tsx";
-import { Link } from "../router.tsx";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "wouter";
+import { api } from "../shared/api.ts";
+import { short } from "../shared/format.ts";
+import { Icon } from "../shared/icon.tsx";
+import { Await, Notice } from "../shared/states.tsx";
+import { statusLook } from "../shared/status.tsx";
+import { between, duration } from "../shared/time.tsx";
 
-/** The last runs against the nodes: a node that fails now and then stands out as a row. */
+/** The last runs as columns, the nodes as rows: a node that fails now and then stands out. */
 export function RunGrid({ workflowId, order }: { workflowId: string; order: readonly string[] }) {
-  const loaded = useQuery(
-    `runs ${workflowId}`,
-    (signal) =>
+  const workflowRuns = useQuery({
+    queryKey: ["workflow", workflowId, "runs"],
+    queryFn: ({ signal }) =>
       api.listWorkflowRuns({
         params: { workflow_id: workflowId },
         query: { limit: 50 },
         signal,
       }),
-    { everyMs: 5000 },
-  );
+    refetchInterval: 5000,
+  });
   return (
-    <Await loaded={loaded} what="the runs">
+    <Await query={workflowRuns} what="the runs">
       {({ items }) => {
         if (items.length === 0) {
           return (
@@ -32,10 +33,17 @@ export function RunGrid({ workflowId, order }: { workflowId: string; order: read
         const longest = Math.max(...runs.map((run) => time(run) || 0), 1);
         const known = new Set(order);
         const former = new Set(
-          runs.flatMap(({ nodes }) => nodes.map(({ node_id }) => node_id)).filter((id) => !known.has(id)),
+          runs
+            .flatMap(({ nodes }) => nodes.map(({ node_id }) => node_id))
+            .filter((id) => !known.has(id)),
         );
         return (
-          <div className="run-grid card-body" tabIndex={0} role="region" aria-label="Runs and nodes">
+          <div
+            className="run-grid card-body"
+            tabIndex={0}
+            role="region"
+            aria-label="Runs and nodes"
+          >
             <table>
               <thead>
                 <tr>
