@@ -10,7 +10,7 @@ import { openDatabase } from "../dist/adapters/postgres/database.js";
 import { migrate } from "../dist/adapters/postgres/migrate.js";
 import { upsertCollection, upsertItems } from "../dist/adapters/postgres/repositories/catalogue.js";
 import { startEmbeddedPostgres } from "../dist/adapters/runtime/embedded-postgres/start-embedded-postgres.js";
-import { rectangle } from "../dist/core/catalogue/boxes.js";
+import { rectangle } from "../dist/core/geometry/boxes.js";
 import { buildCollection } from "../dist/core/catalogue/collection.js";
 import { buildRasterItem } from "../dist/core/catalogue/raster-item.js";
 import { runSearch } from "../dist/orchestrator/catalogue/search.js";

@@ -1,4 +1,4 @@
-import { handlerCatalogue } from "../core/handlers.ts";
+import { handlerCatalogue } from "../core/handlers/index.ts";
 import type { Handler, HandlerName } from "./define-handler.ts";
 
 /**

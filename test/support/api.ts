@@ -11,7 +11,7 @@ import { createLocalStorage } from "../../src/adapters/storage/local-storage.ts"
 import { createDiskCache } from "../../src/adapters/tiles/disk-cache.ts";
 import { createRasterServer } from "../../src/adapters/tiles/raster-server.ts";
 import { contracts } from "../../src/core/api/index.ts";
-import { handlerCatalogue } from "../../src/core/handlers.ts";
+import { handlerCatalogue } from "../../src/core/handlers/index.ts";
 import { jobQueue, taskQueues } from "../../src/core/queues.ts";
 import { createCommands } from "../../src/orchestrator/fleet/command-registry.ts";
 import type { RouteDeps } from "../../src/orchestrator/route-deps.ts";

@@ -1,8 +1,8 @@
 import type { Node, Pair, Scalar, YAMLMap, YAMLSeq } from "yaml";
 import { isAlias, isMap, isScalar, isSeq } from "yaml";
-import { deepestTree } from "../../core/dag/compile/check-tree.ts";
-import type { Finding, FindingCode } from "../../core/dag/compile/finding.ts";
-import { errorAt } from "../../core/dag/compile/finding.ts";
+import { deepestTree } from "../../core/dag/source/check-tree.ts";
+import type { Finding, FindingCode } from "../../core/dag/finding.ts";
+import { errorAt } from "../../core/dag/finding.ts";
 import type { Positions, Spot } from "./positions.ts";
 
 /** Values that aliases may add. Nine lines of YAML can otherwise stand for a billion. */

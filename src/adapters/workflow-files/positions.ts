@@ -1,5 +1,5 @@
 import type { LineCounter } from "yaml";
-import type { Finding } from "../../core/dag/compile/finding.ts";
+import type { Finding } from "../../core/dag/finding.ts";
 
 export interface Position {
   /** Both from 1, as editors count. */

@@ -1,6 +1,6 @@
 import { Composer, LineCounter, Parser } from "yaml";
-import type { Finding } from "../../core/dag/compile/finding.ts";
-import { errorAt } from "../../core/dag/compile/finding.ts";
+import type { Finding } from "../../core/dag/finding.ts";
+import { errorAt } from "../../core/dag/finding.ts";
 import { buildTree } from "./build-tree.ts";
 import { findTooDeep } from "./find-too-deep.ts";
 import type { Position } from "./positions.ts";

@@ -3,8 +3,8 @@
  * box is cut at the meridian of Greenwich and only the two halves' ends are kept: from them follows
  * the shortest box on either way round the world.
  */
-import type { Box } from "./boxes.ts";
-import type { Bbox } from "./geometry.ts";
+import type { Box } from "../geometry/boxes.ts";
+import type { Bbox } from "../geometry/geometry.ts";
 
 export interface Coverage {
   /** Of what lies west of Greenwich; null where nothing does. */

@@ -5,8 +5,8 @@
  */
 import type { Transform } from "../raster/facts.ts";
 import { place } from "../raster/inspected.ts";
-import { positionAt } from "./geometry.ts";
-import type { Bbox, Position, Ring, SimpleGeometry } from "./geometry.ts";
+import { positionAt } from "../geometry/geometry.ts";
+import type { Bbox, Position, Ring, SimpleGeometry } from "../geometry/geometry.ts";
 
 export interface Footprint {
   readonly geometry: SimpleGeometry;

@@ -1,7 +1,7 @@
 import { isJsonObject } from "../model/json.ts";
 import type { Json, JsonObject } from "../model/json.ts";
-import { bboxOf } from "./boxes.ts";
-import { simpleGeometry } from "./geometry.ts";
+import { bboxOf } from "../geometry/boxes.ts";
+import { simpleGeometry } from "../geometry/geometry.ts";
 import { assetHref } from "./raster-item.ts";
 import { stacItem, stacVersion } from "./stac.ts";
 import type { StacItem } from "./stac.ts";

@@ -10,12 +10,11 @@ import { invalidFilter } from "../cql2/ast.ts";
 import type { ProblemItem } from "../errors.ts";
 import { Problem } from "../errors.ts";
 import type { Json } from "../model/json.ts";
-import { boxesOf } from "./boxes.ts";
-import type { Box } from "./boxes.ts";
+import { boxesOf } from "../geometry/boxes.ts";
+import type { Box } from "../geometry/boxes.ts";
 import { readInterval } from "./interval.ts";
-import { searchGeometry } from "./geometry.ts";
-import type { SearchGeometry } from "./geometry.ts";
-import { bboxSchema } from "./stac.ts";
+import { bboxSchema, searchGeometry } from "../geometry/geometry.ts";
+import type { SearchGeometry } from "../geometry/geometry.ts";
 
 /** As a body has it; the address is turned into this first. */
 export interface SearchRequest {

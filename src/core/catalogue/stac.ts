@@ -1,6 +1,6 @@
 /** STAC 1.1 as we write it and as we accept it. What a schema does not name is kept as it is. */
 import { z } from "zod";
-import { simpleGeometry } from "./geometry.ts";
+import { bboxSchema, simpleGeometry } from "../geometry/geometry.ts";
 
 export const stacVersion = "1.1.0";
 
@@ -37,12 +37,6 @@ const asset = z.looseObject({
 export type StacAsset = z.infer<typeof asset>;
 
 const moment = z.iso.datetime({ offset: true });
-
-const longitude = z.number().min(-180).max(180);
-const latitude = z.number().min(-90).max(90);
-export const bboxSchema = z
-  .tuple([longitude, latitude, longitude, latitude])
-  .refine(([, south, , north]) => south <= north, "south must not be above north");
 
 const properties = z
   .looseObject({

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../model/json.ts";
-import { rectangle } from "./boxes.ts";
-import type { Bbox } from "./geometry.ts";
+import { rectangle } from "../geometry/boxes.ts";
+import type { Bbox } from "../geometry/geometry.ts";
 import type { ItemTime } from "./moment.ts";
 import type { Processing } from "./raster-item.ts";
 import { itemProperties } from "./raster-item.ts";

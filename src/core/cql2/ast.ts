@@ -1,5 +1,5 @@
 /** A filter (OGC CQL2) after reading: every operator has its operands, every literal its type. */
-import type { SearchGeometry } from "../catalogue/geometry.ts";
+import type { SearchGeometry } from "../geometry/geometry.ts";
 import { Problem } from "../errors.ts";
 
 export const comparisons = ["=", "<>", "<", "<=", ">", ">="] as const;

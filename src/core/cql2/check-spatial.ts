@@ -1,4 +1,4 @@
-import { shapesOf, sizeOf } from "../catalogue/geometry.ts";
+import { shapesOf, sizeOf } from "../geometry/geometry.ts";
 import type { Filter } from "./ast.ts";
 import { invalidFilter } from "./ast.ts";
 import { spatialParts } from "./separate-spatial.ts";

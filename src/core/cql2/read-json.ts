@@ -1,9 +1,7 @@
 /** CQL2 as JSON to a filter whose operands are what their operators need. */
-import { rectangle } from "../catalogue/boxes.ts";
-import { bboxSchema } from "../catalogue/stac.ts";
-import { searchGeometry } from "../catalogue/geometry.ts";
-import type { SearchGeometry } from "../catalogue/geometry.ts";
-
+import { rectangle } from "../geometry/boxes.ts";
+import { bboxSchema, searchGeometry } from "../geometry/geometry.ts";
+import type { SearchGeometry } from "../geometry/geometry.ts";
 import { isJsonObject } from "../model/json.ts";
 import type { Json, JsonObject } from "../model/json.ts";
 import { arithmetics, comparisons, invalidFilter, temporals } from "./ast.ts";

@@ -3,8 +3,8 @@
  * afterwards, row by row. So a filter is taken apart: a wider one, which misses nothing and which an
  * index can walk, and a decision over what the database says of everything that is not spatial.
  */
-import type { SearchGeometry } from "../catalogue/geometry.ts";
-import { makeIntersects } from "../catalogue/intersects.ts";
+import type { SearchGeometry } from "../geometry/geometry.ts";
+import { makeIntersects } from "../geometry/intersects.ts";
 import type { Filter } from "./ast.ts";
 
 /** As in SQL: null is unknown. */

@@ -1,4 +1,4 @@
-import { didYouMean } from "../dag/compile/suggest.ts";
+import { didYouMean } from "../dag/suggest.ts";
 import type { ProblemItem } from "../errors.ts";
 import type { Json, JsonObject } from "../model/json.ts";
 import type { Platform } from "../model/platform.ts";

@@ -1,4 +1,5 @@
 import type { WorkflowDefinition } from "../model/workflow.ts";
+import { taskOf } from "../model/workflow.ts";
 
 /**
  * Handlers that work on the whole catalogue or on the external zone, whoever the data belong to: a
@@ -12,7 +13,5 @@ export function isForPlatforms({ nodes }: Pick<WorkflowDefinition, "nodes">): bo
 }
 
 export function handlersOf({ nodes }: Pick<WorkflowDefinition, "nodes">): string[] {
-  return Object.values(nodes).flatMap((node) =>
-    node.type === "task" ? [node.handler] : node.type === "fan_out" ? [node.task.handler] : [],
-  );
+  return Object.values(nodes).flatMap((node) => taskOf(node)?.handler ?? []);
 }

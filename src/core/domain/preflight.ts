@@ -6,7 +6,7 @@
 import type { ProblemItem } from "../errors.ts";
 import type { Json, JsonObject } from "../model/json.ts";
 import type { WorkflowDefinition } from "../model/workflow.ts";
-import { checkInputs } from "../dag/compile/inputs.ts";
+import { checkInputs } from "../dag/check-inputs.ts";
 import { handlersOf } from "./for-platforms.ts";
 
 export interface Preflight {

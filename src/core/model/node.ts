@@ -1,5 +1,7 @@
 import { z } from "zod";
 import type { StateMachine } from "./transitions.ts";
+import type { NodeSource } from "./workflow.ts";
+import { nodeSources } from "./workflow.ts";
 
 export const nodeStatus = z.enum([
   "pending",
@@ -13,7 +15,7 @@ export const nodeStatus = z.enum([
 ]);
 export type NodeStatus = z.infer<typeof nodeStatus>;
 
-export const nodeType = z.enum(["start", "end", "task", "conditional", "fan_out", "fan_in"]);
+export const nodeType = z.enum(Object.keys(nodeSources) as NodeSource["type"][]);
 export type NodeType = z.infer<typeof nodeType>;
 
 const stopped = "the job failed or was cancelled";

@@ -5,9 +5,9 @@ import { isJsonObject } from "./json.ts";
 /*
  * Two shapes of one thing. The source schemas say what an author may write, in every form that is
  * accepted; `WorkflowDefinition` is the one normalised form that is stored by its content hash and
- * compiled to a graph. Structure that needs more than one node to judge (edges, cycles, references)
- * is `core/dag/compile.ts`. It also walks the whole tree first, so that the schemas here may take
- * for granted that a value is JSON: a recursive schema over 50,000 nodes is slow, and a deep enough
+ * compiled to a graph. `core/dag/lint` checks what needs more than one node (edges, cycles,
+ * references). `core/dag/source/check-tree.ts` walks the whole tree first, so that the schemas here
+ * may assume that a value is JSON: a recursive schema over 50,000 nodes is slow, and a deep enough
  * tree would end it with a stack overflow.
  */
 
@@ -127,6 +127,7 @@ const fanInNode = z.strictObject({
   next,
 });
 
+/** Every node type, with the schema of what an author may write for it. */
 export const nodeSources = {
   start: startNode,
   end: endNode,
@@ -230,6 +231,21 @@ export type NodeDefinition =
   | ConditionalDefinition
   | FanOutDefinition
   | FanInDefinition;
+
+/** The task that a node runs, once or for each item. Undefined: the orchestrator settles the node. */
+export function taskOf(definition: NodeDefinition): TaskTemplate | undefined {
+  switch (definition.type) {
+    case "task":
+      return definition;
+    case "fan_out":
+      return definition.task;
+    case "start":
+    case "end":
+    case "conditional":
+    case "fan_in":
+      return undefined;
+  }
+}
 
 /** The normalised, immutable form: stored by content hash, compiled by every orchestrator alike. */
 export interface WorkflowDefinition {

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { checkInputs } from "../../../src/core/dag/compile/inputs.ts";
+import { checkInputs } from "../../../src/core/dag/check-inputs.ts";
 import type { Json, JsonObject } from "../../../src/core/model/json.ts";
 import { isJsonObject } from "../../../src/core/model/json.ts";
 import { ApiError, api, explain } from "../api.ts";

@@ -1,5 +1,5 @@
-import type { Box } from "../../../core/catalogue/boxes.ts";
-import { boxesAround } from "../../../core/catalogue/boxes.ts";
+import type { Box } from "../../../core/geometry/boxes.ts";
+import { boxesAround } from "../../../core/geometry/boxes.ts";
 import type { StacItem } from "../../../core/catalogue/stac.ts";
 import type { Filter } from "../../../core/cql2/ast.ts";
 import type { Viewer } from "../../../core/domain/served-version.ts";

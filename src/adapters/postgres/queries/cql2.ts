@@ -3,7 +3,7 @@
  * only through the target, which knows them. A comparison of unlike things is null, as in SQL, so a
  * property that is missing or of another type is not found by `=` and not by `<>` either.
  */
-import type { SearchGeometry } from "../../../core/catalogue/geometry.ts";
+import type { SearchGeometry } from "../../../core/geometry/geometry.ts";
 import type { Comparison, Filter, Scalar, Temporal, Time } from "../../../core/cql2/ast.ts";
 import { invalidFilter } from "../../../core/cql2/ast.ts";
 import type { Conditions } from "./conditions.ts";

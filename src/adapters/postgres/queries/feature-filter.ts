@@ -1,6 +1,6 @@
 /** A filter as a condition on the columns of a layer. Names are checked, values are parameters. */
-import { bboxOf } from "../../../core/catalogue/boxes.ts";
-import type { SearchGeometry } from "../../../core/catalogue/geometry.ts";
+import { bboxOf } from "../../../core/geometry/boxes.ts";
+import type { SearchGeometry } from "../../../core/geometry/geometry.ts";
 import type { Filter, Scalar, Time } from "../../../core/cql2/ast.ts";
 import { invalidFilter } from "../../../core/cql2/ast.ts";
 import type { GeoColumn } from "../../../core/vector/geo-table.ts";

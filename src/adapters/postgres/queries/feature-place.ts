@@ -1,4 +1,4 @@
-import type { Bbox } from "../../../core/catalogue/geometry.ts";
+import type { Bbox } from "../../../core/geometry/geometry.ts";
 import type { Conditions } from "./conditions.ts";
 import type { GeoTable } from "./geo-tables.ts";
 

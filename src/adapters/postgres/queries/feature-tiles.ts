@@ -1,5 +1,5 @@
 /** What a vector tile is made of: made by PostGIS, or the features for our own encoder. */
-import type { Bbox } from "../../../core/catalogue/geometry.ts";
+import type { Bbox } from "../../../core/geometry/geometry.ts";
 import type { GeoColumn } from "../../../core/vector/geo-table.ts";
 import { quoteName } from "../identifier.ts";
 import type { Queryable } from "../queryable.ts";

@@ -1,5 +1,5 @@
 import type { Filter } from "../../../core/cql2/ast.ts";
-import type { Bbox } from "../../../core/catalogue/geometry.ts";
+import type { Bbox } from "../../../core/geometry/geometry.ts";
 import type { GeoColumn } from "../../../core/vector/geo-table.ts";
 import { quoteName } from "../identifier.ts";
 import type { Queryable } from "../queryable.ts";

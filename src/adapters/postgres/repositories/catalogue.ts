@@ -3,8 +3,8 @@
  * transaction: what a collection covers and counts follows from all its items, and two writers at
  * once would each leave out what the other one added. Everything is counted after it was written.
  */
-import { boxesOf } from "../../../core/catalogue/boxes.ts";
-import type { Box } from "../../../core/catalogue/boxes.ts";
+import { boxesOf } from "../../../core/geometry/boxes.ts";
+import type { Box } from "../../../core/geometry/boxes.ts";
 import { coverageOf, widen } from "../../../core/catalogue/extent.ts";
 import type { Coverage } from "../../../core/catalogue/extent.ts";
 import { sourcesOf, spanOf } from "../../../core/catalogue/stac.ts";

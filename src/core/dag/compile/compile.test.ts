@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { handlerCatalogue } from "../../handlers.ts";
+import { handlerCatalogue } from "../../handlers/index.ts";
 import { taskQueues } from "../../queues.ts";
 import { compile, compileDefinition } from "./compile.ts";
 import type { Graph } from "./graph.ts";

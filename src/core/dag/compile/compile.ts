@@ -1,12 +1,12 @@
 import type { HandlerContract } from "../../handlers/contract.ts";
 import type { WorkflowDefinition } from "../../model/workflow.ts";
 import { nodeName } from "../../model/workflow.ts";
-import { checkTree } from "./check-tree.ts";
+import { checkTree } from "../source/check-tree.ts";
 import { compileDefinition } from "./compile-definition.ts";
-import type { Finding } from "./finding.ts";
-import { errorAt } from "./finding.ts";
+import type { Finding } from "../finding.ts";
+import { errorAt } from "../finding.ts";
 import type { Graph } from "./graph.ts";
-import { link } from "./edges.ts";
+import { link } from "../source/links.ts";
 import { lintConditionals } from "../lint/conditionals.ts";
 import { lintInputs } from "../lint/inputs.ts";
 import { lintReferences } from "../lint/references.ts";
@@ -14,9 +14,9 @@ import { lintStructure } from "../lint/structure.ts";
 import { lintTasks } from "../lint/tasks.ts";
 import { lintTemplates } from "../lint/templates.ts";
 import { normalise } from "./normalise.ts";
-import { parseOnce } from "../language/parse-once.ts";
-import type { Source } from "./read-source.ts";
-import { readSource } from "./read-source.ts";
+import { parseOnce } from "../language/template.ts";
+import type { Source } from "../source/read-source.ts";
+import { readSource } from "../source/read-source.ts";
 
 export { compileDefinition } from "./compile-definition.ts";
 

@@ -8,9 +8,9 @@ import type {
   WorkflowDefinition,
 } from "../../model/workflow.ts";
 import { retryPolicy } from "../../model/workflow.ts";
-import { implicitEnd, implicitNode, implicitStart } from "./implicit.ts";
-import type { Links } from "./edges.ts";
-import type { Source } from "./read-source.ts";
+import type { Links } from "../source/links.ts";
+import { implicitEnd, implicitNode, implicitStart } from "../source/links.ts";
+import type { Source } from "../source/read-source.ts";
 
 const defaultRetry = retryPolicy.parse({});
 

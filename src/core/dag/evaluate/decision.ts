@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from "../../model/json.ts";
 import type { TaskError } from "../../model/task.ts";
+import type { TaskTemplate } from "../../model/workflow.ts";
 
 /**
  * What `evaluate` may decide: a closed vocabulary. Each is one change of state that the engine
@@ -79,4 +80,10 @@ export interface TaskOrder {
   readonly queue: string;
   readonly params: JsonObject;
   readonly timeout_seconds: number;
+}
+
+/** The order that every attempt of this node, or every child of this fan-out, has in common. */
+export function taskOrder(template: TaskTemplate): Omit<TaskOrder, "params"> {
+  const { handler, queue, timeout_seconds } = template;
+  return { handler, queue, timeout_seconds };
 }

@@ -1,12 +1,14 @@
 import type { Json } from "../../model/json.ts";
 import { isFinished } from "../../model/job.ts";
+import type { TaskError } from "../../model/task.ts";
 import { acceptReport, ignore } from "./accept-report.ts";
-import { beginNode, dispatch, permanent, watchFanOut } from "./begin-node.ts";
+import { beginNode } from "./begin-node.ts";
 import type { Decision } from "./decision.ts";
 import { Evaluation } from "./evaluation.ts";
 import type { Facts, NodeFact } from "./facts.ts";
+import { watchFanOut } from "./fan-out.ts";
 import type { Graph, GraphNode } from "../compile/graph.ts";
-import { inGraphOrder, whereToLook } from "./graph-order.ts";
+import { inGraphOrder, whereToLook } from "./worklist.ts";
 import { judgeJoin } from "./join.ts";
 import { render } from "../language/template.ts";
 
@@ -99,7 +101,7 @@ function considerChild(evaluation: Evaluation, facts: Facts, childId: string, no
   const node = fact && evaluation.graphNodeOf(fact);
   if (fact?.status !== "ready" || fact.retry_at === undefined || fact.retry_at > now) return;
   if (node?.type !== "fan_out" || facts.job.paused) return;
-  dispatch(evaluation, node.definition.task, fact, fact.params ?? {});
+  evaluation.dispatch(node.definition.task, fact, fact.params ?? {});
 }
 
 function finish(graph: Graph, evaluation: Evaluation): void {
@@ -108,15 +110,13 @@ function finish(graph: Graph, evaluation: Evaluation): void {
     decisions.push({ type: "fail_job", ...failure });
   } else if (evaluation.unsettled === 0) {
     const result = jobResult(graph, evaluation);
-    decisions.push(
-      result.ok
-        ? { type: "complete_job", result: result.value }
-        : {
-            type: "fail_job",
-            node_id: undefined,
-            error: permanent("OUTPUTS_FAILED", result.message),
-          },
-    );
+    if (result.ok) {
+      decisions.push({ type: "complete_job", result: result.value });
+    } else {
+      const { message } = result;
+      const error: TaskError = { code: "OUTPUTS_FAILED", message, category: "permanent" };
+      decisions.push({ type: "fail_job", node_id: undefined, error });
+    }
   }
 }
 

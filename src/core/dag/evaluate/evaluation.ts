@@ -1,12 +1,16 @@
 import type { JsonObject } from "../../model/json.ts";
 import { isSettled } from "../../model/node.ts";
 import type { TaskError } from "../../model/task.ts";
+import type { TaskTemplate } from "../../model/workflow.ts";
 import type { Decision } from "./decision.ts";
+import { taskOrder } from "./decision.ts";
 import type { Facts, FanOutCounters, NodeFact } from "./facts.ts";
-import { namedFailures } from "./fan-out.ts";
 import type { Graph, GraphNode } from "../compile/graph.ts";
-import type { TemplateContext } from "../language/template.ts";
+import type { TemplateContext } from "../language/expression/scope.ts";
 import { Worklist } from "./worklist.ts";
+
+/** Failed children of a fan-out that its error message names. */
+const namedFailures = 20;
 
 /**
  * One evaluation at work: the recorded facts, what this evaluation changed on top of them, and the
@@ -79,6 +83,20 @@ export class Evaluation {
       this.failurePosition = node.position;
       this.failure = { node_id: fact.node_id, error };
     }
+  }
+
+  /** Fails without a retry: another attempt would meet the same template, condition or source. */
+  failForGood(node: GraphNode, fact: NodeFact, code: string, message: string): void {
+    this.fail(node, fact, { code, message, category: "permanent" });
+  }
+
+  dispatch(template: TaskTemplate, fact: NodeFact, params: JsonObject): void {
+    const { node_id, attempt } = fact;
+    const task = { ...taskOrder(template), params };
+    this.decide(
+      { type: "dispatch", node_id, attempt, task },
+      { ...fact, status: "dispatched", params, retry_at: undefined },
+    );
   }
 
   retry(

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { taskOf } from "../../model/workflow.ts";
 import type { Facts, NodeFact } from "./facts.ts";
 import type { Graph, GraphNode } from "../compile/graph.ts";
 import { edgeState } from "./join.ts";
@@ -33,7 +34,7 @@ export function whyWaiting(
     case "ready":
       return whyReady(facts, node, fact);
     case "dispatched": {
-      const queue = queueOf(node);
+      const queue = taskOf(node.definition)?.queue;
       if (queue === undefined) return undefined;
       return { kind: workers(queue) === 0 ? "no_worker" : "queued", queue };
     }
@@ -74,9 +75,4 @@ function whyFanOut(facts: Facts, fact: NodeFact): WaitReason | undefined {
   const { completed, failed, total, next_index } = fact.fan_out;
   if (facts.job.paused && next_index === completed + failed) return { kind: "paused" };
   return { kind: "children", settled: completed + failed, total };
-}
-
-function queueOf(node: GraphNode): string | undefined {
-  if (node.type === "task") return node.definition.queue;
-  return node.type === "fan_out" ? node.definition.task.queue : undefined;
 }

@@ -1,7 +1,7 @@
 import type { Json } from "../../model/json.ts";
-import { isEqual, isIn, isOrdered } from "./expression-operators.ts";
-import type { Scope } from "./expression-scope.ts";
-import { Failure, typeName } from "./expression-scope.ts";
+import { isEqual, isIn, isOrdered } from "./expression/operators.ts";
+import type { Scope } from "./expression/scope.ts";
+import { Failure, typeName } from "./expression/scope.ts";
 
 export type Compare = (left: Json, right: Json, scope: Scope) => boolean;
 

@@ -1,9 +1,9 @@
 import type { Json } from "../../model/json.ts";
-import { parseExpression } from "./expression.ts";
-import { contextRoots } from "./expression-path.ts";
-import type { Evaluate } from "./expression-scope.ts";
-import type { ExpressionProblem } from "./expression-tokens.ts";
-import { readString } from "./expression-tokens.ts";
+import { parseExpression } from "./expression/parse-expression.ts";
+import { contextRoots } from "./expression/path.ts";
+import type { Evaluate } from "./expression/scope.ts";
+import type { ExpressionProblem } from "./expression/tokens.ts";
+import { readString } from "./expression/tokens.ts";
 import type { Reference } from "./template.ts";
 
 /** The words of a condition. Each knows where it stands and how it was written. */

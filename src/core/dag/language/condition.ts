@@ -2,8 +2,9 @@ import type { Json } from "../../model/json.ts";
 import type { Test } from "./condition-parse.ts";
 import { parseTest } from "./condition-parse.ts";
 import { readCondition } from "./condition-tokens.ts";
-import { Scope, defaultLimits, explain, maxSourceLength } from "./expression-scope.ts";
-import type { Reference, TemplateContext, TemplateProblem } from "./template.ts";
+import type { TemplateContext } from "./expression/scope.ts";
+import { Scope, defaultLimits, explain, maxSourceLength } from "./expression/scope.ts";
+import type { Reference, TemplateProblem } from "./template.ts";
 
 export interface Condition {
   readonly source: string;

@@ -1,16 +1,16 @@
-import { parseExpression } from "./expression.ts";
-import { toText } from "./expression-operators.ts";
-import type { Evaluate, Scope } from "./expression-scope.ts";
-import { demand, maxSourceLength } from "./expression-scope.ts";
-import type { ExpressionProblem } from "./expression-tokens.ts";
-import type { Reference } from "./template.ts";
+import { parseExpression } from "./expression/parse-expression.ts";
+import { toText } from "./expression/operators.ts";
+import type { Evaluate, Scope } from "./expression/scope.ts";
+import { demand, maxSourceLength } from "./expression/scope.ts";
+import type { ExpressionProblem } from "./expression/tokens.ts";
+import type { ExpressionReference } from "./expression/tree.ts";
 
 export type ParsedText =
   | { readonly kind: "literal" }
   | {
       readonly kind: "expressions";
       readonly evaluate: Evaluate;
-      readonly references: readonly Omit<Reference, "at">[];
+      readonly references: readonly ExpressionReference[];
     }
   | { readonly kind: "problems"; readonly problems: readonly ExpressionProblem[] };
 
@@ -36,7 +36,7 @@ export function parseText(text: string): ParsedText {
   }
 
   const parts: (string | Evaluate)[] = [];
-  const references: Omit<Reference, "at">[] = [];
+  const references: ExpressionReference[] = [];
   const problems: ExpressionProblem[] = [];
   let at = 0;
   while (at < text.length) {

@@ -1,7 +1,7 @@
 import type { Json } from "../../model/json.ts";
-import type { Scope } from "./expression-scope.ts";
-import { defaultLimits, demand, isList } from "./expression-scope.ts";
-import type { TreePath } from "../compile/finding.ts";
+import type { Scope } from "./expression/scope.ts";
+import { defaultLimits, demand, isList } from "./expression/scope.ts";
+import type { TreePath } from "../finding.ts";
 import { parseText } from "./template-text.ts";
 import type { Reference, TemplateProblem } from "./template.ts";
 

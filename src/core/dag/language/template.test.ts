@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Json, JsonObject } from "../../model/json.ts";
-import type { Template, TemplateContext } from "./template.ts";
+import type { TemplateContext } from "./expression/scope.ts";
+import type { Template } from "./template.ts";
 import { parseTemplate, render } from "./template.ts";
 
 const nodes = new Map<string, JsonObject>([

@@ -1,7 +1,7 @@
 import type { NodeSource } from "../../model/workflow.ts";
-import type { Finding } from "../compile/finding.ts";
-import { errorAt, warningAt } from "../compile/finding.ts";
-import type { Source } from "../compile/read-source.ts";
+import type { Finding } from "../finding.ts";
+import { errorAt, warningAt } from "../finding.ts";
+import type { Source } from "../source/read-source.ts";
 
 type Conditional = Extract<NodeSource, { type: "conditional" }>;
 

@@ -1,8 +1,8 @@
 import type { InputDeclaration } from "../../model/workflow.ts";
-import type { Finding } from "../compile/finding.ts";
-import { errorAt, warningAt } from "../compile/finding.ts";
-import { compilePattern, inputProblem, mayExplode } from "../compile/input-value.ts";
-import type { Source } from "../compile/read-source.ts";
+import type { Finding } from "../finding.ts";
+import { errorAt, warningAt } from "../finding.ts";
+import { compilePattern, inputProblem, mayExplode } from "../check-inputs.ts";
+import type { Source } from "../source/read-source.ts";
 
 /** Whether a declaration can be met at all, and its default meets it. */
 export function lintInputs(source: Source, findings: Finding[]): void {

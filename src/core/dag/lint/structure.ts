@@ -1,8 +1,8 @@
-import type { Finding } from "../compile/finding.ts";
-import { errorAt, warningAt } from "../compile/finding.ts";
-import type { Links } from "../compile/edges.ts";
-import { findCycles, reachable, topologicalOrder } from "../compile/order.ts";
-import type { Source } from "../compile/read-source.ts";
+import type { Finding } from "../finding.ts";
+import { errorAt, warningAt } from "../finding.ts";
+import type { Links } from "../source/links.ts";
+import { findCycles, reachable, topologicalOrder } from "../source/order.ts";
+import type { Source } from "../source/read-source.ts";
 
 /** A cycle through thousands of nodes is shown by its ends. */
 const mostShown = 20;

@@ -1,7 +1,7 @@
 import { version } from "../../../adapters/runtime/version.ts";
-import { bboxOf } from "../../../core/catalogue/boxes.ts";
+import { bboxOf } from "../../../core/geometry/boxes.ts";
 import type { Footprint } from "../../../core/catalogue/footprint.ts";
-import { simpleGeometry } from "../../../core/catalogue/geometry.ts";
+import { simpleGeometry } from "../../../core/geometry/geometry.ts";
 import { itemIdFor } from "../../../core/catalogue/item-id.ts";
 import type { GivenTime } from "../../../core/catalogue/moment.ts";
 import { chooseTime } from "../../../core/catalogue/moment.ts";

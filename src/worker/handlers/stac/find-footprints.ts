@@ -1,6 +1,6 @@
 import { footprintOf, walkEdges } from "../../../core/catalogue/footprint.ts";
 import type { Footprint } from "../../../core/catalogue/footprint.ts";
-import type { Position } from "../../../core/catalogue/geometry.ts";
+import type { Position } from "../../../core/geometry/geometry.ts";
 import type { RasterCrs, Transform } from "../../../core/raster/facts.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";

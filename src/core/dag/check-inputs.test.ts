@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { InputDeclaration } from "../../model/workflow.ts";
-import { inputDeclaration } from "../../model/workflow.ts";
-import { mayExplode } from "./input-value.ts";
-import { checkInputs } from "./inputs.ts";
+import type { InputDeclaration } from "../model/workflow.ts";
+import { inputDeclaration } from "../model/workflow.ts";
+import { mayExplode } from "./check-inputs.ts";
+import { checkInputs } from "./check-inputs.ts";
 
 function declare(inputs: Record<string, object>): { inputs: Record<string, InputDeclaration> } {
   const parsed = Object.entries(inputs).map(

@@ -1,9 +1,9 @@
-import type { Json, JsonObject } from "../../model/json.ts";
-import type { Evaluate, Scope, Value } from "./expression-scope.ts";
-import { Failure, Missing, isList, typeName } from "./expression-scope.ts";
-import type { Compiler, MemberTree, Tree } from "./expression-tree.ts";
-import { splitName } from "./expression-tree.ts";
-import { didYouMean } from "../compile/suggest.ts";
+import type { Json, JsonObject } from "../../../model/json.ts";
+import type { Evaluate, Scope, Value } from "./scope.ts";
+import { Failure, Missing, isList, typeName } from "./scope.ts";
+import type { Compiler, MemberTree, Tree } from "./tree.ts";
+import { splitName } from "./tree.ts";
+import { didYouMean } from "../../suggest.ts";
 
 /*
  * References such as `nodes.validate.output.size`. A member is an own key of an object or an

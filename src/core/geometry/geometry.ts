@@ -12,6 +12,12 @@ export function positionAt(ring: Ring, index: number): Position {
 /** West, south, east, north. West is greater than east where the antimeridian lies between. */
 export type Bbox = readonly [number, number, number, number];
 
+const longitude = z.number().min(-180).max(180);
+const latitude = z.number().min(-90).max(90);
+export const bboxSchema = z
+  .tuple([longitude, latitude, longitude, latitude])
+  .refine(([, south, , north]) => south <= north, "south must not be above north");
+
 const position = z.array(z.number()).min(2).max(4);
 const line = z.array(position).min(2);
 const ring = z.array(position).min(4);

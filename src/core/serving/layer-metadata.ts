@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { layerStyle } from "../serving/style.ts";
-import type { JsonObject } from "./json.ts";
+import { layerStyle } from "./style.ts";
+import type { JsonObject } from "../model/json.ts";
 
 const zoom = z.number().int().min(0).max(30).nullable().default(null);
 const text = (max: number) => z.string().min(1).max(max).nullable().default(null);

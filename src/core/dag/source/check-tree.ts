@@ -1,5 +1,5 @@
-import type { Finding, TreePath } from "./finding.ts";
-import { errorAt } from "./finding.ts";
+import type { Finding, TreePath } from "../finding.ts";
+import { errorAt } from "../finding.ts";
 
 export const deepestTree = 64;
 /** A 50,000-node chain holds about 300,000 values. */

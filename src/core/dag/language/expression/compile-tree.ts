@@ -1,16 +1,15 @@
-import type { Json } from "../../model/json.ts";
-import { checks } from "./expression-checks.ts";
-import { filters } from "./expression-filters.ts";
-import { tooDeep } from "./expression-grammar.ts";
-import type { Arithmetic, Ordering } from "./expression-operators.ts";
-import * as operators from "./expression-operators.ts";
-import { compilePath } from "./expression-path.ts";
-import type { Evaluate, Scope } from "./expression-scope.ts";
-import { Failure, Missing, demand, maxExpressionDepth, typeName } from "./expression-scope.ts";
-import type { ExpressionProblem } from "./expression-tokens.ts";
-import type { Compiler, FilterTree, Tree } from "./expression-tree.ts";
-import { splitName } from "./expression-tree.ts";
-import { didYouMean } from "../compile/suggest.ts";
+import type { Json } from "../../../model/json.ts";
+import { filters, tests } from "./filters.ts";
+import { tooDeep } from "./grammar.ts";
+import type { Arithmetic, Ordering } from "./operators.ts";
+import * as operators from "./operators.ts";
+import { compilePath } from "./path.ts";
+import type { Evaluate, Scope } from "./scope.ts";
+import { Failure, Missing, demand, maxExpressionDepth, typeName } from "./scope.ts";
+import type { ExpressionProblem } from "./tokens.ts";
+import type { Compiler, FilterTree, Tree } from "./tree.ts";
+import { splitName } from "./tree.ts";
+import { didYouMean } from "../../suggest.ts";
 
 /*
  * From tree to closures, once: a closure per operator evaluates several times faster than walking
@@ -173,13 +172,13 @@ function compileTest(
     };
   }
   const value = compiler.compile(operand, depth + 1, false);
-  const check = checks.get(name);
-  if (check === undefined) {
-    const known = ["defined", "undefined", ...checks.keys()];
+  const test = tests.get(name);
+  if (test === undefined) {
+    const known = ["defined", "undefined", ...tests.keys()];
     const message = `there is no test ${name}; known are ${known.join(", ")}${didYouMean(name, known)}`;
     return refuse(compiler, { message, offset });
   }
-  return (scope) => check(take(value, scope)) !== negate;
+  return (scope) => test(take(value, scope)) !== negate;
 }
 
 function compileFilter(tree: FilterTree, compiler: Compiler, depth: number): Evaluate {

@@ -1,5 +1,4 @@
-import type { Json } from "../../model/json.ts";
-import type { TemplateContext, TemplateLimits } from "./template.ts";
+import type { Json, JsonObject } from "../../../model/json.ts";
 
 /*
  * What one evaluation may cost. Authors and the data of partners meet here, so an expression is
@@ -7,6 +6,27 @@ import type { TemplateContext, TemplateLimits } from "./template.ts";
  * before it is built. A step is one operation, or a number of characters, elements or keys looked
  * at, chosen so that fifty thousand steps are some tens of milliseconds whatever they are spent on.
  */
+
+/** The values that an expression can name. */
+export interface TemplateContext {
+  readonly inputs: JsonObject;
+  readonly job: JsonObject;
+  readonly env: JsonObject;
+  /** Present only inside a fan-out. */
+  readonly item?: Json;
+  readonly index?: number;
+  /** `{ output, status }` of a node. */
+  node(id: string): JsonObject | undefined;
+}
+
+export interface TemplateLimits {
+  /** Evaluation steps of one render. */
+  readonly steps: number;
+  /** Characters of JSON that one render may produce. */
+  readonly size: number;
+  /** Nesting of the rendered tree. */
+  readonly depth: number;
+}
 
 export const defaultLimits: TemplateLimits = { steps: 50_000, size: 1_048_576, depth: 64 };
 

@@ -1,8 +1,7 @@
 import type { z } from "zod";
-import type { Finding, FindingCode, TreePath } from "./finding.ts";
-import { errorAt } from "./finding.ts";
-import { keysAt } from "./schema-keys.ts";
-import { didYouMean } from "./suggest.ts";
+import type { Finding, FindingCode, TreePath } from "../finding.ts";
+import { describe, errorAt } from "../finding.ts";
+import { didYouMean } from "../suggest.ts";
 
 type Issue = z.core.$ZodIssue;
 
@@ -149,14 +148,6 @@ function inEnglish(type: string): string {
   return english.get(type) ?? type;
 }
 
-export function describe(value: unknown): string {
-  if (value === null) return "nothing";
-  if (Array.isArray(value)) return "a list";
-  if (typeof value === "object") return "a mapping";
-  if (typeof value !== "string") return JSON.stringify(value);
-  return value.length > 40 ? `"${value.slice(0, 40)}…"` : `"${value}"`;
-}
-
 function listing(known: readonly string[]): string {
   return known.length === 0 || known.length > 20 ? "" : `; known: ${known.join(", ")}`;
 }
@@ -164,4 +155,51 @@ function listing(known: readonly string[]): string {
 function plain(message: string): string {
   const text = message.replace(/^(Invalid input: |Invalid )/, "");
   return text.charAt(0).toLowerCase() + text.slice(1);
+}
+
+/** The keys that a schema knows at a place inside its value, for a suggestion. */
+function keysAt(schema: z.ZodType, path: TreePath): readonly string[] {
+  let schemas = unwrap(schema as unknown as z.core.$ZodTypes);
+  for (const key of path) schemas = schemas.flatMap((each) => below(each, key));
+  const keys = schemas.flatMap((each) =>
+    each._zod.def.type === "object" ? Object.keys(each._zod.def.shape) : [],
+  );
+  return [...new Set(keys)];
+}
+
+function below(schema: z.core.$ZodTypes, key: string | number): z.core.$ZodTypes[] {
+  const { def } = schema._zod;
+  switch (def.type) {
+    case "object":
+      return Object.hasOwn(def.shape, key)
+        ? unwrap(def.shape[String(key)] as z.core.$ZodTypes)
+        : [];
+    case "array":
+      return unwrap(def.element as z.core.$ZodTypes);
+    case "record":
+      return unwrap(def.valueType as z.core.$ZodTypes);
+    default:
+      return [];
+  }
+}
+
+/** Through optional, default, pipe and union to the schemas that say something about keys. */
+function unwrap(schema: z.core.$ZodTypes): z.core.$ZodTypes[] {
+  const { def } = schema._zod;
+  switch (def.type) {
+    case "optional":
+    case "nullable":
+    case "default":
+    case "prefault":
+    case "readonly":
+    case "catch":
+    case "nonoptional":
+      return unwrap(def.innerType as z.core.$ZodTypes);
+    case "pipe":
+      return unwrap(def.in as z.core.$ZodTypes);
+    case "union":
+      return def.options.flatMap((option) => unwrap(option as z.core.$ZodTypes));
+    default:
+      return [schema];
+  }
 }

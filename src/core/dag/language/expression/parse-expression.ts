@@ -1,16 +1,16 @@
-import { createCompiler } from "./expression-compile.ts";
-import { checkTokens } from "./expression-grammar.ts";
-import type { Evaluate } from "./expression-scope.ts";
-import type { ExpressionProblem } from "./expression-tokens.ts";
-import { readTokens } from "./expression-tokens.ts";
-import { parseTree } from "./expression-tree.ts";
-import type { Reference } from "./template.ts";
+import { createCompiler } from "./compile-tree.ts";
+import { checkTokens } from "./grammar.ts";
+import type { Evaluate } from "./scope.ts";
+import type { ExpressionProblem } from "./tokens.ts";
+import { readTokens } from "./tokens.ts";
+import type { ExpressionReference } from "./tree.ts";
+import { parseTree } from "./tree.ts";
 
 export type ParsedExpression =
   | {
       readonly ok: true;
       readonly evaluate: Evaluate;
-      readonly references: readonly Omit<Reference, "at">[];
+      readonly references: readonly ExpressionReference[];
       /** Behind the closing braces. */
       readonly end: number;
     }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { handlerCatalogue } from "./handlers.ts";
-import { jobQueue, taskQueues } from "./queues.ts";
+import { handlerCatalogue } from "./index.ts";
+import { jobQueue, taskQueues } from "../queues.ts";
 
 describe("the handler catalogue", () => {
   it("holds the handlers that existing workflows name", () => {

@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from "../../model/json.ts";
 import { holds } from "../language/condition.ts";
 import type { ConditionalNode } from "../compile/graph.ts";
+import type { TemplateContext } from "../language/expression/scope.ts";
 import { render } from "../language/template.ts";
-import type { TemplateContext } from "../language/template.ts";
 
 export type Choice =
   | { readonly ok: true; readonly output: JsonObject }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { aggregate } from "./aggregate.ts";
+import { aggregate } from "./fan-in.ts";
 
 const sources = (...outputs: unknown[]) =>
   outputs.map((output, index) => ({ node_id: `n__${index}`, index, output: output as never }));

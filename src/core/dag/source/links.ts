@@ -1,10 +1,8 @@
-import type { Finding, TreePath } from "./finding.ts";
-import { errorAt } from "./finding.ts";
-import { implicitEnd, implicitNode } from "./implicit.ts";
-import { readMentions } from "./mentions.ts";
-import type { Mention } from "./mentions.ts";
+import { isJsonObject } from "../../model/json.ts";
+import type { Finding, TreePath } from "../finding.ts";
+import { errorAt } from "../finding.ts";
 import type { Source } from "./read-source.ts";
-import { suggest } from "./suggest.ts";
+import { suggest } from "../suggest.ts";
 
 /** Who follows whom among the nodes that the author wrote, as far as it could be read. */
 export interface Links {
@@ -18,6 +16,18 @@ export interface Links {
   pathOf(from: number, to: number): TreePath;
   /** False: an edge may be missing, so nothing may be concluded from its absence. */
   readonly complete: boolean;
+}
+
+/** Ids of the nodes that the author left out. No written name can clash: it never starts with @. */
+export const implicitStart = "@start";
+export const implicitEnd = "@end";
+
+/** `next: END` and `depends_on: START` mean the implicit nodes, in any case of letters. */
+export function implicitNode(name: string, side: "next" | "depends_on"): string | undefined {
+  const lower = name.toLowerCase();
+  if (side === "next" && lower === "end") return implicitEnd;
+  if (side === "depends_on" && lower === "start") return implicitStart;
+  return undefined;
 }
 
 /** Comparing names costs; after so many unknown ones the author has understood. */
@@ -79,4 +89,57 @@ export function link(source: Source, findings: Finding[]): Links {
     complete,
     pathOf: (from, to) => paths.get(edge(from, to)) ?? [],
   };
+}
+
+/** One place where a node names another as a neighbour. */
+interface Mention {
+  readonly name: string;
+  /** next: the named node follows. depends_on: it comes before. */
+  readonly side: "next" | "depends_on";
+  readonly path: TreePath;
+}
+
+interface Mentions {
+  readonly found: readonly Mention[];
+  /** Something stands where a name should: what follows from missing edges is not to be reported. */
+  readonly complete: boolean;
+}
+
+/**
+ * Reads a node's edges from what the author wrote and not from the parsed node: so a node that
+ * breaks its schema elsewhere still leads where it leads, and every edge knows its own line.
+ */
+function readMentions(id: string, raw: unknown): Mentions {
+  const found: Mention[] = [];
+  let complete = true;
+  const base = ["nodes", id];
+
+  function names(value: unknown, side: Mention["side"], ...path: TreePath): void {
+    if (value === undefined) return;
+    if (typeof value === "string") found.push({ name: value, side, path: [...base, ...path] });
+    else if (Array.isArray(value)) {
+      for (const [index, name] of value.entries()) {
+        if (typeof name !== "string") complete = false;
+        else found.push({ name, side, path: [...base, ...path, index] });
+      }
+    } else complete = false;
+  }
+
+  if (!isJsonObject(raw)) return { found, complete: false };
+  names(raw["next"], "next", "next");
+  names(raw["on_true"], "next", "on_true");
+  names(raw["on_false"], "next", "on_false");
+  const branches = raw["branches"];
+  if (Array.isArray(branches)) {
+    for (const [branch, each] of branches.entries()) {
+      if (isJsonObject(each)) names(each["next"], "next", "branches", branch, "next");
+      else complete = false;
+    }
+  }
+  const depends = raw["depends_on"];
+  if (isJsonObject(depends)) {
+    names(depends["all_of"], "depends_on", "depends_on", "all_of");
+    names(depends["any_of"], "depends_on", "depends_on", "any_of");
+  } else names(depends, "depends_on", "depends_on");
+  return { found, complete };
 }

@@ -1,4 +1,4 @@
-import type { Adjacency } from "./order.ts";
+import type { Adjacency } from "../source/order.ts";
 
 export interface AncestorQuestion {
   readonly ancestor: number;

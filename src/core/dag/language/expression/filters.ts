@@ -1,7 +1,7 @@
-import type { Json } from "../../model/json.ts";
-import type { Evaluate, Scope } from "./expression-scope.ts";
-import { Failure, Missing, demand, isList, typeName } from "./expression-scope.ts";
-import { isTruthy, keysOf, toJson, toText } from "./expression-operators.ts";
+import type { Json } from "../../../model/json.ts";
+import type { Evaluate, Scope } from "./scope.ts";
+import { Failure, Missing, demand, isList, typeName } from "./scope.ts";
+import { isTruthy, keysOf, toJson, toText } from "./operators.ts";
 
 export interface Filter {
   /** Names of the arguments, in order; all may be left out. */
@@ -128,3 +128,17 @@ function readNumber(value: Json): number | undefined {
   if (typeof value !== "string" || value.length > longestNumeral) return undefined;
   return numeral.test(value) ? Number(value) : undefined;
 }
+
+/** What may follow `is`, besides `defined` and `undefined`. */
+export const tests: ReadonlyMap<string, (value: Json) => boolean> = new Map([
+  ["none", (value: Json) => value === null],
+  ["null", (value: Json) => value === null],
+  ["true", (value: Json) => value === true],
+  ["false", (value: Json) => value === false],
+  ["boolean", (value: Json) => typeof value === "boolean"],
+  ["string", (value: Json) => typeof value === "string"],
+  ["number", (value: Json) => typeof value === "number"],
+  ["integer", (value: Json) => Number.isInteger(value)],
+  ["float", (value: Json) => typeof value === "number" && !Number.isInteger(value)],
+  ["mapping", (value: Json) => typeof value === "object" && value !== null && !isList(value)],
+]);

@@ -3,10 +3,10 @@ import type { JsonObject } from "../../model/json.ts";
 import { isJsonObject } from "../../model/json.ts";
 import type { InputDeclaration, NodeSource } from "../../model/workflow.ts";
 import { inputDeclaration, nodeName, nodeSources, workflowHead } from "../../model/workflow.ts";
-import type { Finding } from "./finding.ts";
-import { errorAt } from "./finding.ts";
+import type { Finding, TreePath } from "../finding.ts";
+import { errorAt } from "../finding.ts";
 import { schemaFindings } from "./schema-findings.ts";
-import { didYouMean } from "./suggest.ts";
+import { didYouMean } from "../suggest.ts";
 
 export const mostNodes = 50_000;
 
@@ -24,6 +24,26 @@ export interface SourceNode {
   readonly type: NodeSource["type"] | undefined;
   /** Undefined if the node breaks its schema. */
   readonly parsed: NodeSource | undefined;
+}
+
+/** The mapping with a node's `handler` and `params` as the author wrote it, and where it stands. */
+export function taskSourceOf(
+  id: string,
+  { raw, type }: SourceNode,
+): { readonly written: unknown; readonly path: TreePath } | undefined {
+  if (!isJsonObject(raw)) return undefined;
+  switch (type) {
+    case "task":
+      return { written: raw, path: ["nodes", id] };
+    case "fan_out":
+      return { written: raw["task"], path: ["nodes", id, "task"] };
+    case "start":
+    case "end":
+    case "conditional":
+    case "fan_in":
+    case undefined:
+      return undefined;
+  }
 }
 
 export function readSource(tree: unknown, findings: Finding[]): Source {

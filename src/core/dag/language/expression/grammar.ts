@@ -1,5 +1,5 @@
-import type { ExpressionProblem, Token } from "./expression-tokens.ts";
-import { maxExpressionDepth } from "./expression-scope.ts";
+import type { ExpressionProblem, Token } from "./tokens.ts";
+import { maxExpressionDepth } from "./scope.ts";
 
 /*
  * What the parser would let pass: it takes `[1 2]` for `[1, 2]`, drops the second of `a[1 2]`,

@@ -1,7 +1,6 @@
 import { parse } from "@huggingface/jinja";
-import type { Evaluate } from "./expression-scope.ts";
-import type { ExpressionProblem, Token } from "./expression-tokens.ts";
-import type { Reference } from "./template.ts";
+import type { Evaluate } from "./scope.ts";
+import type { ExpressionProblem, Token } from "./tokens.ts";
 
 /** The parser's tree, as far as this language uses it; the package does not export its classes. */
 export type Tree =
@@ -52,9 +51,21 @@ export interface FilterTree {
   readonly filter: Tree;
 }
 
-/** One expression being compiled: where its findings are gathered. */
+/** A value of the context that an expression names, such as `nodes.a.output.size`. */
+export interface ExpressionReference {
+  /** `inputs`, `nodes`, `item`, `index`, `job`, `env`, or a name that the linter reports. */
+  readonly root: string;
+  /** Literal members after the root, up to the first computed one. */
+  readonly path: readonly (string | number)[];
+  /** Characters into the string where the reference starts. */
+  readonly offset: number;
+  /** Under `default(…)` or `is defined`: absence is fine. */
+  readonly optional: boolean;
+}
+
+/** Collects the references and problems of one expression while it is compiled. */
 export interface Compiler {
-  readonly references: Omit<Reference, "at">[];
+  readonly references: ExpressionReference[];
   readonly problems: ExpressionProblem[];
   /** Where the expression starts: the place of what has no place of its own. */
   readonly offset: number;

@@ -1,6 +1,6 @@
-import type { Json, JsonObject } from "../../model/json.ts";
-import type { Scope } from "./expression-scope.ts";
-import { Failure, isList, typeName } from "./expression-scope.ts";
+import type { Json, JsonObject } from "../../../model/json.ts";
+import type { Scope } from "./scope.ts";
+import { Failure, isList, typeName } from "./scope.ts";
 
 /** As in Jinja: null, false, zero and whatever is empty. */
 export function isTruthy(value: Json, scope: Scope): boolean {

@@ -72,3 +72,12 @@ export function warningAt(
 ): Finding {
   return { code, severity: "warning", message, path, ...where };
 }
+
+/** A value as a message shows it. */
+export function describe(value: unknown): string {
+  if (value === null) return "nothing";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "object") return "a mapping";
+  if (typeof value !== "string") return JSON.stringify(value);
+  return value.length > 40 ? `"${value.slice(0, 40)}…"` : `"${value}"`;
+}
