@@ -1,4 +1,4 @@
-import { mediaOf } from "../../core/serving/image-format.ts";
+import { mediaOf } from "../../core/serving/render-options.ts";
 
 /** By its first bytes, so that a kept picture needs no label. */
 export function mediaOfPicture([first]: Uint8Array): string {

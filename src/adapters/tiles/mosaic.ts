@@ -1,5 +1,5 @@
 /** Many rasters as one picture: only those that reach into it are opened, until nothing shows through. */
-import { layOver } from "../../core/serving/compose.ts";
+import { layOver } from "../../core/serving/paint.ts";
 import type { Picture } from "../../core/serving/paint.ts";
 import type { RenderOptions } from "../../core/serving/render-options.ts";
 import type { Box } from "../../core/serving/web-mercator.ts";

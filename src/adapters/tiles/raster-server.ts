@@ -5,11 +5,10 @@
 import { Problem } from "../../core/errors.ts";
 import { apply } from "../../core/serving/affine.ts";
 import { toBounds, toOwnLongitude } from "../../core/serving/coverage.ts";
-import type { ImageFormat } from "../../core/serving/image-format.ts";
+import type { ImageFormat, RenderOptions } from "../../core/serving/render-options.ts";
 import type { Bounds, MosaicLayer, RasterLayer } from "../../core/serving/layer.ts";
 import type { Picture } from "../../core/serving/paint.ts";
 import type { PointValues, RasterInfo } from "../../core/serving/raster-info.ts";
-import type { RenderOptions } from "../../core/serving/render-options.ts";
 import { optionsKey } from "../../core/serving/render-options.ts";
 import type { BandStatistics } from "../../core/serving/statistics.ts";
 import { computeStatistics } from "../../core/serving/statistics.ts";

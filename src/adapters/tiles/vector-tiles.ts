@@ -1,5 +1,5 @@
 import type { Tile } from "../../core/serving/web-mercator.ts";
-import { tileBounds } from "../../core/serving/vector-tile-bounds.ts";
+import { tileBounds } from "../../core/serving/web-mercator.ts";
 import { layerName } from "../../core/serving/vector-documents.ts";
 import type { Queryable } from "../postgres/queryable.ts";
 import { postgisTile, tileFeatures } from "../postgres/queries/feature-tiles.ts";

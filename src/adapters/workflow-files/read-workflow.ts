@@ -2,9 +2,9 @@ import { Composer, LineCounter, Parser } from "yaml";
 import type { Finding } from "../../core/dag/finding.ts";
 import { errorAt } from "../../core/dag/finding.ts";
 import { buildTree } from "./build-tree.ts";
-import { findTooDeep } from "./find-too-deep.ts";
 import type { Position } from "./positions.ts";
 import { Positions } from "./positions.ts";
+import type { CST } from "yaml";
 
 export const largestFile = 1024 * 1024;
 /** One slip can upset everything behind it; more messages would only bury the first. */
@@ -86,4 +86,27 @@ function read(
 
 export function tooLarge(size: number): string {
   return `${size} bytes; a workflow may have at most ${largestFile}`;
+}
+
+/** Generous against the tree's own limit: brackets and pairs count here that are no level there. */
+const deepestSyntax = 500;
+
+/** Offset of the first collection that is nested too deeply for a recursive reader. */
+export function findTooDeep(tokens: readonly CST.Token[]): number | undefined {
+  const open: { token: CST.Token; depth: number }[] = [];
+  for (const token of tokens) {
+    if (token.type === "document" && token.value !== undefined) {
+      open.push({ token: token.value, depth: 0 });
+    }
+  }
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { token, depth } = next;
+    if (!("items" in token)) continue;
+    if (depth > deepestSyntax) return token.offset;
+    for (const { key, value } of token.items) {
+      if (key != null) open.push({ token: key, depth: depth + 1 });
+      if (value != null) open.push({ token: value, depth: depth + 1 });
+    }
+  }
+  return undefined;
 }

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { Option } from "commander";
-import type { DeliveryState } from "../../core/model/callback.ts";
-import { deliveryState } from "../../core/model/callback.ts";
+import type { DeliveryState } from "../../core/model/request.ts";
+import { deliveryState } from "../../core/model/request.ts";
 import type { CliConfig } from "../config.ts";
 import { connect } from "../connect.ts";
 import { harmless } from "../output.ts";

@@ -10,7 +10,7 @@ import type { Contract, ResponseOf } from "./contract.ts";
 import type { Contracts } from "./index.ts";
 import { contracts } from "./index.ts";
 import type { Fetch, FetchAnswer } from "./fetch.ts";
-import { readEvents } from "./read-events.ts";
+import { readEvents } from "./fetch.ts";
 import { problem } from "./schemas.ts";
 
 export interface ClientOptions {

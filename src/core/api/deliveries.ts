@@ -1,7 +1,6 @@
 import { z } from "zod";
-import { callbackEventType, deliveryState } from "../model/callback.ts";
+import { callbackEventType, deliveryState, requestId } from "../model/request.ts";
 import { platformId } from "../model/platform.ts";
-import { requestId } from "../model/request.ts";
 import { defineContract } from "./contract.ts";
 import { count, jobId, object, page, paging, timestamp } from "./schemas.ts";
 

@@ -21,3 +21,45 @@ export interface ByteStream {
     cancel(): Promise<void>;
   };
 }
+
+export interface ServerSentEvent {
+  readonly id: string | undefined;
+  readonly event: string;
+  readonly data: string;
+}
+
+/** Reads server-sent events; comments, such as heartbeats, are passed over. */
+export async function* readEvents(stream: ByteStream): AsyncGenerator<ServerSentEvent> {
+  const reader = stream.getReader();
+  const decoder = new TextDecoder();
+  let rest = "";
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      rest += decoder.decode(value, { stream: true });
+      const blocks = rest.split("\n\n");
+      rest = blocks.pop() ?? "";
+      for (const block of blocks) {
+        const event = readBlock(block);
+        if (event !== undefined) yield event;
+      }
+    }
+  } finally {
+    // Whoever stops listening must not leave the connection open.
+    await reader.cancel().catch(() => undefined);
+  }
+}
+
+function readBlock(block: string): ServerSentEvent | undefined {
+  let id: string | undefined;
+  let event = "message";
+  const data: string[] = [];
+  for (const line of block.split("\n")) {
+    const [, field, value] = /^(\w+): ?(.*)$/.exec(line) ?? [];
+    if (field === "id") id = value;
+    else if (field === "event") event = value ?? event;
+    else if (field === "data") data.push(value ?? "");
+  }
+  return data.length > 0 ? { id, event, data: data.join("\n") } : undefined;
+}

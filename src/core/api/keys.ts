@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { keyId, keyScope } from "../model/api-key.ts";
-import { platformId } from "../model/platform.ts";
+import { keyId, keyScope, platformId } from "../model/platform.ts";
 import { defineContract } from "./contract.ts";
 import { actor } from "./requests.ts";
 import { page, timestamp } from "./schemas.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { assetId } from "../model/asset.ts";
-import { layerMetadataEdit } from "../serving/layer-metadata.ts";
+import { layerMetadataEdit } from "../serving/style.ts";
 import { defineContract } from "./contract.ts";
 import { object, page, paging, timestamp } from "./schemas.ts";
 

@@ -1,18 +1,14 @@
 /** What a search asks for, read from either form: an address, where all is text, or a JSON body. */
 import type { z } from "zod";
-import { checkSpatial } from "../cql2/check-spatial.ts";
-import { filterFromQuery } from "../cql2/from-query.ts";
-import { filterFromJson, filterFromText } from "../cql2/read-filter.ts";
-import type { SpatialFilter } from "../cql2/separate-spatial.ts";
-import { separateSpatial } from "../cql2/separate-spatial.ts";
+import { checkSpatial, separateSpatial } from "../cql2/spatial.ts";
+import { filterFromQuery, filterFromJson, filterFromText } from "../cql2/read-filter.ts";
+import type { SpatialFilter } from "../cql2/spatial.ts";
 import type { Filter } from "../cql2/ast.ts";
 import { invalidFilter } from "../cql2/ast.ts";
-import type { ProblemItem } from "../errors.ts";
-import { Problem } from "../errors.ts";
 import type { Json } from "../model/json.ts";
 import { boxesOf } from "../geometry/boxes.ts";
 import type { Box } from "../geometry/boxes.ts";
-import { readInterval } from "./interval.ts";
+import { readInterval, refuse } from "./query-parameters.ts";
 import { bboxSchema, searchGeometry } from "../geometry/geometry.ts";
 import type { SearchGeometry } from "../geometry/geometry.ts";
 
@@ -99,9 +95,4 @@ function readGeometry(json: Json): SearchGeometry {
   const parsed = searchGeometry.safeParse(json);
   if (parsed.success) return parsed.data;
   throw refuse("intersects", "must be a GeoJSON geometry");
-}
-
-export function refuse(name: string, message: string): Problem {
-  const item: ProblemItem = { pointer: `/${name}`, code: "INVALID", message };
-  return new Problem("BAD_REQUEST", `The search cannot be read: ${name} ${message}.`, [item]);
 }

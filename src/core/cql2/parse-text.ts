@@ -5,7 +5,7 @@
 import type { Json } from "../model/json.ts";
 import { invalidFilter } from "./ast.ts";
 import { isGeometryWord, parseWkt } from "./parse-wkt.ts";
-import { TokenStream } from "./token-stream.ts";
+import { TokenStream } from "./tokens.ts";
 
 /** Far more than a person writes, far less than a stack holds. */
 const mostLevels = 100;

@@ -1,6 +1,5 @@
 import type { Json } from "../model/json.ts";
-import type { TokenStream } from "./token-stream.ts";
-import type { Token } from "./tokens.ts";
+import type { TokenStream, Token } from "./tokens.ts";
 
 /** How deep the coordinates of each kind are nested. */
 const depths = new Map([

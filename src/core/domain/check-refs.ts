@@ -2,7 +2,7 @@ import { didYouMean } from "../dag/suggest.ts";
 import type { ProblemItem } from "../errors.ts";
 import type { Json, JsonObject } from "../model/json.ts";
 import type { Platform } from "../model/platform.ts";
-import { ambiguousNumbers } from "./canonical-json.ts";
+import { ambiguousNumbers } from "./asset-id.ts";
 
 export interface CheckedRefs {
   /** What the asset's id is made of. */

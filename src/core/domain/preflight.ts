@@ -7,7 +7,7 @@ import type { ProblemItem } from "../errors.ts";
 import type { Json, JsonObject } from "../model/json.ts";
 import type { WorkflowDefinition } from "../model/workflow.ts";
 import { checkInputs } from "../dag/check-inputs.ts";
-import { handlersOf } from "./for-platforms.ts";
+import { taskOf } from "../model/workflow.ts";
 
 export interface Preflight {
   readonly inputs: JsonObject;
@@ -109,4 +109,39 @@ export function isCrs(text: string): boolean {
     ) ||
     /^\s*\{\s*"/.test(text)
   );
+}
+
+/**
+ * Where a platform's files may lie: places such as `bronze/ddh` or `https://data.example.org/ddh`,
+ * and everything below them. A platform without any may read from wherever sources may come.
+ */
+export function isBelow(display: string, prefixes: readonly string[]): boolean {
+  if (prefixes.length === 0) return true;
+  const place = placeOf(display);
+  // What a server makes of an encoded slash, or a mount of "..", may be another place.
+  if (/(?:^|\/)\.\.(?:\/|$)|%2f|%5c|%2e/i.test(place)) return false;
+  return prefixes.some((prefix) => {
+    const folder = prefix.replace(/\/+$/, "");
+    return place === folder || place.startsWith(`${folder}/`);
+  });
+}
+
+/** An archive is where its file is; the member's name follows it. */
+export function placeOf(display: string): string {
+  return display.replace(/^(?:\/vsi(?:zip|tar|gzip)\/)+/, "");
+}
+
+/**
+ * Handlers that work on the whole catalogue or on the external zone, whoever the data belong to: a
+ * platform that could start them would change what is another's. The orchestrator and operators
+ * run these workflows; the view `gateway.workflows` knows the same rule.
+ */
+const maintenance = /^(?:export|stac)\./;
+
+export function isForPlatforms({ nodes }: Pick<WorkflowDefinition, "nodes">): boolean {
+  return !handlersOf({ nodes }).some((handler) => maintenance.test(handler));
+}
+
+export function handlersOf({ nodes }: Pick<WorkflowDefinition, "nodes">): string[] {
+  return Object.values(nodes).flatMap((node) => taskOf(node)?.handler ?? []);
 }

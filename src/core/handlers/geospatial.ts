@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isCrsText } from "../raster/crs-text.ts";
+import { isCrsText } from "../raster/crs.ts";
 
 /** Parts that raster and vector contracts share. */
 

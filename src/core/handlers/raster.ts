@@ -1,12 +1,19 @@
 import { z } from "zod";
 import { queueFor } from "../queues.ts";
-import { rasterCrs, rasterFacts, rasterType, transform } from "../raster/facts.ts";
+import { rasterCrs, rasterFacts, rasterType, transform, tier } from "../raster/facts.ts";
 import { rasterFinding, verdict } from "../raster/finding.ts";
-import { tier } from "../raster/policy.ts";
 import { rasterTile } from "../raster/tiling.ts";
 import { defineContract } from "./contract.ts";
-import { blobPath, bounds, compression, container, crs, geometry } from "./geospatial.ts";
-import { resampling, written } from "./geospatial.ts";
+import {
+  blobPath,
+  bounds,
+  compression,
+  container,
+  crs,
+  geometry,
+  resampling,
+  written,
+} from "./geospatial.ts";
 
 /** Null as well as absent: a workflow passes on inputs that were not given. */
 const source = { blob_path: blobPath, container: container.nullish() };

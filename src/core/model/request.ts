@@ -14,3 +14,18 @@ export type RequestStatus = z.infer<typeof requestStatus>;
 /** What a job does for a version. */
 export const jobPurpose = z.enum(["process", "export", "withdraw", "unpublish"]);
 export type JobPurpose = z.infer<typeof jobPurpose>;
+
+export const deliveryState = z.enum(["pending", "delivered", "exhausted"]);
+export type DeliveryState = z.infer<typeof deliveryState>;
+
+export const callbackEventType = z.enum([
+  "processing.completed",
+  "processing.failed",
+  "processing.cancelled",
+  "export.completed",
+  "export.failed",
+  "job.completed",
+  "job.failed",
+  "job.cancelled",
+]);
+export type CallbackEventType = z.infer<typeof callbackEventType>;

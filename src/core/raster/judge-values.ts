@@ -1,12 +1,11 @@
 /** What its pixels hold: their type, what is empty, and numbers that nobody measured. */
 import { isCompatible } from "./detect-type.ts";
 import { holdsNumber, integerRange } from "./data-type.ts";
-import type { RasterBand, RasterType } from "./facts.ts";
+import type { RasterBand, RasterType, RasterPolicy } from "./facts.ts";
 import { makeFinding } from "./finding.ts";
 import type { RasterFinding } from "./finding.ts";
 import { dataBands } from "./inspected.ts";
 import type { InspectedRaster } from "./inspected.ts";
-import type { RasterPolicy } from "./policy.ts";
 
 /** What can be said without having read every pixel, and more where statistics are there. */
 export function judgeBands(

@@ -1,11 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import type { RasterBand } from "./facts.ts";
+import type { RasterBand, RasterPolicy } from "./facts.ts";
 import type { InspectedRaster } from "./inspected.ts";
 import { describeCrs } from "./crs.ts";
 import { rasterFindings } from "./finding.ts";
 import { judgeRaster } from "./judge.ts";
-import type { RasterPolicy } from "./policy.ts";
 
 const utm = describeCrs(
   'PROJCRS["WGS 84 / UTM zone 18N",BASEGEOGCRS["WGS 84",DATUM["World Geodetic System 1984",ELLIPSOID["WGS 84",6378137,298.257223563,LENGTHUNIT["metre",1]]]],CONVERSION["UTM zone 18N",METHOD["Transverse Mercator"],PARAMETER["Longitude of natural origin",-75,ANGLEUNIT["degree",0.0174532925199433]],PARAMETER["False easting",500000,LENGTHUNIT["metre",1]]],CS[Cartesian,2],LENGTHUNIT["metre",1],ID["EPSG",32618]]',

@@ -1,11 +1,10 @@
 import { detectRasterType } from "./detect-type.ts";
-import type { RasterType } from "./facts.ts";
+import type { RasterType, RasterPolicy } from "./facts.ts";
 import { changesFile, makeFinding, sortFindings, verdictOf } from "./finding.ts";
 import type { RasterFinding, Verdict } from "./finding.ts";
 import type { InspectedRaster } from "./inspected.ts";
 import { judgePlace } from "./judge-place.ts";
 import { judgeBands, judgeEmptiness } from "./judge-values.ts";
-import type { RasterPolicy } from "./policy.ts";
 
 export interface Judgement {
   readonly verdict: Verdict;

@@ -1,13 +1,12 @@
 /** From what a raster is and what is wanted to the steps of GDAL that make it so. */
 import { isSameCrs, meaningOf } from "./crs.ts";
 import { toGdalType } from "./data-type.ts";
-import type { NodataValue, RasterCrs } from "./facts.ts";
+import type { NodataValue, RasterCrs, Tier } from "./facts.ts";
 import { changesFile } from "./finding.ts";
 import type { RasterFinding, RasterFindingCode } from "./finding.ts";
 import { dataBands } from "./inspected.ts";
 import type { InspectedRaster } from "./inspected.ts";
 import { downcastOf } from "./judge-values.ts";
-import type { Tier } from "./policy.ts";
 import type { CogProfile } from "./profile.ts";
 import type { ImageAlpha, ImageBand } from "./vrt.ts";
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isCrsText } from "./crs-text.ts";
-import { describeCrs, isEarth, isSameCrs } from "./crs.ts";
+import { isCrsText, describeCrs, isEarth, isSameCrs } from "./crs.ts";
 import { judgeHeader } from "./header.ts";
 import { chooseProfile, toCreationOptions } from "./profile.ts";
 import type { ProfileRequest } from "./profile.ts";

@@ -3,8 +3,7 @@
  * the driver: its default CUBIC invents classes in a land-cover raster, and a predictor costs 15 %
  * on a palette while it saves a third on a terrain model.
  */
-import type { DataType, RasterType } from "./facts.ts";
-import type { Tier } from "./policy.ts";
+import type { DataType, RasterType, Tier } from "./facts.ts";
 
 export type Compression = "deflate" | "zstd" | "lzw" | "jpeg" | "webp" | "lerc" | "none";
 export type Resampling =

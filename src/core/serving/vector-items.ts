@@ -1,9 +1,8 @@
 /** What a request for features asks for, as OGC API Features and TiPG spell it. */
 import { z } from "zod";
-import { readInterval } from "../catalogue/interval.ts";
-import { readSort } from "../catalogue/sort.ts";
+import { readInterval, readSort } from "../catalogue/query-parameters.ts";
 import type { Filter } from "../cql2/ast.ts";
-import { checkSpatial } from "../cql2/check-spatial.ts";
+import { checkSpatial } from "../cql2/spatial.ts";
 import { filterFromJson, filterFromText } from "../cql2/read-filter.ts";
 import { Problem } from "../errors.ts";
 import type { Json } from "../model/json.ts";

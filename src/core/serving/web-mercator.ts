@@ -1,3 +1,5 @@
+import type { Bounds } from "../vector/parts.ts";
+
 /** WebMercatorQuad: the square of the world that web maps cut into tiles. Metres, and degrees. */
 const radius = 6_378_137;
 export const halfWorld = Math.PI * radius;
@@ -48,4 +50,18 @@ export function toMercator(lon: number, lat: number): [number, number] {
 
 export function toDegrees(x: number, y: number): [number, number] {
   return [(x / halfWorld) * 180, (Math.atan(Math.sinh(y / radius)) * 180) / Math.PI];
+}
+
+/** A web-mercator tile in degrees, widened by a part of its side. */
+export function tileBounds(z: number, x: number, y: number, margin = 0): Bounds {
+  const tiles = 2 ** z;
+  const longitude = (column: number) => (column / tiles) * 360 - 180;
+  const latitude = (row: number) =>
+    (Math.atan(Math.sinh(Math.PI * (1 - (2 * row) / tiles))) * 180) / Math.PI;
+  return [
+    Math.max(-180, longitude(x - margin)),
+    latitude(Math.min(tiles, y + 1 + margin)),
+    Math.min(180, longitude(x + 1 + margin)),
+    latitude(Math.max(0, y - margin)),
+  ];
 }

@@ -3,9 +3,8 @@
  * round is a short step over the antimeridian; longitudes beyond ±180 are brought back first. Where
  * a ring goes round a pole, it is led along the antimeridian to that pole and back.
  */
-import { signedArea, reversed } from "./rings.ts";
+import { signedArea, reversed, at } from "./parts.ts";
 import type { Line, Parts, Polygon } from "./parts.ts";
-import { at } from "./parts.ts";
 
 /**
  * A step this long in degrees is read as the short way round. Half a turn would be the textbook's

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { mendAttributes, planAttributes } from "./attributes.ts";
+import { mendAttributes, planAttributes, isUsableDate } from "./attributes.ts";
 import { nameColumns, nameTable } from "./column-names.ts";
-import { isUsableDate } from "./dates.ts";
-import { guessEncoding } from "./guess-encoding.ts";
+import { guessEncoding } from "./source-format.ts";
 
 describe("column names", () => {
   const names = (...sources: string[]) => nameColumns(sources).map((column) => column.name);

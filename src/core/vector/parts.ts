@@ -54,3 +54,64 @@ export function keep(wanted: readonly Kind[], parts: Parts): Parts {
 export function at(line: Line, index: number): number {
   return line[index] ?? Number.NaN;
 }
+
+/** West, south, east, north. */
+export type Bounds = [number, number, number, number];
+
+/** Undefined: nothing is there. */
+export function boundsOf(parts: Parts): Bounds | undefined {
+  let [west, south, east, north] = [Infinity, Infinity, -Infinity, -Infinity];
+  for (const line of everyLine(parts)) {
+    for (let index = 0; index < line.length; index += 2) {
+      const x = at(line, index);
+      const y = at(line, index + 1);
+      if (x < west) west = x;
+      if (x > east) east = x;
+      if (y < south) south = y;
+      if (y > north) north = y;
+    }
+  }
+  return west <= east ? [west, south, east, north] : undefined;
+}
+
+export function unite(a: Bounds | undefined, b: Bounds | undefined): Bounds | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return [Math.min(a[0], b[0]), Math.min(a[1], b[1]), Math.max(a[2], b[2]), Math.max(a[3], b[3])];
+}
+
+/** Twice the area, positive when the ring runs counter-clockwise. */
+export function signedArea(ring: Line): number {
+  let sum = 0;
+  // Relative to the first point: far from the origin the products would lose the digits that differ.
+  const [x0 = 0, y0 = 0] = ring;
+  for (let index = 0; index + 3 < ring.length; index += 2) {
+    const x = at(ring, index) - x0;
+    const y = at(ring, index + 1) - y0;
+    sum += x * (at(ring, index + 3) - y0) - (at(ring, index + 2) - x0) * y;
+  }
+  return sum;
+}
+
+export function reversed(line: Line): Line {
+  const turned = new Float64Array(line.length);
+  for (let from = 0, to = line.length - 2; from < line.length; from += 2, to -= 2) {
+    turned[to] = at(line, from);
+    turned[to + 1] = at(line, from + 1);
+  }
+  return turned;
+}
+
+/** As RFC 7946 wants it: outer rings counter-clockwise, holes clockwise. The same object if it was. */
+export function rewind(polygon: Polygon): Polygon {
+  const rings = polygon.map((ring, index) => {
+    const area = signedArea(ring);
+    return area === 0 || area > 0 === (index === 0) ? ring : reversed(ring);
+  });
+  return rings.every((ring, index) => ring === polygon[index]) ? polygon : rings;
+}
+
+export function rewindAll(parts: Parts): { parts: Parts; isChanged: boolean } {
+  const polygons = parts.polygons.map(rewind);
+  const isChanged = polygons.some((polygon, index) => polygon !== parts.polygons[index]);
+  return isChanged ? { parts: { ...parts, polygons }, isChanged } : { parts, isChanged };
+}

@@ -1,7 +1,6 @@
 import { splitAtAntimeridian } from "./antimeridian.ts";
-import { boundsOf } from "./bounds.ts";
+import { boundsOf, at, isEmpty } from "./parts.ts";
 import type { Parts } from "./parts.ts";
-import { at, isEmpty } from "./parts.ts";
 import type { ReadGeometry } from "./read-wkb.ts";
 
 /** Why a feature has no place in a table. */

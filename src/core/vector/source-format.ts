@@ -69,3 +69,63 @@ export function isCsv(format: SourceFormat): boolean {
 export function isShapefile(format: SourceFormat): boolean {
   return format === shapefile;
 }
+
+const languageByte = 29;
+
+/**
+ * Of a dBASE table that says nothing about it. Undefined: it does say, or there is nothing beyond
+ * ASCII to guess about. Bytes that follow the rules of UTF-8 by chance are rare enough.
+ */
+export function guessEncoding(table: Uint8Array): "UTF-8" | "CP1252" | undefined {
+  if ((table[languageByte] ?? 0) !== 0) return undefined;
+  const header = (table[8] ?? 0) | ((table[9] ?? 0) << 8);
+  const rows = table.subarray(header);
+  if (rows.every((byte) => byte < 0x80)) return undefined;
+  return isUtf8(rows) ? "UTF-8" : "CP1252";
+}
+
+function isUtf8(bytes: Uint8Array): boolean {
+  let following = 0;
+  for (const byte of bytes) {
+    if (following > 0) {
+      if (byte >> 6 !== 0b10) return false;
+      following -= 1;
+    } else if (byte >= 0x80) {
+      if (byte >> 5 === 0b110) following = 1;
+      else if (byte >> 4 === 0b1110) following = 2;
+      else if (byte >> 3 === 0b11110) following = 3;
+      else return false;
+    }
+  }
+  return true;
+}
+
+/** RFC 8142 puts one before each line. */
+export const recordSeparator = "\u001e";
+
+/** Whether the first bytes of a file can be of the format that its name claims. */
+export function looksLike(format: SourceFormat, start: Uint8Array): boolean {
+  const text = textOf(start);
+  switch (format.name) {
+    case "Shapefile":
+      return start[0] === 0 && start[1] === 0 && start[2] === 0x27 && start[3] === 0x0a;
+    case "GeoPackage":
+      return text.startsWith("SQLite format 3\0");
+    case "FlatGeobuf":
+      return text.startsWith("fgb");
+    case "GeoJSON":
+      return text.trimStart().startsWith("{");
+    case "GeoJSON lines":
+      return text.replaceAll(recordSeparator, "").trimStart().startsWith("{");
+    case "KML":
+      return /^\s*</.test(text) && !/<(?:OGRVRTDataSource|VRTDataset)\b/.test(text);
+    default:
+      return !/^\s*[<{]/.test(text);
+  }
+}
+
+/** Without the mark that some editors put in front. */
+function textOf(start: Uint8Array): string {
+  const isMarked = start[0] === 0xef && start[1] === 0xbb && start[2] === 0xbf;
+  return String.fromCharCode(...start.subarray(isMarked ? 3 : 0));
+}

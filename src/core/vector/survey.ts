@@ -1,6 +1,6 @@
 /** One look at all features before anything is converted: counts, broken geometries, empty columns. */
 import { z } from "zod";
-import { recordSeparator } from "./file-signature.ts";
+import { recordSeparator } from "./source-format.ts";
 
 export interface Survey {
   readonly featureCount: number;

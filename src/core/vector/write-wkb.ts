@@ -1,4 +1,7 @@
 import type { Kind, Line, Parts, Polygon } from "./parts.ts";
+import { boundsOf } from "./parts.ts";
+import type { GeometryForm } from "./geo-table.ts";
+import { srid } from "./geo-table.ts";
 
 const codes = { point: [1, 4], line: [2, 5], polygon: [3, 6] } as const;
 const hasSrid = 0x20000000;
@@ -61,4 +64,22 @@ function sizeOf(kind: Kind, member: Polygon): number {
   const header = kind === "polygon" ? 9 : 5;
   const counts = kind === "point" ? 0 : 4 * member.length;
   return header + counts + member.reduce((sum, part) => sum + 8 * part.length, 0);
+}
+
+/**
+ * Rows as PostgreSQL's COPY reads them (text format): the chunk files hold exactly what the table
+ * takes, so that loading one is nothing but sending it.
+ */
+
+/** The geometry's column or columns, without the attributes. */
+export function geometryFields(
+  form: GeometryForm,
+  kind: Kind,
+  parts: Parts,
+  toHex: (bytes: Uint8Array) => string,
+): string {
+  if (form === "postgis") return toHex(writeWkb(kind, parts, srid));
+  const [west, south, east, north] = boundsOf(parts) ?? [0, 0, 0, 0];
+  // One backslash is COPY's, the other bytea's.
+  return `\\\\x${toHex(writeWkb(kind, parts))}\t(${east},${north}),(${west},${south})`;
 }

@@ -1,6 +1,6 @@
 import { setClearance } from "../../adapters/postgres/repositories/assets.ts";
 import { approveVersion as approve } from "../../adapters/postgres/repositories/versions.ts";
-import { mayApprove } from "../../core/domain/review.ts";
+import { mayApprove } from "../../core/domain/version-rules.ts";
 import { changeAsset, demand, versionOf } from "./change-asset.ts";
 import type { Act, DomainDeps } from "./deps.ts";
 import { startExport } from "./start-export.ts";

@@ -1,5 +1,5 @@
 import { rejectVersion as reject } from "../../adapters/postgres/repositories/versions.ts";
-import { mayReject } from "../../core/domain/review.ts";
+import { mayReject } from "../../core/domain/version-rules.ts";
 import { changeAsset, demand, versionOf } from "./change-asset.ts";
 import type { Act, DomainDeps } from "./deps.ts";
 

@@ -1,6 +1,6 @@
 import { readRevisions } from "../../adapters/postgres/queries/asset-rows.ts";
 import { restoreRevision } from "../../adapters/postgres/repositories/versions.ts";
-import { mayReprocess } from "../../core/domain/review.ts";
+import { mayReprocess } from "../../core/domain/version-rules.ts";
 import { Problem } from "../../core/errors.ts";
 import { changeAsset, demand, versionOf } from "./change-asset.ts";
 import type { Act, DomainDeps } from "./deps.ts";

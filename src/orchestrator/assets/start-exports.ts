@@ -1,4 +1,4 @@
-import { findExportsToChange } from "../../adapters/postgres/queries/exports.ts";
+import { findExportsToChange } from "../../adapters/postgres/queries/assets.ts";
 import { changeAsset } from "./change-asset.ts";
 import type { DomainDeps } from "./deps.ts";
 import { startExport, withdrawExport } from "./start-export.ts";

@@ -1,5 +1,5 @@
 import { withdrawApproval } from "../../adapters/postgres/repositories/versions.ts";
-import { mayWithdraw } from "../../core/domain/review.ts";
+import { mayWithdraw } from "../../core/domain/version-rules.ts";
 import { changeAsset, demand, versionOf } from "./change-asset.ts";
 import type { Act, DomainDeps } from "./deps.ts";
 import { withdrawExport } from "./start-export.ts";

@@ -1,6 +1,6 @@
 import type { Handlers } from "../../adapters/http/handler.ts";
 import type { collectionLayerContracts } from "../../core/api/tiles.ts";
-import { tileBounds } from "../../core/serving/vector-tile-bounds.ts";
+import { tileBounds } from "../../core/serving/web-mercator.ts";
 import type { CollectionRequest } from "./collection-layer.ts";
 import { findCollectionLayer, findCollectionTile } from "./collection-layer.ts";
 import type { RouteDeps } from "../route-deps.ts";

@@ -13,10 +13,14 @@ import type { RasterServer } from "../../adapters/tiles/raster-server.ts";
 import { mediaOfPicture } from "../../adapters/tiles/media-of-picture.ts";
 import type { Contract } from "../../core/api/contract.ts";
 import { Problem } from "../../core/errors.ts";
-import { chooseFormat } from "../../core/serving/image-format.ts";
+import {
+  chooseFormat,
+  chooseOptions,
+  optionsKey,
+  toQueryText,
+} from "../../core/serving/render-options.ts";
 import type { Layer, RasterLayer, VectorLayer } from "../../core/serving/layer.ts";
 import type { RenderQuery } from "../../core/serving/render-options.ts";
-import { chooseOptions, optionsKey, toQueryText } from "../../core/serving/render-options.ts";
 import { makeTileJson } from "../../core/serving/tilejson.ts";
 import { baseOf } from "../catalogue/base-url.ts";
 

@@ -5,7 +5,7 @@ import {
 } from "../../adapters/postgres/repositories/layer-metadata.ts";
 import type { LayerMetadata } from "../../core/api/metadata.ts";
 import { Problem } from "../../core/errors.ts";
-import type { LayerMetadataEdit } from "../../core/serving/layer-metadata.ts";
+import type { LayerMetadataEdit } from "../../core/serving/style.ts";
 import { changeAsset, refuseStale } from "../assets/change-asset.ts";
 import type { Act, DomainDeps } from "../assets/deps.ts";
 

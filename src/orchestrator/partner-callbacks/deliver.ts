@@ -16,13 +16,13 @@ import {
 } from "../../adapters/postgres/repositories/deliveries.ts";
 import type { Clock } from "../../adapters/runtime/clock.ts";
 import { version } from "../../adapters/runtime/version.ts";
-import { callbackProblem } from "../../core/domain/callback-host.ts";
 import {
+  callbackProblem,
   nextDelaySeconds,
   openSeconds,
   signatureHeader,
   signedText,
-} from "../../core/domain/callback-plan.ts";
+} from "../../core/domain/partner-callbacks.ts";
 import { callbackSecret, jobSecret } from "./secret.ts";
 
 export interface DeliveryDeps {

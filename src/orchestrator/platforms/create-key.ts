@@ -1,15 +1,10 @@
 import { createHash, randomBytes } from "node:crypto";
-import { findKey } from "../../adapters/postgres/queries/api-keys.ts";
-import { findPlatform } from "../../adapters/postgres/queries/platforms.ts";
-import {
-  expireKey,
-  insertKey,
-  revokeKey as revoke,
-} from "../../adapters/postgres/repositories/api-keys.ts";
+import { findKey, findPlatform } from "../../adapters/postgres/queries/platforms.ts";
+import { expireKey, insertKey, revokeKey as revoke } from "../../adapters/postgres/repositories/api-keys.ts";
 import type { Queryable } from "../../adapters/postgres/queryable.ts";
 import type { ApiKey } from "../../core/api/keys.ts";
 import { Problem } from "../../core/errors.ts";
-import type { KeyScope } from "../../core/model/api-key.ts";
+import type { KeyScope } from "../../core/model/platform.ts";
 import type { Act, DomainDeps } from "../assets/deps.ts";
 
 export interface KeyRequest {

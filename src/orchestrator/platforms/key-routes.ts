@@ -1,6 +1,6 @@
 import type { Handlers } from "../../adapters/http/handler.ts";
 import { Answer } from "../../adapters/http/handler.ts";
-import { listKeys } from "../../adapters/postgres/queries/api-keys.ts";
+import { listKeys } from "../../adapters/postgres/queries/platforms.ts";
 import type { keyContracts } from "../../core/api/keys.ts";
 import type { NewApiKey } from "./create-key.ts";
 import { createKey, revokeKey, rotateKey } from "./create-key.ts";

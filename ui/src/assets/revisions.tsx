@@ -1,5 +1,5 @@
 import type { AssetRevision } from "../../../src/core/api/asset-schemas.ts";
-import { mayReprocess } from "../../../src/core/domain/review.ts";
+import { mayReprocess } from "../../../src/core/domain/version-rules.ts";
 import { api } from "../api.ts";
 import { commands } from "../lib/commands.ts";
 import { Action } from "../parts/action.tsx";

@@ -1,4 +1,4 @@
-import { mayDelete, mayReprocess, mayResubmit } from "../../../src/core/domain/review.ts";
+import { mayDelete, mayReprocess, mayResubmit } from "../../../src/core/domain/version-rules.ts";
 import { api } from "../api.ts";
 import { commands } from "../lib/commands.ts";
 import { Action } from "../parts/action.tsx";

@@ -1,6 +1,6 @@
 import { useState } from "react";
-import type { KeyScope } from "../../../src/core/model/api-key.ts";
-import { keyScope } from "../../../src/core/model/api-key.ts";
+import type { KeyScope } from "../../../src/core/model/platform.ts";
+import { keyScope } from "../../../src/core/model/platform.ts";
 import { api } from "../api.ts";
 import { commands } from "../lib/commands.ts";
 import { useQuery } from "../live/use-query.ts";

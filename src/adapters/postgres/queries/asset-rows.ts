@@ -1,11 +1,6 @@
-import type {
-  AssetEvent,
-  AssetRevision,
-  AssetSummary,
-  AssetVersion,
-} from "../../../core/api/asset-schemas.ts";
+import type { AssetEvent, AssetRevision, AssetSummary, AssetVersion } from "../../../core/api/asset-schemas.ts";
 import type { Queryable } from "../queryable.ts";
-import { isoRow } from "./iso-row.ts";
+import { isoRow } from "./rows.ts";
 
 export const assetColumnNames = [
   ...["asset_id", "platform_id", "platform_refs", "clearance_state", "cleared_at", "cleared_by"],

@@ -7,7 +7,7 @@ import type { GeoColumn } from "../../../core/vector/geo-table.ts";
 import { quoteName } from "../identifier.ts";
 import type { Conditions } from "./conditions.ts";
 import type { GeoTable } from "./geo-tables.ts";
-import { boundsCondition } from "./feature-place.ts";
+import { boundsCondition } from "./feature-sql.ts";
 
 type Category = "text" | "number" | "boolean" | "time" | "other";
 

@@ -4,8 +4,7 @@ import type { GeoColumn } from "../../../core/vector/geo-table.ts";
 import { quoteName } from "../identifier.ts";
 import type { Queryable } from "../queryable.ts";
 import { Conditions } from "./conditions.ts";
-import { readValue, selectColumn, tableText } from "./feature-columns.ts";
-import { boundsCondition } from "./feature-place.ts";
+import { readValue, selectColumn, tableText, boundsCondition } from "./feature-sql.ts";
 import type { FeatureRow } from "./features.ts";
 import type { GeoTable } from "./geo-tables.ts";
 

@@ -3,8 +3,8 @@ import type { JsonObject } from "../../../core/model/json.ts";
 import type { ApprovalState, ExportState, ProcessingState } from "../../../core/model/version.ts";
 import type { Queryable } from "../queryable.ts";
 import { Conditions } from "./conditions.ts";
-import type { Sent } from "./gateway-rows.ts";
-import { toPage, toSent } from "./gateway-rows.ts";
+import type { Sent } from "./rows.ts";
+import { toPage, toSent } from "./rows.ts";
 
 interface AssetRow {
   readonly asset_id: string;

@@ -1,7 +1,7 @@
-import type { KeyScope } from "../../../core/model/api-key.ts";
+import type { KeyScope } from "../../../core/model/platform.ts";
 import type { Queryable } from "../queryable.ts";
-import type { Sent } from "./gateway-rows.ts";
-import { toSent } from "./gateway-rows.ts";
+import type { Sent } from "./rows.ts";
+import { toSent } from "./rows.ts";
 
 export interface KeyFacts {
   readonly key_id: string;

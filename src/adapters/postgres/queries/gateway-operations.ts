@@ -4,8 +4,8 @@ import type { JobStatus } from "../../../core/model/job.ts";
 import type { NodeStatus, NodeType } from "../../../core/model/node.ts";
 import type { Queryable } from "../queryable.ts";
 import { Conditions } from "./conditions.ts";
-import type { Sent } from "./gateway-rows.ts";
-import { toPage, toSent } from "./gateway-rows.ts";
+import type { Sent } from "./rows.ts";
+import { toPage, toSent } from "./rows.ts";
 
 interface JobRow {
   readonly job_id: string;

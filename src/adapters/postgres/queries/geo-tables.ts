@@ -1,4 +1,4 @@
-import type { Bounds } from "../../../core/vector/bounds.ts";
+import type { Bounds } from "../../../core/vector/parts.ts";
 import type { GeoColumn, GeometryForm, GeometryType } from "../../../core/vector/geo-table.ts";
 import type { Queryable } from "../queryable.ts";
 

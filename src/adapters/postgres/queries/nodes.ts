@@ -4,6 +4,7 @@ import type { Queryable } from "../queryable.ts";
 import { Conditions, cut } from "./conditions.ts";
 import type { NodeRow } from "./node-rows.ts";
 import { nodeColumns, statusCondition, withLease } from "./node-rows.ts";
+import type { JsonObject } from "../../../core/model/json.ts";
 
 /** Static nodes only; with `ids`, those of them. */
 export async function readStaticNodes(db: Queryable, jobId: string): Promise<NodeRow[]> {
@@ -139,4 +140,24 @@ export async function listNodes(
     nodes: page.rows,
     next: last && { created_at: last.place, job_id: last.job_id, node_id: last.node_id },
   };
+}
+
+export interface NodeData {
+  readonly timeout_seconds: number | null;
+  readonly params: JsonObject | null;
+  readonly output: JsonObject | null;
+}
+
+/** The large columns of one node, apart from those that lists read. */
+export async function readNodeData(
+  db: Queryable,
+  jobId: string,
+  nodeId: string,
+): Promise<NodeData> {
+  const { rows } = await db.query<NodeData>(
+    `SELECT timeout_seconds, input_params AS params, output
+     FROM dagapp.dag_node_states WHERE job_id = $1 AND node_id = $2`,
+    [jobId, nodeId],
+  );
+  return rows[0] ?? { timeout_seconds: null, params: null, output: null };
 }

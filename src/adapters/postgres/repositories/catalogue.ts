@@ -13,7 +13,7 @@ import { extentOf } from "../../../core/catalogue/collection.ts";
 import { KnownError } from "../../runtime/known-error.ts";
 import type { Database } from "../database.ts";
 import type { Transaction } from "../queryable.ts";
-import { coverageText } from "../queries/catalogue-coverage.ts";
+import { coverageText } from "../queries/catalogue-collections.ts";
 import { createPgstacMirror } from "./catalogue-pgstac.ts";
 import type { PgstacMirror } from "./catalogue-pgstac.ts";
 

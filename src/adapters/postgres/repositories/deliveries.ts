@@ -1,4 +1,4 @@
-import { failuresToOpen } from "../../../core/domain/callback-plan.ts";
+import { failuresToOpen } from "../../../core/domain/partner-callbacks.ts";
 import type { Queryable, Transaction } from "../queryable.ts";
 
 /** A callback that this process sends now. */

@@ -3,7 +3,7 @@
  * transaction gives them the layer's name. Each step can come twice: at least once is what queues
  * promise.
  */
-import type { Bounds } from "../../../core/vector/bounds.ts";
+import type { Bounds } from "../../../core/vector/parts.ts";
 import type { GeoColumn, GeometryForm, GeometryType } from "../../../core/vector/geo-table.ts";
 import { srid } from "../../../core/vector/geo-table.ts";
 import type { Database } from "../database.ts";

@@ -1,7 +1,6 @@
 import { z } from "zod";
-import { keyId, keyScope } from "../../model/api-key.ts";
-import { callbackEventType, deliveryState } from "../../model/callback.ts";
-import { requestId } from "../../model/request.ts";
+import { keyId, keyScope } from "../../model/platform.ts";
+import { callbackEventType, deliveryState, requestId } from "../../model/request.ts";
 import { defineContract } from "../contract.ts";
 import { count, page, paging, timestamp } from "../schemas.ts";
 

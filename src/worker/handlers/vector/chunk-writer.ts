@@ -3,12 +3,10 @@ import type { FileHandle } from "node:fs/promises";
 import { mkdir, open, rm } from "node:fs/promises";
 import path from "node:path";
 import type { Storage } from "../../../adapters/storage/storage.ts";
-import type { Bounds } from "../../../core/vector/bounds.ts";
-import { boundsOf, unite } from "../../../core/vector/bounds.ts";
-import { geometryFields } from "../../../core/vector/copy-row.ts";
+import type { Bounds, Kind, Parts } from "../../../core/vector/parts.ts";
+import { boundsOf, unite, kinds } from "../../../core/vector/parts.ts";
+import { geometryFields } from "../../../core/vector/write-wkb.ts";
 import type { GeometryForm } from "../../../core/vector/geo-table.ts";
-import type { Kind, Parts } from "../../../core/vector/parts.ts";
-import { kinds } from "../../../core/vector/parts.ts";
 
 export interface WrittenChunk {
   readonly index: number;

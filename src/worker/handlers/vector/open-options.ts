@@ -2,8 +2,7 @@
 import { readFile } from "node:fs/promises";
 import type { VectorFinding } from "../../../core/vector/findings.ts";
 import { encodingFinding } from "../../../core/vector/findings.ts";
-import { guessEncoding } from "../../../core/vector/guess-encoding.ts";
-import { isCsv, isShapefile } from "../../../core/vector/source-format.ts";
+import { guessEncoding, isCsv, isShapefile } from "../../../core/vector/source-format.ts";
 import type { SourceFile } from "./fetch-source.ts";
 
 export interface OpenOptions {

@@ -1,3 +1,4 @@
+import type { ProblemItem } from "../errors.ts";
 import { Problem } from "../errors.ts";
 
 const rfc3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
@@ -19,18 +20,54 @@ export function readInterval(text: string | undefined): {
       start === undefined || end === undefined || Date.parse(start) <= Date.parse(end);
     if (ordered && (start ?? end) !== undefined) return { start, end };
   }
-  throw refuse(text);
+  throw badInterval(text);
 }
 
 function readEnd(text: string): string | undefined {
   if (text === "" || text === "..") return undefined;
   if (rfc3339.test(text) && !Number.isNaN(Date.parse(text))) return text;
-  throw refuse(text);
+  throw badInterval(text);
 }
 
-function refuse(text: string): Problem {
+function badInterval(text: string): Problem {
   const message = "must be a time such as 2024-05-01T00:00:00Z, or a span such as …/.. or ../…";
   return new Problem("BAD_REQUEST", `The search cannot be read: datetime ${message}.`, [
     { pointer: "/datetime", code: "INVALID", message: `${message}, not "${text.slice(0, 60)}"` },
   ]);
+}
+
+export interface SortField {
+  readonly field: string;
+  readonly direction: "asc" | "desc";
+}
+
+/** `-properties.datetime,+id` */
+export function readSort(text: string): SortField[] {
+  return text.split(",").map((part) => {
+    const [, sign, field] = /^\s*([+-]?)(\S+)\s*$/.exec(part) ?? [];
+    if (field === undefined)
+      throw refuse("sortby", "must be fields such as -properties.datetime,id");
+    return { field, direction: sign === "-" ? "desc" : "asc" };
+  });
+}
+
+const topLevel = new Set([
+  "id",
+  "collection",
+  "bbox",
+  "geometry",
+  "assets",
+  "stac_version",
+  "type",
+]);
+
+/** A property may be named with or without where it stands; its own name may have dots in it. */
+export function sortPath(field: string): string[] {
+  if (topLevel.has(field)) return [field];
+  return ["properties", field.replace(/^properties\./, "")];
+}
+
+export function refuse(name: string, message: string): Problem {
+  const item: ProblemItem = { pointer: `/${name}`, code: "INVALID", message };
+  return new Problem("BAD_REQUEST", `The search cannot be read: ${name} ${message}.`, [item]);
 }

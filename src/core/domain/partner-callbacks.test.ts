@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { callbackProblem } from "./callback-host.ts";
-import { mostAttempts, nextDelaySeconds, openSeconds } from "./callback-plan.ts";
+import {
+  callbackProblem,
+  mostAttempts,
+  nextDelaySeconds,
+  openSeconds,
+} from "./partner-callbacks.ts";
 
 const allowed = ["hooks.example.org", "*.partner.net", "other.example:8443", "[2001:db8::1]"];
 const problem = (url: string) => callbackProblem(new URL(url), allowed);
