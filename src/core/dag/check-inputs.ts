@@ -14,7 +14,9 @@ export type CheckedInputs =
   | { readonly ok: true; readonly inputs: JsonObject }
   | { readonly ok: false; readonly problems: readonly InputProblem[] };
 
-/** What a job is submitted with against what its workflow declares; fills in the defaults. */
+/**
+ * Checks the inputs of a job against the declarations of its workflow and fills in the defaults.
+ */
 export function checkInputs(
   { inputs: declared }: Pick<WorkflowDefinition, "inputs">,
   given: JsonObject,
@@ -49,10 +51,10 @@ function problem(code: InputProblem["code"], name: string, message: string): Inp
   return { pointer: `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`, message, code };
 }
 
-/** Patterns run on what partners send, so a pattern sees no more of a value than this. */
+/** Patterns run on text from partners, so a longer value is refused before it is matched. */
 const longestMatched = 4096;
 
-/** What speaks against a value for this input, or nothing. */
+/** Returns why a value does not fit its declaration; undefined: it fits. */
 export function inputProblem(declaration: InputDeclaration, value: Json): string | undefined {
   const { type, minimum, maximum, pattern } = declaration;
   if (!hasType(type, value)) return `must be ${article(type)}, not ${describe(value)}`;
@@ -80,8 +82,8 @@ export function compilePattern(pattern: string): RegExp | undefined {
 
 /**
  * A group that repeats and holds a repetition or an alternative, as in `(a+)+` or `(a|a)*`, can
- * take exponential time on a value made for it. Refusing every such pattern refuses some harmless
- * ones too; they can be written without the inner repetition.
+ * take exponential time on a value made for it. This check also refuses some safe patterns; they
+ * can be written without the inner repetition.
  */
 export function mayExplode(pattern: string): boolean {
   const bare = pattern.replace(/\\./gs, "x").replace(/\[[^\]]*\]/g, "x");

@@ -1,19 +1,19 @@
-/** Where in the source tree: keys and indexes from the root. */
+/** A place in the source tree: keys and indexes from the root. */
 export type TreePath = readonly (string | number)[];
 
-/** One thing that is wrong with a workflow. The file reader turns `path` into line and column. */
+/** One error or warning about a workflow. The file reader turns `path` into line and column. */
 export interface Finding {
   readonly code: FindingCode;
   readonly severity: "error" | "warning";
   readonly message: string;
   readonly path: TreePath;
-  /** Point at the key itself and not at its value. */
+  /** Whether the finding points at the key or at its value. */
   readonly at?: "key" | "value";
   /** Characters into the string at `path`, where the error is inside a template. */
   readonly offset?: number;
 }
 
-/** Every code that `validate` can print, with what it means. The docs list them from here. */
+/** Every code that `validate` can print, with its meaning. The docs list them from here. */
 export const findingCodes = {
   YAML_SYNTAX: "the file is not valid YAML",
   YAML_DUPLICATE_KEY: "a key occurs twice in one mapping",
@@ -73,7 +73,7 @@ export function warningAt(
   return { code, severity: "warning", message, path, ...where };
 }
 
-/** A value as a message shows it. */
+/** Writes a value as messages show it. */
 export function describe(value: unknown): string {
   if (value === null) return "nothing";
   if (Array.isArray(value)) return "a list";

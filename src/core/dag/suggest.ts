@@ -1,7 +1,7 @@
 /** Candidates beyond this are not compared: a typo in a huge workflow must not cost seconds. */
 const mostCandidates = 2000;
 
-/** `; did you mean "x"?` or nothing, ready to be put behind a message. */
+/** Returns `; did you mean "x"?`, ready to be appended to a message, or an empty string. */
 export function didYouMean(name: string, candidates: Iterable<string>): string {
   const best = suggest(name, candidates);
   return best === undefined ? "" : `; did you mean "${best}"?`;
@@ -26,7 +26,7 @@ export function suggest(name: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-/** Insertions, deletions, replacements, and swaps of neighbours. */
+/** Counts insertions, deletions, replacements, and swaps of neighbours. */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);

@@ -1,22 +1,28 @@
 import type { JsonObject, Json } from "../model/json.ts";
 import { isJsonObject } from "../model/json.ts";
 
-/** In hex, of the text as UTF-8. Given, because core has no cryptography of its own. */
+/**
+ * Returns the digest in hex of the text as UTF-8. Callers pass it in, because core has no
+ * cryptography.
+ */
 export type Sha256 = (text: string) => string;
 
-/** Of the platform and what identifies the data set there; its version is no part of it. */
+/**
+ * Makes an asset's id from its platform and the references that identify the data set there; the
+ * version is not a part of it.
+ */
 export function assetIdOf(platformId: string, identityRefs: JsonObject, sha256: Sha256): string {
   return sha256(`${platformId}|${canonicalJson(identityRefs)}`).slice(0, 32);
 }
 
 /**
- * JSON as Python's `json.dumps(value, sort_keys=True)` writes it, byte for byte: ids that the
- * existing platform made from it must come out the same here.
+ * Writes JSON as Python's `json.dumps(value, sort_keys=True)` does, byte for byte: the existing
+ * platform made its ids from that text, and the ids must be the same here.
  *
  * Python keeps integers and floats apart, and JavaScript's parser does not: `1` and `1.0`, `-0` and
- * `-0.0`, `10000000000000000` and `1e16` arrive as one number. A whole number that is safe is taken
- * as Python's integer; every other whole number, and minus zero, is refused, because we could not
- * know what the platform hashed. Whoever has such a reference sends it as text.
+ * `-0.0`, `10000000000000000` and `1e16` arrive as one number. A safe whole number is taken as
+ * Python's integer. Every other whole number, and minus zero, is refused, because we cannot know
+ * which text the platform hashed; a platform must send such a reference as text.
  */
 
 export function canonicalJson(value: Json): string {
@@ -64,7 +70,7 @@ const short: Readonly<Record<string, string>> = {
 };
 
 function pythonText(text: string): string {
-  // By code unit, so that what lies beyond the basic plane comes out as its two halves.
+  // By code unit, so that characters beyond the basic plane are written as their two halves.
   const escaped = text.replace(/["\\]|[^ -~]/g, (unit) => {
     if (Object.hasOwn(short, unit)) return short[unit] ?? "";
     return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;

@@ -5,16 +5,16 @@ import type { Platform } from "../model/platform.ts";
 import { ambiguousNumbers } from "./asset-id.ts";
 
 export interface CheckedRefs {
-  /** What the asset's id is made of. */
+  /** The references that the asset's id is made of. */
   readonly identity: JsonObject;
-  /** The version's label, where the platform sends it among its references. */
+  /** The version's label, if the platform sends it among its references. */
   readonly label: string | undefined;
   readonly findings: readonly ProblemItem[];
 }
 
 const longest = 1024;
 
-/** What a platform sent against what it declared. */
+/** Checks the references that a platform sent against those that it declares. */
 export function checkRefs(
   platform: Pick<Platform, "required_refs" | "optional_refs" | "version_ref">,
   refs: JsonObject,

@@ -10,7 +10,7 @@ export interface ReviewedVersion {
   readonly deleted_at: string | null;
 }
 
-/** Each answers why not, or nothing. */
+// Each rule returns the problem that forbids the change, or undefined if it is allowed.
 
 export function mayApprove(version: ReviewedVersion): Problem | undefined {
   const refused = mayMove(version, "approved");
@@ -34,7 +34,7 @@ export function mayWithdraw(version: ReviewedVersion): Problem | undefined {
   return refusal(version, "only an approved version has an approval to withdraw");
 }
 
-/** New data for the same version: only while nobody relies on it. */
+/** Resubmitting replaces the data of a version, so it is refused once the version is approved. */
 export function mayResubmit(version: ReviewedVersion): Problem | undefined {
   if (version.deleted_at !== null) return refusal(version, "it was deleted");
   if (version.approval_state === "approved") {
@@ -43,7 +43,7 @@ export function mayResubmit(version: ReviewedVersion): Problem | undefined {
   return whileIdle(version);
 }
 
-/** The same data again: whatever the review said. */
+/** Reprocessing runs the same data again and is allowed in every approval state. */
 export function mayReprocess(version: ReviewedVersion): Problem | undefined {
   if (version.deleted_at !== null) return refusal(version, "it was deleted");
   return whileIdle(version);
@@ -79,8 +79,8 @@ export interface KnownVersion {
 }
 
 /**
- * The next ordinal, or why there may be none yet: a platform curates its versions in order.
- * Ordinals of deleted versions are never given again.
+ * Returns the ordinal of the next version, or the problem that forbids a new version: a platform
+ * resolves its versions in order. Ordinals of deleted versions are not used again.
  */
 export function nextVersion(versions: readonly KnownVersion[]): number | Problem {
   const open = versions.find(

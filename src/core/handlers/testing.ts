@@ -50,7 +50,7 @@ const flakyEcho = defineContract({
   description: "Fails now and then, otherwise returns its other parameters.",
   params: z.looseObject({
     failure_rate: z.number().min(0).max(1).default(0.2),
-    /** The same seed fails at the same attempts. */
+    /** With the same seed the same attempts fail. */
     seed: z.number().int().optional(),
   }),
   result: z.object({ echoed_params: anything }),
@@ -64,7 +64,7 @@ const multiPhase = defineContract({
   params: z.strictObject({
     phases: z.number().int().min(1).max(1000).default(3),
     seconds_per_phase: seconds.default(0.1),
-    /** Fails once in this phase, to show the resumption. */
+    /** Fails once in this phase, to show that the next attempt resumes. */
     fail_in_phase: z.number().int().min(1).optional(),
   }),
   result: z.object({ phases_completed: z.number().int(), resumed_from: z.number().int() }),
@@ -124,13 +124,13 @@ const probe = defineContract({
     seconds: seconds.optional(),
     /** Bytes of the output in mode large, levels in mode deep. */
     size: z.number().int().min(0).optional(),
-    /** What each attempt comes to in mode script; the last entry repeats. */
+    /** The outcome of each attempt in mode script; the last entry repeats. */
     script: z
       .array(z.enum(["ok", ...errorCategory.options]))
       .min(1)
       .max(100)
       .optional(),
-    /** Returned as it is. */
+    /** Returned unchanged. */
     value: z.json().optional(),
   }),
   result: z.looseObject({ mode: z.string().optional() }),

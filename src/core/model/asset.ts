@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { StateMachine } from "./transitions.ts";
 
-/** Of the data set as a whole: every version shares it. */
+/** The clearance of the whole data set: all its versions share it. */
 export const clearanceState = z.enum(["uncleared", "ouo", "public"]);
 export type ClearanceState = z.infer<typeof clearanceState>;
 

@@ -16,7 +16,10 @@ export const taskMachine: StateMachine<TaskStatus> = {
   },
 };
 
-/** permanent: never tried again; transient: the node's retry budget; throttling: its own budget. */
+/**
+ * permanent: no retry. transient: uses the node's retry budget. throttling: has a budget of its
+ * own.
+ */
 export const errorCategory = z.enum(["permanent", "transient", "throttling"]);
 export type ErrorCategory = z.infer<typeof errorCategory>;
 

@@ -4,7 +4,12 @@ import type { Handlers } from "../../adapters/http/handler.ts";
 import { readAttempts, readCheckpoints } from "../../adapters/postgres/queries/history.ts";
 import { describeNodes, readJobNodes } from "../../adapters/postgres/queries/job-nodes.ts";
 import type { JobWithoutNodes } from "../../adapters/postgres/queries/jobs.ts";
-import { readNodeData, findNode, listNodes, readChildren } from "../../adapters/postgres/queries/nodes.ts";
+import {
+  readNodeData,
+  findNode,
+  listNodes,
+  readChildren,
+} from "../../adapters/postgres/queries/nodes.ts";
 import type { NodeRow } from "../../adapters/postgres/queries/node-rows.ts";
 import { toNodeColumns } from "../../adapters/postgres/queries/node-rows.ts";
 import { listTasks } from "../../adapters/postgres/queries/tasks.ts";

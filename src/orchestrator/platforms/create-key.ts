@@ -1,6 +1,10 @@
 import { createHash, randomBytes } from "node:crypto";
 import { findKey, findPlatform } from "../../adapters/postgres/queries/platforms.ts";
-import { expireKey, insertKey, revokeKey as revoke } from "../../adapters/postgres/repositories/api-keys.ts";
+import {
+  expireKey,
+  insertKey,
+  revokeKey as revoke,
+} from "../../adapters/postgres/repositories/api-keys.ts";
 import type { Queryable } from "../../adapters/postgres/queryable.ts";
 import type { ApiKey } from "../../core/api/keys.ts";
 import { Problem } from "../../core/errors.ts";

@@ -1,4 +1,9 @@
-import type { AssetEvent, AssetRevision, AssetSummary, AssetVersion } from "../../../core/api/asset-schemas.ts";
+import type {
+  AssetEvent,
+  AssetRevision,
+  AssetSummary,
+  AssetVersion,
+} from "../../../core/api/asset-schemas.ts";
 import type { Queryable } from "../queryable.ts";
 import { isoRow } from "./rows.ts";
 

@@ -6,7 +6,13 @@ import type { Queryable } from "../queryable.ts";
 import type { Database } from "../database.ts";
 import { Conditions, cut } from "./conditions.ts";
 import { countRows } from "./count.ts";
-import { geometryText, readValue, selectColumn, tableText, boundsCondition } from "./feature-sql.ts";
+import {
+  geometryText,
+  readValue,
+  selectColumn,
+  tableText,
+  boundsCondition,
+} from "./feature-sql.ts";
 import { filterCondition } from "./feature-filter.ts";
 import type { GeoTable } from "./geo-tables.ts";
 

@@ -14,12 +14,15 @@ import type { Template } from "../language/template.ts";
 /** A workflow ready to be evaluated: edges drawn, templates and conditions parsed once. */
 export interface Graph {
   readonly definition: WorkflowDefinition;
-  /** In topological order: a node stands behind everything it depends on. */
+  /** In topological order: a node comes after every node that it depends on. */
   readonly nodes: readonly GraphNode[];
   readonly byId: ReadonlyMap<string, GraphNode>;
-  /** The job's result, where the author named one. */
+  /** The template of the job's result, if the author wrote `outputs`. */
   readonly outputs: Template | undefined;
-  /** Otherwise the outputs of these: tasks and fan-ins that no other of them follows. */
+  /**
+   * Without `outputs` the result is the outputs of these nodes: those that give a result and that
+   * no other such node follows.
+   */
   readonly results: readonly GraphNode[];
 }
 
@@ -59,7 +62,7 @@ export interface FanOutNode extends GraphNodeCommon {
   readonly definition: FanOutDefinition;
   readonly source: Template | readonly Json[];
   readonly params: Template;
-  /** The fan-ins directly behind it; the strictest of their failure budgets counts. */
+  /** The fan-ins that directly follow; the strictest of their failure budgets counts. */
   readonly fanIns: readonly FanInDefinition[];
 }
 export interface FanInNode extends GraphNodeCommon {

@@ -5,7 +5,10 @@ import type { Facts, NodeFact, Report } from "./facts.ts";
 import { decideRetry } from "./retry.ts";
 import { taskOf } from "../../model/workflow.ts";
 
-/** A result counts only for the attempt that the node is waiting for. */
+/**
+ * Settles or retries the node that a report is about. A report counts only for the attempt that the
+ * node is waiting for; any other is ignored.
+ */
 export function acceptReport(
   evaluation: Evaluation,
   facts: Facts,

@@ -9,8 +9,9 @@ export type Choice =
   | { readonly ok: false; readonly message: string };
 
 /**
- * The first branch whose condition holds, else the default. A condition that cannot be evaluated
- * is an error and never counts as false: taking a wrong branch quietly is worse than stopping.
+ * Chooses the first branch whose condition holds, or else the default branch. A condition that
+ * cannot be evaluated is an error and never counts as false: taking a wrong branch in silence is
+ * worse than failing the job.
  */
 export function chooseBranch(node: ConditionalNode, context: TemplateContext): Choice {
   let field: Json | undefined;

@@ -13,9 +13,9 @@ import { Worklist } from "./worklist.ts";
 const namedFailures = 20;
 
 /**
- * One evaluation at work: the recorded facts, what this evaluation changed on top of them, and the
- * decisions so far. Every decision is taken through a method here, so that the facts which later
- * decisions see are always those that the engine will have written.
+ * The state of one evaluation: the recorded facts, the changes of this evaluation on top of them,
+ * and the decisions so far. Every decision is made through a method of this class, so that later
+ * decisions see the facts that the engine will have written.
  */
 export class Evaluation {
   readonly decisions: Decision[] = [];
@@ -43,7 +43,7 @@ export class Evaluation {
     return this.changes.get(nodeId) ?? this.facts.nodes.get(nodeId);
   }
 
-  /** The static node that a fact belongs to: itself, or the fan-out whose child it is. */
+  /** The node of the graph that a fact belongs to: the node itself, or the fan-out of a child. */
   graphNodeOf(fact: NodeFact): GraphNode | undefined {
     return this.graph.byId.get(fact.parent?.node_id ?? fact.node_id);
   }
@@ -78,7 +78,8 @@ export class Evaluation {
           ? [...counters.failed_indexes, index]
           : counters.failed_indexes,
     }));
-    // A child's failure is the budget's business; a static node's ends the job.
+    // The failure of a child counts against the failure budget; that of a static node fails the
+    // job.
     if (fact.parent === undefined && node.position < this.failurePosition) {
       this.failurePosition = node.position;
       this.failure = { node_id: fact.node_id, error };
@@ -125,12 +126,12 @@ export class Evaluation {
       error,
       retry_at: retryAt,
     });
-    // Without a delay it is due at once.
+    // A retry without a delay is due in this same evaluation.
     const index = fact.parent?.index ?? -1;
     this.work.add({ node_id: fact.node_id, position: node.position, index });
   }
 
-  /** Record a decision that changes a node without settling it. */
+  /** Records a decision that changes a node without settling it. */
   decide(decision: Decision, fact: NodeFact): void {
     this.decisions.push(decision);
     this.change(fact);

@@ -1,7 +1,9 @@
 import type { Graph } from "../compile/graph.ts";
 import type { Facts, Report } from "./facts.ts";
 
-/** What to look at, and its place in graph order: `index` orders the children of one fan-out. */
+/**
+ * A node to consider, with its place in graph order. `index` orders the children of one fan-out.
+ */
 export interface WorkItem {
   readonly node_id: string;
   readonly position: number;
@@ -9,8 +11,9 @@ export interface WorkItem {
 }
 
 /**
- * Takes items in graph order whatever order they came in, so that decisions do not depend on the
- * order of arrival. A binary heap: considering few nodes of a large job must cost little.
+ * Takes items in graph order, whatever order they were added in, so that decisions do not depend on
+ * the order of arrival. It is a binary heap, so that considering few nodes of a large job costs
+ * little.
  */
 export class Worklist {
   private readonly heap: WorkItem[] = [];
@@ -66,7 +69,10 @@ export class Worklist {
   }
 }
 
-/** Where an evaluation begins: what changed, or everything when nobody knows. */
+/**
+ * The nodes that an evaluation begins with: those that changed, or all of them if the facts do not
+ * say.
+ */
 export function whereToLook(graph: Graph, facts: Facts): readonly WorkItem[] {
   const ids = facts.changed ?? [...graph.byId.keys(), ...childrenIn(facts)];
   return ids.map((node_id) => ({ node_id, ...placeOf(graph, facts, node_id) }));
@@ -82,7 +88,7 @@ function placeOf(graph: Graph, facts: Facts, nodeId: string): { position: number
   return { position, index: parent?.index ?? -1 };
 }
 
-/** Reports in graph order and not in order of arrival. */
+/** Sorts the reports by their nodes, so that the order of arrival has no effect. */
 export function inGraphOrder(graph: Graph, facts: Facts): readonly Report[] {
   return facts.reports
     .map((report) => ({ report, ...placeOf(graph, facts, report.node_id) }))

@@ -8,8 +8,9 @@ import type { ExpressionProblem } from "./expression/tokens.ts";
 import { didYouMean } from "../suggest.ts";
 
 /*
- * or > and > not > comparison > operand, by recursive descent. In the short form a comparison
- * without a left operand is about the field, and a lone value means that the field equals it.
+ * Parses a condition by recursive descent: or > and > not > comparison > operand. In the short form
+ * a comparison without a left operand compares the field, and a lone value means that the field
+ * equals it.
  */
 
 export type Test = (scope: Scope, field: Json | undefined) => boolean;

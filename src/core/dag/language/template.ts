@@ -9,7 +9,7 @@ import { compileValue } from "./template-tree.ts";
 export interface Template {
   readonly source: Json;
   readonly references: readonly Reference[];
-  /** Compiled; for `render` alone. */
+  /** The compiled template; only `render` calls it. */
   readonly build: Build;
 }
 
@@ -42,8 +42,9 @@ export function parseTemplate(value: Json): ParsedTemplate {
 export type TemplateParser = (value: Json) => ParsedTemplate;
 
 /**
- * Linting and drawing the graph meet the same values: parsing is most of what compiling a large
- * workflow costs, so each value is parsed once. Texts are equal by content, trees by identity.
+ * Returns a parser that parses each value once. The linter and the compiler parse the same values,
+ * and parsing is most of the cost of compiling a large workflow. Strings are equal by content,
+ * trees by identity.
  */
 export function parseOnce(): TemplateParser {
   const known = new Map<Json, ParsedTemplate>();
@@ -56,7 +57,10 @@ export function parseOnce(): TemplateParser {
   };
 }
 
-/** Values go into the tree as they are, once: one that looks like a template stays a value. */
+/**
+ * Renders a template. Values are inserted once and not parsed again: a value that looks like a
+ * template stays a value.
+ */
 export function render(
   template: Template,
   context: TemplateContext,

@@ -6,13 +6,14 @@ export interface AncestorQuestion {
 }
 
 /**
- * Answers all questions together. A walk for each question is quadratic when every node of a long
- * chain refers far back, and a set of ancestors for each node needs as much memory; so one sweep
- * through the order carries one bit for each of 32 ancestors, from the first of them to the last
- * node that asks. 50,000 nodes that each ask for another take about 80 million steps at worst.
+ * Answers all questions in one call. A walk for each question is quadratic when every node of a
+ * long chain refers far back, and a set of ancestors for each node needs as much memory. So each
+ * sweep through the order carries one bit for each of 32 ancestors, from the first of them to the
+ * last node that asks about one. 50,000 nodes that each ask about another take about 80 million
+ * steps at worst.
  *
- * Nodes that are not in the order are on a cycle or behind one, and count as fine: the cycle is the
- * finding.
+ * Nodes that are not in the order are on a cycle or behind one. Their answer is true, because the
+ * cycle is reported already.
  */
 export function isAncestor(
   incoming: Adjacency,
@@ -49,7 +50,7 @@ export function isAncestor(
       const node = order[place] ?? 0;
       let carried = 0;
       for (const from of incoming[node] ?? []) {
-        // What stands before the window still carries the bits of an earlier batch.
+        // Nodes before the window still hold the bits of an earlier batch.
         if (placeOf(from) >= first) carried |= bits[from] ?? 0;
       }
       bits[node] = carried | (own[node] ?? 0);

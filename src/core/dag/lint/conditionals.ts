@@ -5,7 +5,7 @@ import type { Source } from "../source/read-source.ts";
 
 type Conditional = Extract<NodeSource, { type: "conditional" }>;
 
-/** The two forms of a conditional, and the order of its branches. */
+/** Checks that a conditional has one of its two forms, and the order of its branches. */
 export function lintConditionals(source: Source, findings: Finding[]): void {
   for (const [id, { parsed }] of source.nodes) {
     if (parsed?.type !== "conditional") continue;

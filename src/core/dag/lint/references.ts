@@ -18,7 +18,7 @@ interface Surroundings {
 const roots = ["inputs", "nodes", "item", "index", "job", "env"];
 const members = ["output", "status"];
 
-/** Whether what a template names can be there when it is rendered. */
+/** Checks that every reference can have a value when its template is rendered. */
 export function lintReferences(
   references: readonly PlacedReference[],
   { source, links, order, env }: Surroundings,

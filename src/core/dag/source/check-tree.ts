@@ -5,7 +5,10 @@ export const deepestTree = 64;
 /** A 50,000-node chain holds about 300,000 values. */
 export const largestTree = 1_000_000;
 
-/** What JSON can write and PostgreSQL's jsonb refuses; better here than when a job is stored. */
+/**
+ * Text that JSON can write and PostgreSQL's jsonb refuses. It is refused here and not only when a
+ * job is stored.
+ */
 const unstorable = /\0|\p{Surrogate}/u;
 
 interface Place {
@@ -16,8 +19,9 @@ interface Place {
 }
 
 /**
- * Everything behind this check may walk the tree without a thought: it is JSON, it ends, and it is
- * not deep. Iterative, because the tree that it refuses is the one that overflows a stack.
+ * Checks that the tree is JSON, finite and not deep, so that the code behind this check may walk it
+ * recursively. The check itself is iterative, because the trees that it refuses would overflow a
+ * stack.
  */
 export function checkTree(tree: unknown): Finding[] {
   const findings: Finding[] = [];
@@ -45,7 +49,7 @@ export function checkTree(tree: unknown): Finding[] {
       return [errorAt("TOO_DEEP", pathOf(place), `nested more than ${deepestTree} levels deep`)];
     }
     if (Array.isArray(value)) {
-      // `entries` and not `forEach`: a hole in an array is no JSON either.
+      // `entries` and not `forEach`, which skips the holes of an array: a hole is not JSON either.
       for (const [index, item] of (value as unknown[]).entries()) {
         open.push({ value: item, parent: place, key: index, depth: depth + 1 });
       }

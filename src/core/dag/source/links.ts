@@ -4,7 +4,7 @@ import { errorAt } from "../finding.ts";
 import type { Source } from "./read-source.ts";
 import { suggest } from "../suggest.ts";
 
-/** Who follows whom among the nodes that the author wrote, as far as it could be read. */
+/** The edges between the nodes that the author wrote, as far as they could be read. */
 export interface Links {
   readonly ids: readonly string[];
   readonly index: ReadonlyMap<string, number>;
@@ -14,11 +14,14 @@ export interface Links {
   readonly hasEnd: boolean;
   /** Where the author wrote this edge. */
   pathOf(from: number, to: number): TreePath;
-  /** False: an edge may be missing, so nothing may be concluded from its absence. */
+  /** False: an edge may be missing, so no finding may follow from the absence of an edge. */
   readonly complete: boolean;
 }
 
-/** Ids of the nodes that the author left out. No written name can clash: it never starts with @. */
+/**
+ * Ids of the start and end that the author left out. They cannot clash: a written name never starts
+ * with @.
+ */
 export const implicitStart = "@start";
 export const implicitEnd = "@end";
 
@@ -30,7 +33,7 @@ export function implicitNode(name: string, side: "next" | "depends_on"): string 
   return undefined;
 }
 
-/** Comparing names costs; after so many unknown ones the author has understood. */
+/** Comparing names is slow, and after this many unknown names more suggestions do not help. */
 const mostSuggestions = 50;
 
 export function link(source: Source, findings: Finding[]): Links {
@@ -65,7 +68,10 @@ export function link(source: Source, findings: Finding[]): Links {
     }
   }
 
-  /** Undefined: no edge between written nodes. A likely typo counts as the node it resembles. */
+  /**
+   * Returns undefined if the name is no written node. A likely typo counts as the node it
+   * resembles.
+   */
   function resolve(mention: Mention): number | undefined {
     const exact = index.get(mention.name);
     if (exact !== undefined) return exact;
@@ -91,7 +97,7 @@ export function link(source: Source, findings: Finding[]): Links {
   };
 }
 
-/** One place where a node names another as a neighbour. */
+/** A place where a node names another as a neighbour. */
 interface Mention {
   readonly name: string;
   /** next: the named node follows. depends_on: it comes before. */
@@ -101,13 +107,13 @@ interface Mention {
 
 interface Mentions {
   readonly found: readonly Mention[];
-  /** Something stands where a name should: what follows from missing edges is not to be reported. */
+  /** False: another value stands where a name should, so an edge may be missing. */
   readonly complete: boolean;
 }
 
 /**
- * Reads a node's edges from what the author wrote and not from the parsed node: so a node that
- * breaks its schema elsewhere still leads where it leads, and every edge knows its own line.
+ * Reads a node's edges from the source and not from the parsed node, so that a node that breaks its
+ * schema keeps its edges, and every edge knows its own line.
  */
 function readMentions(id: string, raw: unknown): Mentions {
   const found: Mention[] = [];

@@ -2,8 +2,8 @@
 export type Adjacency = readonly (readonly number[])[];
 
 /**
- * Kahn's algorithm, first in first out, so that equal graphs give equal orders. Nodes on a cycle,
- * and behind one, are left over.
+ * Kahn's algorithm, first in, first out, so that equal graphs give equal orders. Nodes on a cycle,
+ * and nodes behind one, are left out.
  */
 export function topologicalOrder(outgoing: Adjacency): number[] {
   const waiting = new Int32Array(outgoing.length);
@@ -27,7 +27,7 @@ export function findCycles(outgoing: Adjacency): number[][] {
   const onPath = 1;
   const done = 2;
   const state = new Uint8Array(outgoing.length);
-  const told = new Uint8Array(outgoing.length);
+  const reported = new Uint8Array(outgoing.length);
   const cycles: number[][] = [];
   for (let root = 0; root < outgoing.length; root++) {
     if (state[root] !== unseen) continue;
@@ -50,17 +50,17 @@ export function findCycles(outgoing: Adjacency): number[][] {
         state[to] = onPath;
         path.push(to);
         nextEdge.push(0);
-      } else if (state[to] === onPath && told[to] === 0 && told[node] === 0) {
+      } else if (state[to] === onPath && reported[to] === 0 && reported[node] === 0) {
         const cycle = path.slice(path.lastIndexOf(to));
-        if (!cycle.some((each) => told[each] === 1)) cycles.push(cycle);
-        for (const each of cycle) told[each] = 1;
+        if (!cycle.some((each) => reported[each] === 1)) cycles.push(cycle);
+        for (const each of cycle) reported[each] = 1;
       }
     }
   }
   return cycles;
 }
 
-/** Everything that can be reached from the roots, the roots among them. */
+/** Marks every node that can be reached from the roots, including the roots. */
 export function reachable(outgoing: Adjacency, roots: readonly number[]): Uint8Array {
   const seen = new Uint8Array(outgoing.length);
   const open = [...roots];

@@ -10,17 +10,17 @@ import { didYouMean } from "../suggest.ts";
 
 export const mostNodes = 50_000;
 
-/** A workflow as far as it could be read: what is wrong with one node hides nothing of the others. */
+/** A workflow as far as it could be read: an error in one node hides nothing of the others. */
 export interface Source {
   readonly head: Omit<z.output<typeof workflowHead>, "nodes" | "inputs"> | undefined;
-  /** Undefined: none declared. Declarations that cannot be read are left out. */
+  /** Undefined: the author declared no inputs. Declarations that cannot be read are left out. */
   readonly inputs: ReadonlyMap<string, InputDeclaration> | undefined;
   readonly nodes: ReadonlyMap<string, SourceNode>;
 }
 
 export interface SourceNode {
   readonly raw: unknown;
-  /** The type as written or by default, if there is such a type. */
+  /** The written type, or the default type. Undefined: there is no such type. */
   readonly type: NodeSource["type"] | undefined;
   /** Undefined if the node breaks its schema. */
   readonly parsed: NodeSource | undefined;
@@ -71,7 +71,7 @@ function readInputs(raw: unknown, findings: Finding[]): Map<string, InputDeclara
   for (const [name, declaration] of Object.entries(raw)) {
     const path = ["inputs", name];
     checkName(name, path, findings);
-    // `name:` alone declares an input of which nothing more is known.
+    // `name:` alone declares an input without further rules.
     const result = inputDeclaration.safeParse(declaration ?? {});
     if (result.success) inputs.set(name, result.data);
     else findings.push(...schemaFindings(inputDeclaration, declaration, result.error.issues, path));

@@ -5,7 +5,7 @@ import { didYouMean } from "../suggest.ts";
 
 type Issue = z.core.$ZodIssue;
 
-/** The same four mistakes have other names in a node and in a handler's parameters. */
+/** Names the same four mistakes in a node and in a handler's parameters. */
 export interface Vocabulary {
   readonly missing: FindingCode;
   readonly wrongType: FindingCode;
@@ -27,7 +27,7 @@ export const parameterVocabulary: Vocabulary = {
   unknown: "UNKNOWN_PARAMETER",
 };
 
-/** What a schema has against a value, in our words and at the exact place. */
+/** Turns the issues of a schema into findings, in our own words and at the exact place. */
 export function schemaFindings(
   schema: z.ZodType,
   value: unknown,
@@ -102,7 +102,10 @@ export function schemaFindings(
   }
 }
 
-/** Of a union the option that got furthest is the one that was meant; none if all failed at once. */
+/**
+ * Chooses the option of a union that the author probably meant: the option with the fewest issues,
+ * none of which is a wrong type of the whole value. Undefined: the value fits no option's type.
+ */
 function closestOption(options: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
   const near = options.filter((issues) =>
     issues.every((issue) => issue.path.length > 0 || !isTypeMismatch(issue)),
@@ -157,7 +160,7 @@ function plain(message: string): string {
   return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
-/** The keys that a schema knows at a place inside its value, for a suggestion. */
+/** Lists the keys that a schema knows at a place inside its value, for suggestions. */
 function keysAt(schema: z.ZodType, path: TreePath): readonly string[] {
   let schemas = unwrap(schema as unknown as z.core.$ZodTypes);
   for (const key of path) schemas = schemas.flatMap((each) => below(each, key));
@@ -183,7 +186,7 @@ function below(schema: z.core.$ZodTypes, key: string | number): z.core.$ZodTypes
   }
 }
 
-/** Through optional, default, pipe and union to the schemas that say something about keys. */
+/** Unwraps optional, default, pipe and union down to the schemas that define keys. */
 function unwrap(schema: z.core.$ZodTypes): z.core.$ZodTypes[] {
   const { def } = schema._zod;
   switch (def.type) {

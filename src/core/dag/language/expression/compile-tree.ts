@@ -12,8 +12,9 @@ import { splitName } from "./tree.ts";
 import { didYouMean } from "../../suggest.ts";
 
 /*
- * From tree to closures, once: a closure per operator evaluates several times faster than walking
- * the tree again, and whatever can be refused is refused here, where the author sees it.
+ * Compiles the syntax tree to closures, once: a closure for each operator evaluates several times
+ * faster than walking the tree again. Everything that can be refused is refused here, while the
+ * author validates the workflow.
  */
 
 const never: Evaluate = () => {
@@ -39,7 +40,7 @@ function refuse(compiler: Compiler, problem: ExpressionProblem): Evaluate {
   return never;
 }
 
-/** `optional`: whoever takes the value can do without it. */
+/** `optional`: the surrounding expression accepts a missing value. */
 function compileTree(tree: Tree, compiler: Compiler, depth: number, optional: boolean): Evaluate {
   const inner = (part: Tree): Evaluate => compiler.compile(part, depth + 1, false);
   switch (tree.type) {

@@ -6,7 +6,7 @@ import { isTruthy, keysOf, toJson, toText } from "./operators.ts";
 export interface Filter {
   /** Names of the arguments, in order; all may be left out. */
   readonly parameters: readonly string[];
-  /** The value before it may be missing. */
+  /** The filter accepts a missing value. */
   readonly optional?: true;
   compile(operand: Evaluate, args: readonly (Evaluate | undefined)[]): Evaluate;
 }
@@ -29,7 +29,7 @@ const defaultFilter: Filter = {
 const lengthFilter = plain((value, scope) => {
   if (typeof value === "string") {
     scope.spendOn(value.length, "characters");
-    // Characters, not UTF-16 units.
+    // Counts characters, not UTF-16 units.
     return value.length - (value.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
   }
   if (typeof value !== "object" || value === null) {
@@ -47,7 +47,7 @@ export const filters: ReadonlyMap<string, Filter> = new Map([
   ["upper", onString("upper", (text) => text.toUpperCase())],
   ["join", { parameters: ["d"], compile: compileJoin }],
   ["tojson", plain(toJson)],
-  // Jinja turns what it cannot read into 0; here that is an error unless a default is given.
+  // Jinja turns text that is not a number into 0; here it is an error unless a default is given.
   ["int", toNumber("int", (number) => Math.trunc(number))],
   ["float", toNumber("float", (number) => number)],
 ]);
@@ -129,7 +129,7 @@ function readNumber(value: Json): number | undefined {
   return numeral.test(value) ? Number(value) : undefined;
 }
 
-/** What may follow `is`, besides `defined` and `undefined`. */
+/** The tests that may follow `is`, besides `defined` and `undefined`. */
 export const tests: ReadonlyMap<string, (value: Json) => boolean> = new Map([
   ["none", (value: Json) => value === null],
   ["null", (value: Json) => value === null],

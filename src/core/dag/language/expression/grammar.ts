@@ -2,16 +2,16 @@ import type { ExpressionProblem, Token } from "./tokens.ts";
 import { maxExpressionDepth } from "./scope.ts";
 
 /*
- * What the parser would let pass: it takes `[1 2]` for `[1, 2]`, drops the second of `a[1 2]`,
- * reads `a == b == c` as `(a == b) == c`, and has calls, slices and tuples, which are not part of
- * this language. Found among the tokens, because the tree has lost the places. It also keeps the
- * recursive parser away from a thousand open brackets.
+ * Refuses what the parser accepts but this language does not have. The parser reads `[1 2]` as `[1,
+ * 2]`, drops the second operand of `a[1 2]`, reads `a == b == c` as `(a == b) == c`, and knows
+ * calls, slices and tuples. The check runs on the tokens, because the tree has lost the places. It
+ * also protects the recursive parser from a thousand open brackets.
  */
 
 interface Frame {
   readonly opening: Token | undefined;
   readonly kind: "top" | "group" | "arguments" | "list" | "index" | "object";
-  /** A comparison was seen, and nothing since that ends it. */
+  /** A comparison was seen, and no token since then has ended it. */
   compared: boolean;
 }
 
@@ -28,7 +28,7 @@ export function checkTokens(tokens: readonly Token[], text: string): ExpressionP
   const frames: Frame[] = [top];
   let prefixes = 0;
   let elses = 0;
-  /** The token before ended an operand, so an operator must follow. */
+  /** The previous token ended an operand, so an operator must follow. */
   let ended = false;
 
   for (const [index, token] of tokens.entries()) {

@@ -2,13 +2,13 @@ import type { Json, JsonObject } from "../../../model/json.ts";
 import type { Scope } from "./scope.ts";
 import { Failure, isList, typeName } from "./scope.ts";
 
-/** As in Jinja: null, false, zero and whatever is empty. */
+/** False for null, false, zero and everything empty, as in Jinja. */
 export function isTruthy(value: Json, scope: Scope): boolean {
   if (typeof value !== "object" || value === null) return Boolean(value);
   return isList(value) ? value.length > 0 : keysOf(value, scope).length > 0;
 }
 
-/** Even to see that there are some, all are gathered; so they are paid for. */
+/** Charges for every key, because `Object.keys` collects all of them even to test for one. */
 export function keysOf(value: JsonObject, scope: Scope): readonly string[] {
   const keys = Object.keys(value);
   scope.spendOn(keys.length, "keys");
@@ -62,7 +62,7 @@ export function isOrdered(operator: Ordering, left: Json, right: Json, scope: Sc
   }
 }
 
-/** An element of a list, a part of a string, a key of an object. */
+/** Tests for an element of a list, a part of a string, or a key of an object. */
 export function isIn(part: Json, whole: Json, scope: Scope, operator = "in"): boolean {
   if (typeof whole === "string") {
     if (typeof part !== "string") {
@@ -81,7 +81,7 @@ export function isIn(part: Json, whole: Json, scope: Scope, operator = "in"): bo
   return whole.some((element) => isEqual(element, part, scope));
 }
 
-/** In the middle of other text. */
+/** Writes a value as a part of a text. */
 export function toText(value: Json, scope: Scope): string {
   if (typeof value === "string") return value;
   if (value === null) {
@@ -93,7 +93,7 @@ export function toText(value: Json, scope: Scope): string {
 }
 
 export function toJson(value: Json, scope: Scope): string {
-  // Escapes can make it six times as long as it weighs; then it is thrown away again.
+  // Escapes can make the text six times as long as `weigh` says, so the result is measured again.
   scope.allowLength(scope.weigh(value));
   const json = JSON.stringify(value);
   scope.allowLength(json.length);

@@ -11,13 +11,13 @@ export type ParsedExpression =
       readonly ok: true;
       readonly evaluate: Evaluate;
       readonly references: readonly ExpressionReference[];
-      /** Behind the closing braces. */
+      /** The offset after the closing braces. */
       readonly end: number;
     }
   | {
       readonly ok: false;
       readonly problems: readonly ExpressionProblem[];
-      /** Absent where the end could not be found. */
+      /** Absent if the end could not be found. */
       readonly end?: number;
     };
 

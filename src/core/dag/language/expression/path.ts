@@ -6,13 +6,13 @@ import { splitName } from "./tree.ts";
 import { didYouMean } from "../../suggest.ts";
 
 /*
- * References such as `nodes.validate.output.size`. A member is an own key of an object or an
- * integer index of a list, and nothing else is ever reached: no prototype, no method, no length.
+ * Compiles references such as `nodes.validate.output.size`. A member is an own key of an object or
+ * an integer index of a list; nothing else can be reached: no prototype, no method, no length.
  */
 
 type Key = string | number;
 
-/** Everything that a template can name. */
+/** Every root that a reference may start with. */
 export const contextRoots = ["inputs", "nodes", "item", "index", "job", "env"] as const;
 
 const constants = new Map<string, Json>([

@@ -1,10 +1,11 @@
 import type { Json, JsonObject } from "../../../model/json.ts";
 
 /*
- * What one evaluation may cost. Authors and the data of partners meet here, so an expression is
- * treated as hostile: every operation pays a step before it works and every string is measured
- * before it is built. A step is one operation, or a number of characters, elements or keys looked
- * at, chosen so that fifty thousand steps are some tens of milliseconds whatever they are spent on.
+ * Limits what one evaluation may cost. Expressions come from authors and work on data of partners,
+ * so they are treated as hostile: every operation pays a step before it works, and every string is
+ * measured before it is built. A step is one operation, or a number of characters, elements or
+ * keys, chosen so that fifty thousand steps take some tens of milliseconds, whatever they are spent
+ * on.
  */
 
 /** The values that an expression can name. */
@@ -30,30 +31,30 @@ export interface TemplateLimits {
 
 export const defaultLimits: TemplateLimits = { steps: 50_000, size: 1_048_576, depth: 64 };
 
-/** Characters of one string that holds expressions. */
+/** Longest string that may hold expressions, in characters. */
 export const maxSourceLength = 16_384;
-/** Operators, brackets and filters inside one another. */
+/** Deepest nesting of operators, brackets and filters. */
 export const maxExpressionDepth = 64;
 
 const perStep = {
   characters: 64,
   elements: 16,
-  /** Gathering the keys of a large object takes up to a microsecond each. */
+  /** Collecting the keys of a large object takes up to a microsecond each. */
   keys: 4,
-  /** Of characters: two lengths multiplied are the worst case of a search. */
+  /** Comparisons of characters: a search compares at most the product of both lengths. */
   comparisons: 4096,
 } as const;
 
-/** Ends an evaluation; `render` and `holds` turn it into their answer. */
+/** Ends an evaluation. `render` and `holds` catch it and return its message. */
 export class Failure extends Error {}
 
-/** What a caller is told: every error is an answer, whatever it was. */
+/** Turns any error of an evaluation into the message that `render` and `holds` return. */
 export function explain(error: unknown): string {
   if (error instanceof Failure) return error.message;
   return `the evaluation broke off: ${error instanceof Error ? error.message : "unknown error"}`;
 }
 
-/** A value that is not there. Only `default` and `is defined` may look at it. */
+/** The value of a reference that leads nowhere. Only `default` and `is defined` accept it. */
 export class Missing {
   readonly explain: () => string;
   constructor(explain: () => string) {
@@ -73,7 +74,7 @@ export function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** As an author would say it, for messages. */
+/** Names a type in the words of a workflow author, for messages. */
 export function typeName(value: Json): string {
   if (value === null) return "null";
   if (isList(value)) return "a list";
@@ -105,26 +106,26 @@ export class Scope {
     this.spend(Math.ceil(count / perStep[what]));
   }
 
-  /** A string of this length is about to be built. */
+  /** Checks the length of a string that is about to be built. */
   allowLength(length: number): void {
     if (length > this.#size) this.#tooLarge();
     this.spendOn(length, "characters");
   }
 
-  /** These characters of JSON become part of the result. */
+  /** Charges the result for this many characters of JSON. */
   takeSize(size: number): void {
     this.#size -= size;
     if (this.#size < 0) this.#tooLarge();
   }
 
-  /** This value becomes part of the result, `depth` levels down. */
+  /** Charges the result for a value that stands `depth` levels down in it. */
   take(value: Json, depth: number): void {
     if (typeof value === "string") this.takeSize(value.length + 2);
     else if (typeof value === "object" && value !== null) this.takeSize(this.weigh(value, depth));
     else this.takeSize(String(value).length);
   }
 
-  /** Length as JSON, escapes not counted. Stops at what is left of the budget. */
+  /** Length as JSON, without escapes. Throws as soon as the length exceeds the remaining budget. */
   weigh(value: Json, depth = 0): number {
     return this.#weigh(value, depth, 0);
   }

@@ -1,12 +1,12 @@
 /*
- * The words of an expression, with their places. The parser takes tokens and forgets where they
- * stood, and the tokenizer that comes with it never knew, rewrites string literals that hold
- * `{% generation %}` and treats `{{-1}}` as 1. So the words are read here and only the parser is
- * theirs. Names carry their offset through the tree as `name@offset`; operators stay the same
- * objects.
+ * Splits an expression into tokens with their places. The Jinja parser takes tokens and drops their
+ * places, and its own tokenizer does not record them, rewrites string literals that hold `{%
+ * generation %}`, and reads `{{-1}}` as 1. So the tokens are made here, and only the parser comes
+ * from the package. Names carry their offset through the tree as `name@offset`; operators stay the
+ * same objects.
  */
 
-/** The parser's names for them. */
+/** Token types by the names that the parser uses. */
 type TokenType =
   | "Identifier"
   | "NumericLiteral"
@@ -91,8 +91,8 @@ function match(pattern: RegExp, text: string, at: number): string {
 }
 
 /**
- * Reads the words from `start` to the closing `}}`, or to `end` where one is given. `}}` inside a
- * string or an object literal closes nothing.
+ * Reads the tokens from `start` to the closing `}}`, or to `end` if it is given. `}}` inside a
+ * string or an object literal does not close the expression.
  */
 export function readTokens(text: string, start: number, end?: number): Tokens {
   const tokens: Token[] = [];

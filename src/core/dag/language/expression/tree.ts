@@ -2,7 +2,10 @@ import { parse } from "@huggingface/jinja";
 import type { Evaluate } from "./scope.ts";
 import type { ExpressionProblem, Token } from "./tokens.ts";
 
-/** The parser's tree, as far as this language uses it; the package does not export its classes. */
+/**
+ * The parser's syntax tree, as far as this language uses it; the package does not export its
+ * classes.
+ */
 export type Tree =
   | { readonly type: "Identifier"; readonly value: string }
   | { readonly type: "IntegerLiteral" | "FloatLiteral"; readonly value: number }
@@ -59,7 +62,7 @@ export interface ExpressionReference {
   readonly path: readonly (string | number)[];
   /** Characters into the string where the reference starts. */
   readonly offset: number;
-  /** Under `default(…)` or `is defined`: absence is fine. */
+  /** True under `default(…)` or `is defined`, where the value may be missing. */
   readonly optional: boolean;
 }
 
@@ -67,19 +70,19 @@ export interface ExpressionReference {
 export interface Compiler {
   readonly references: ExpressionReference[];
   readonly problems: ExpressionProblem[];
-  /** Where the expression starts: the place of what has no place of its own. */
+  /** The start of the expression: the place of problems that have no place of their own. */
   readonly offset: number;
   compile(tree: Tree, depth: number, optional: boolean): Evaluate;
 }
 
-/** Undoes `name@offset`. A keyword in the place of a name has no offset. */
+/** Splits `name@offset`. A keyword in the place of a name carries no offset. */
 export function splitName(value: string, fallback: number): { name: string; offset: number } {
   const at = value.indexOf("@");
   if (at === -1) return { name: value, offset: fallback };
   return { name: value.slice(0, at), offset: Number(value.slice(at + 1)) };
 }
 
-// The package's declarations import each other without file endings: they resolve for a bundler only.
+// The package's declarations import each other without file endings, which only a bundler resolves.
 const parseTokens = parse as unknown as (tokens: readonly Token[]) => {
   readonly body: readonly Tree[];
 };
@@ -97,9 +100,9 @@ export function parseTree(tokens: readonly Token[], text: string, end: number): 
   const tree = tryParse(whole);
   if (tree !== undefined) return { ok: true, tree };
 
-  // The parser says what it did not like but not where. It never looks beyond the token that it
-  // stumbles over, so the furthest one it asks for is the place. Only now, because watching makes
-  // parsing several times slower.
+  // The parser's error does not say where it stopped. It never reads beyond the token that it
+  // cannot use, so the last token that it asks for is the place. The second parse happens only for
+  // an error, because watching the reads makes parsing several times slower.
   let furthest = 0;
   const watched = new Proxy(whole, {
     get(target, key, receiver): unknown {
@@ -121,7 +124,7 @@ function tryParse(tokens: readonly Token[]): Tree | undefined {
     const { body } = parseTokens(tokens);
     return body.length === 1 ? body[0] : undefined;
   } catch {
-    // Its messages name its own token types; the place says more.
+    // The parser's messages name its own token types; the place tells the author more.
     return undefined;
   }
 }
