@@ -6,7 +6,7 @@ import { featureContracts } from "./features.ts";
 import { object } from "./schemas.ts";
 import { layerContracts } from "./tiles.ts";
 
-/** Which version is served; whether it may be is decided anew with every request. */
+/** The version to serve. Whether the caller may see it is decided for every request. */
 export const wantedVersion = {
   version: z
     .string()
@@ -23,7 +23,7 @@ export const wantedVersion = {
 const shape = {
   params: { asset_id: assetId },
   query: wantedVersion,
-  // What is public needs no token: the handler asks who may see what is not.
+  // Public data need no token; the handler checks the rights for everything else.
   access: "public",
 } as const;
 

@@ -62,7 +62,7 @@ export const assetSummary = z
   .meta({ id: "AssetSummary" });
 export type AssetSummary = z.infer<typeof assetSummary>;
 
-/** A list shows the newest version, because that is the one that waits for somebody. */
+/** A list shows the newest version, because that version may wait for a review. */
 export const assetListed = z
   .object({
     ...assetSummary.shape,

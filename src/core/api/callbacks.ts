@@ -4,8 +4,8 @@ import { defineContract } from "./contract.ts";
 import { count, jobId, nodeId, object, timestamp } from "./schemas.ts";
 
 /*
- * How workers that do not reach the database report. What a stale attempt says is not an error of
- * the worker: it is answered as not accepted, and the worker drops it.
+ * Workers that cannot reach the database report through these routes. The report of a stale attempt
+ * is not an error of the worker: it is answered as not accepted, and the worker drops it.
  */
 
 const task = { task_id: z.string().min(1).max(160), job_id: jobId, node_id: nodeId };
@@ -84,5 +84,5 @@ const loadCheckpoint = defineContract({
   errors: ["BAD_REQUEST"],
 });
 
-/** Only reads, so it needs nothing of the engine. */
+/** Only reads, so this route does not need the engine. */
 export const checkpointContracts = [loadCheckpoint] as const;

@@ -1,4 +1,4 @@
-/** The part of the web's fetch that is used here. */
+/** The part of the web's `fetch` that the client uses. */
 export type Fetch = (url: string, init: FetchInit) => Promise<FetchAnswer>;
 
 export interface FetchInit {
@@ -28,7 +28,7 @@ export interface ServerSentEvent {
   readonly data: string;
 }
 
-/** Reads server-sent events; comments, such as heartbeats, are passed over. */
+/** Reads server-sent events and skips comments, such as heartbeats. */
 export async function* readEvents(stream: ByteStream): AsyncGenerator<ServerSentEvent> {
   const reader = stream.getReader();
   const decoder = new TextDecoder();
@@ -46,7 +46,7 @@ export async function* readEvents(stream: ByteStream): AsyncGenerator<ServerSent
       }
     }
   } finally {
-    // Whoever stops listening must not leave the connection open.
+    // Closes the connection also when the caller stops reading early.
     await reader.cancel().catch(() => undefined);
   }
 }

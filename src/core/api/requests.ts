@@ -7,10 +7,10 @@ import { platformRequest } from "./asset-schemas.ts";
 import { defineContract } from "./contract.ts";
 import { count, integer, object, page, paging, timestamp } from "./schemas.ts";
 
-/** Whom the caller acts for; without it, the caller itself. */
+/** The person or system that the caller acts for; by default the caller itself. */
 export const actor = z.string().min(1).max(128).optional().describe("whom the caller acts for");
 
-/** What every request for work may say beside its data. */
+/** The options of every request for work, besides its data. */
 export const requestOptions = {
   request_id: requestId.optional().describe("made here unless given; the platform's handle"),
   submitted_by: z.string().min(1).max(64).optional(),

@@ -3,7 +3,7 @@ import { Problem } from "../errors.ts";
 
 const rfc3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
 
-/** `2024-05-01T00:00:00Z`, or two with a slash; `..` or nothing is an open end. */
+/** Reads `2024-05-01T00:00:00Z`, or two times with a slash; `..` or nothing is an open end. */
 export function readInterval(text: string | undefined): {
   start: string | undefined;
   end: string | undefined;
@@ -41,7 +41,7 @@ export interface SortField {
   readonly direction: "asc" | "desc";
 }
 
-/** `-properties.datetime,+id` */
+/** Reads `-properties.datetime,+id`. */
 export function readSort(text: string): SortField[] {
   return text.split(",").map((part) => {
     const [, sign, field] = /^\s*([+-]?)(\S+)\s*$/.exec(part) ?? [];
@@ -61,7 +61,10 @@ const topLevel = new Set([
   "type",
 ]);
 
-/** A property may be named with or without where it stands; its own name may have dots in it. */
+/**
+ * The path of a sort field. `properties.` may be left out, and the name of a property may contain
+ * dots.
+ */
 export function sortPath(field: string): string[] {
   if (topLevel.has(field)) return [field];
   return ["properties", field.replace(/^properties\./, "")];

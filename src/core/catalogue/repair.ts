@@ -10,7 +10,9 @@ export type Repair =
   | { readonly item: StacItem; readonly changes: string[] }
   | { readonly item: undefined; readonly problem: string };
 
-/** What follows from the rest of an item is written anew; what does not follow is told. */
+/**
+ * Rewrites the parts of an item that follow from the rest of it, and reports what it cannot repair.
+ */
 export function repairItem(collectionId: string, itemId: string, given: Json): Repair {
   if (!isJsonObject(given)) return { item: undefined, problem: "it is not an object" };
   const mended: JsonObject = {
@@ -20,7 +22,7 @@ export function repairItem(collectionId: string, itemId: string, given: Json): R
     stac_extensions: Array.isArray(given["stac_extensions"]) ? given["stac_extensions"] : [],
     id: itemId,
     collection: collectionId,
-    // Made anew for every answer; what is kept are links to elsewhere.
+    // Links to the platform are made for every answer; only links to elsewhere are stored.
     links: Array.isArray(given["links"]) ? given["links"] : [],
     assets: mendAssets(collectionId, itemId, given["assets"]),
     ...mendBbox(given),

@@ -1,4 +1,4 @@
-/** A filter (OGC CQL2) after reading: every operator has its operands, every literal its type. */
+/** A filter (OGC CQL2) after parsing: every operator has its operands, every literal its type. */
 import type { SearchGeometry } from "../geometry/geometry.ts";
 import { Problem } from "../errors.ts";
 

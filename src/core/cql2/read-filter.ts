@@ -1,9 +1,9 @@
 import type { Json } from "../model/json.ts";
-import type { Filter, Comparison, Scalar } from "./ast.ts";
+import { isJsonObject } from "../model/json.ts";
+import type { Comparison, Filter, Scalar } from "./ast.ts";
+import { invalidFilter } from "./ast.ts";
 import { parseText } from "./parse-text.ts";
 import { readFilter } from "./read-json.ts";
-import { isJsonObject } from "../model/json.ts";
-import { invalidFilter } from "./ast.ts";
 
 export function filterFromText(text: string): Filter {
   return readFilter(parseText(text));
@@ -12,8 +12,6 @@ export function filterFromText(text: string): Filter {
 export function filterFromJson(json: Json): Filter {
   return readFilter(json);
 }
-
-/** STAC's query extension, `{"eo:cloud_cover": {"lt": 10}}`, as the filter it stands for. */
 
 const operators = new Map<string, Comparison>([
   ["eq", "="],
@@ -24,6 +22,7 @@ const operators = new Map<string, Comparison>([
   ["gte", ">="],
 ]);
 
+/** Reads STAC's query extension, `{"eo:cloud_cover": {"lt": 10}}`. */
 export function filterFromQuery(query: Json): Filter {
   if (!isJsonObject(query)) throw invalidFilter("The query must be an object of properties.");
   const parts = Object.entries(query).flatMap(([name, tests]) => {

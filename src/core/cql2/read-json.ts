@@ -1,4 +1,4 @@
-/** CQL2 as JSON to a filter whose operands are what their operators need. */
+/** Reads CQL2 JSON to a filter, and checks that every operator has the operands that it needs. */
 import { rectangle } from "../geometry/boxes.ts";
 import { bboxSchema, searchGeometry } from "../geometry/geometry.ts";
 import type { SearchGeometry } from "../geometry/geometry.ts";
@@ -117,7 +117,7 @@ function readTime(json: Json): Time {
   return { kind: "span", start, end };
 }
 
-/** A date is its whole day. */
+/** A date stands for its whole day. */
 function instant(json: Json): { start: string; end: string } {
   const inner = isJsonObject(json) ? (json["timestamp"] ?? json["date"]) : json;
   if (typeof inner === "string" && /^\d{4}-\d\d-\d\d$/.test(inner)) {

@@ -1,7 +1,8 @@
 /**
- * A database without geometry functions can look for boxes; whether geometries really meet is decided
- * afterwards, row by row. So a filter is taken apart: a wider one, which misses nothing and which an
- * index can walk, and a decision over what the database says of everything that is not spatial.
+ * A database without geometry functions can only compare boxes; whether geometries intersect is
+ * decided afterwards, row by row. So a filter is split: a wider filter, which misses nothing and
+ * can use an index, and a function that decides each row from the database's answers about
+ * everything that is not spatial.
  */
 import type { SearchGeometry } from "../geometry/geometry.ts";
 import { makeIntersects } from "../geometry/intersects.ts";
@@ -9,18 +10,21 @@ import type { Filter } from "./ast.ts";
 import { shapesOf, sizeOf } from "../geometry/geometry.ts";
 import { invalidFilter } from "./ast.ts";
 
-/** As in SQL: null is unknown. */
+/** Three-valued as in SQL: null is unknown. */
 type Truth = boolean | null;
 
 export interface SpatialFilter {
-  /** Whatever meets the filter meets this; its spatial conditions may be asked of boxes. */
+  /**
+   * Every row that meets the filter meets this one; its spatial conditions may be compared by
+   * boxes.
+   */
   readonly wide: Filter;
-  /** What the database says of every row, in this order. */
+  /** The conditions that the database answers for every row, in this order. */
   readonly asked: readonly Filter[];
   readonly decide: (answers: readonly Truth[], geometry: SearchGeometry) => boolean;
 }
 
-/** Undefined: nothing in it is spatial. */
+/** Undefined: no part of the filter is spatial. */
 export function separateSpatial(filter: Filter): SpatialFilter | undefined {
   if (spatialParts(filter).length === 0) return undefined;
   const asked: Filter[] = [];
@@ -46,7 +50,7 @@ export function spatialParts(filter: Filter): readonly (Filter & { kind: "inters
   }
 }
 
-/** Behind a "not" a box that is met says nothing: there the condition counts as not met. */
+/** Under a "not" an overlapping box proves nothing, so there the condition counts as not met. */
 function widen(filter: Filter, isNegated: boolean): Filter {
   switch (filter.kind) {
     case "intersects":
@@ -90,7 +94,7 @@ function decisionOf(filter: Filter, asked: Filter[]): Decision {
   }
 }
 
-/** `settles` decides alone: true in an "or", false in an "and". */
+/** `settles` is the value that decides alone: true in an "or", false in an "and". */
 function join(
   settles: boolean,
   parts: readonly Decision[],
@@ -106,10 +110,13 @@ function join(
   return truth;
 }
 
-/** A test against a larger one would keep everybody else waiting. */
+/** Testing a larger geometry would block the process for too long. */
 const mostPositions = 10_000;
 
-/** Its spatial conditions name a geometry, and ask for one of a size that can be compared. */
+/**
+ * Checks that spatial conditions name a geometry property and compare with a geometry of limited
+ * size.
+ */
 export function checkSpatial(filter: Filter, geometryNames: readonly string[]): void {
   for (const { property, geometry } of spatialParts(filter)) {
     if (!geometryNames.includes(property)) {

@@ -2,14 +2,14 @@ import { invalidFilter } from "./ast.ts";
 
 export interface Token {
   readonly type: "word" | "name" | "text" | "number" | "symbol" | "end";
-  /** Of a word in capitals, of a text without its quotes. */
+  /** A word in upper case; a text without its quotes. */
   readonly value: string;
-  /** As it was written. */
+  /** The token as written. */
   readonly raw: string;
   readonly at: number;
 }
 
-/** What a filter may be long: it travels in an address as well. */
+/** Limits the length of a filter. */
 const mostCharacters = 16_384;
 
 const patterns = [
@@ -38,7 +38,7 @@ export function tokenise(text: string): Token[] {
   return tokens;
 }
 
-/** Without a type: nothing but space. */
+/** A token without a type is white space. */
 function nextToken(text: string, at: number) {
   for (const [type, pattern] of patterns) {
     pattern.lastIndex = at;

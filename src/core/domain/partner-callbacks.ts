@@ -32,7 +32,6 @@ function matches(entry: string, { hostname, port }: CallbackAddress): boolean {
   return hostname === name;
 }
 
-
 export const mostAttempts = 10;
 
 /** Waits of 10 s, 20 s, … up to an hour: ten attempts take about three hours. */

@@ -1,10 +1,10 @@
 import type { Bbox, Position, SearchGeometry, SimpleGeometry } from "./geometry.ts";
 import { shapesOf } from "./geometry.ts";
 
-/** West is never greater than east: what an index can hold. */
+/** A box whose west is never greater than its east, as an index can hold it. */
 export type Box = readonly [west: number, south: number, east: number, north: number];
 
-/** One box, or two where the antimeridian cuts it. */
+/** One box, or two if the antimeridian cuts it. */
 export function boxesOf(bbox: Bbox): readonly [Box] | readonly [Box, Box] {
   const [west, south, east, north] = bbox;
   if (west <= east) return [[west, south, east, north]];
@@ -14,10 +14,10 @@ export function boxesOf(bbox: Bbox): readonly [Box] | readonly [Box, Box] {
   ];
 }
 
-/** An index is asked once for each, so many parts are asked for together. */
+/** The index is searched once for each box, so more parts share one box. */
 const mostBoxes = 8;
 
-/** Boxes that together hold the geometry, part by part while there are few. */
+/** Boxes that together contain the geometry: one for each part, or a single box for many parts. */
 export function boxesAround(geometry: SearchGeometry): readonly Box[] {
   const { points, lines, polygons } = shapesOf(geometry);
   const parts = [
@@ -44,7 +44,10 @@ export function overlap(a: Box, b: Box): boolean {
   return a[0] <= b[2] && b[0] <= a[2] && a[1] <= b[3] && b[1] <= a[3];
 }
 
-/** A geometry's bounds as GeoJSON has them: parts on both sides of the antimeridian make it cross. */
+/**
+ * The bounds of a geometry as in GeoJSON: parts on both sides of the antimeridian make them cross
+ * it.
+ */
 export function bboxOf(geometry: SearchGeometry): Bbox {
   const { points, lines, polygons } = shapesOf(geometry);
   const parts = [
@@ -71,7 +74,7 @@ function straddles([west, , east]: Box): boolean {
   return west < 0 && east > 0;
 }
 
-/** The bounds as a geometry: two rectangles where the antimeridian lies between. */
+/** The bounds as a geometry: two rectangles if they cross the antimeridian. */
 export function rectangle([west, south, east, north]: Bbox): SimpleGeometry {
   const ring = (w: number, e: number) => [
     [w, south],

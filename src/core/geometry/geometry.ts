@@ -1,15 +1,15 @@
 import { z } from "zod";
 
-/** Longitude and latitude; a third number is a height and plays no part here. */
+/** Longitude and latitude; a third number is a height and is ignored here. */
 export type Position = readonly number[];
 export type Ring = readonly Position[];
 
-/** The position there, counted from the end if negative; rings are closed and never empty. */
+/** The position at an index, counted from the end if negative; rings are closed and never empty. */
 export function positionAt(ring: Ring, index: number): Position {
   return ring.at(index) ?? [0, 0];
 }
 
-/** West, south, east, north. West is greater than east where the antimeridian lies between. */
+/** West, south, east, north. West is greater than east across the antimeridian. */
 export type Bbox = readonly [number, number, number, number];
 
 const longitude = z.number().min(-180).max(180);
@@ -33,7 +33,7 @@ export const simpleGeometry = z.discriminatedUnion("type", [
 ]);
 export type SimpleGeometry = z.infer<typeof simpleGeometry>;
 
-/** What may be asked for: collections too. */
+/** The geometry of a search, which may also be a collection. */
 export const searchGeometry = z.union([
   simpleGeometry,
   z.looseObject({
@@ -43,7 +43,7 @@ export const searchGeometry = z.union([
 ]);
 export type SearchGeometry = z.infer<typeof searchGeometry>;
 
-/** A geometry taken apart, each part with what it can touch another with. */
+/** The points, lines and polygons of a geometry. */
 export interface Shapes {
   readonly points: readonly Position[];
   readonly lines: readonly Ring[];
@@ -75,7 +75,7 @@ export function shapesOf(geometry: SearchGeometry): Shapes {
   }
 }
 
-/** How many positions it has: what a test against it costs. */
+/** The number of positions, which is the cost of a test against the geometry. */
 export function sizeOf({ points, lines, polygons }: Shapes): number {
   const rings = [...lines, ...polygons.flat()];
   return rings.reduce((sum, each) => sum + each.length, points.length);

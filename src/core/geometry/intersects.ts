@@ -1,9 +1,9 @@
 /**
- * Do two geometries share a point? Planar in longitude and latitude, edges and vertices included,
- * as RFC 7946 reads lines. The index has compared boxes before; this decides.
+ * Tests whether two geometries share a point: planar in longitude and latitude, edges and vertices
+ * included, as RFC 7946 reads lines. The index has compared boxes before; this test is exact.
  *
- * If no edges cross, one part lies within another or they are apart, and then any one vertex tells:
- * so crossing edges plus one vertex of each part are enough.
+ * If no edges cross, a part lies within another part or apart from it, and then any one vertex
+ * decides. So the test needs the crossings of edges and one vertex of each part.
  */
 import { boxAround, overlap } from "./boxes.ts";
 import type { Box } from "./boxes.ts";
@@ -16,7 +16,7 @@ export function intersects(a: SearchGeometry, b: SearchGeometry): boolean {
   return makeIntersects(a)(b);
 }
 
-/** For asking many geometries against one. */
+/** For testing many geometries against one. */
 export function makeIntersects(asked: SearchGeometry): (other: SearchGeometry) => boolean {
   const one = shapesOf(asked);
   const edges = edgesOf(one);
@@ -80,7 +80,7 @@ function onRing(ring: Ring, point: Position): boolean {
   });
 }
 
-/** Even or odd crossings of a ray to the east. */
+/** Counts the crossings of a ray to the east; an odd number is inside. */
 function winds(ring: Ring, [x = 0, y = 0]: Position): boolean {
   let inside = false;
   for (let index = 1; index < ring.length; index++) {

@@ -87,7 +87,7 @@ const assetsVersion = defineContract({
   errors: ["BAD_REQUEST", "ASSET_NOT_FOUND", "VERSION_NOT_FOUND"],
 });
 
-/** The orchestrator, whom every change is asked of, may be away. */
+/** The orchestrator makes every change and may be unreachable. */
 const changeErrors = [...sharedErrors, "UNAVAILABLE"] as const;
 const changed = { response: partnerAssetDetail, errors: changeErrors } as const;
 

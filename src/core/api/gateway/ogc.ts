@@ -1,4 +1,4 @@
-/** OGC API – Processes, Part 1: a second face of submit, status and results for standard clients. */
+/** OGC API – Processes, Part 1: submit, status and results again, for standard clients. */
 import { z } from "zod";
 import { requestId } from "../../model/request.ts";
 import { defineContract } from "../contract.ts";

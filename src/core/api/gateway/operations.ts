@@ -1,4 +1,7 @@
-/** For the platform's own operators: jobs by their ids, the configuration, the other programs. */
+/**
+ * Routes for the platform's own operators: jobs by their ids, the configuration, the other
+ * programs.
+ */
 import { z } from "zod";
 import { jobStatus } from "../../model/job.ts";
 import { defineContract } from "../contract.ts";

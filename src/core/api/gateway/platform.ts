@@ -7,7 +7,7 @@ import { defineContract } from "../contract.ts";
 import { object, page, paging, timestamp } from "../schemas.ts";
 import { partnerAccepted, partnerRequest } from "./partner-schemas.ts";
 
-/** What a partner may say beside its data. Who the partner is, its key says. */
+/** The options of a partner's request besides its data. The API key says which partner it is. */
 export const partnerOptions = {
   submitted_by: z.string().min(1).max(48).optional().describe("who of yours asks for it"),
   callback_url: callbackUrl.optional().describe("told when it is done; your platform's otherwise"),

@@ -4,8 +4,9 @@ import { defineContract } from "../contract.ts";
 import { integer } from "../schemas.ts";
 
 /**
- * What a partner's own people look at with their key: what is served to whoever has a token, and
- * what waits for their curators. Anybody else asks the platform's own addresses.
+ * Tiles for people of a partner, with the partner's key: the layers that are served to every token,
+ * and the versions that wait for the partner's curators. Other viewers use the platform's own
+ * addresses.
  */
 const assetsTile = defineContract({
   id: "assetsTile",
