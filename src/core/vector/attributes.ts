@@ -1,4 +1,7 @@
-/** The attributes of a row as GDAL wrote them for COPY: which to keep, and which values to mend. */
+/**
+ * The attributes of a row as GDAL wrote them for COPY: which columns to keep, and which values to
+ * repair.
+ */
 import type { DumpColumn } from "./read-dump.ts";
 
 const nothing = "\\N";
@@ -7,7 +10,7 @@ export interface AttributePlan {
   /** Positions in the row, in the table's order. */
   readonly kept: readonly number[];
   readonly dates: ReadonlySet<number>;
-  /** Every column stays and none is a date: rows need not be looked at. */
+  /** Every column is kept and none is a date, so rows are passed on unread. */
   readonly isVerbatim: boolean;
 }
 
@@ -43,7 +46,7 @@ export function mendAttributes(
 /** As GDAL writes dates: `2024/01/31`, `2024/01/31 23:59:59.5+02`, `2024-01-31`. */
 const written = /^(-?\d{1,6})[/-](\d{1,2})[/-](\d{1,2})(?:[ T]|$)/;
 
-/** Whether PostgreSQL and every client of ours can hold it. */
+/** Whether PostgreSQL and our clients can hold this date. */
 export function isUsableDate(text: string): boolean {
   const match = written.exec(text);
   if (match === null) return false;

@@ -1,11 +1,12 @@
-/** Positions one after the other: x0, y0, x1, y1 … A polygon's ring ends where it began. */
+/** Positions one after the other: x0, y0, x1, y1 … The ring of a polygon ends where it began. */
 export type Line = Float64Array;
 /** The outer ring first, then the holes. */
 export type Polygon = readonly Line[];
 
 /**
- * A geometry of any type, taken apart by dimension. A geometry and its collection are the same here:
- * every table holds the multi type, and a collection of several dimensions becomes several rows.
+ * A geometry of any type, split by dimension. A single geometry and a collection of one are the
+ * same here: every table holds the multi type, and a collection of several dimensions becomes
+ * several rows.
  */
 export interface Parts {
   readonly points: Line;
@@ -16,7 +17,7 @@ export interface Parts {
 export const kinds = ["point", "line", "polygon"] as const;
 export type Kind = (typeof kinds)[number];
 
-/** As the geometry types are called in WKB, GeoJSON and PostGIS alike. */
+/** The names that WKB, GeoJSON and PostGIS all use. */
 export const multiType = {
   point: "MultiPoint",
   line: "MultiLineString",
@@ -34,14 +35,14 @@ export function isEmpty(parts: Parts): boolean {
   return kindsOf(parts).length === 0;
 }
 
-/** All lines and rings, and the points as one. */
+/** All lines and rings, and the points as one line. */
 export function* everyLine({ points, lines, polygons }: Parts): Generator<Line> {
   if (points.length > 0) yield points;
   yield* lines;
   for (const polygon of polygons) yield* polygon;
 }
 
-/** Only what belongs to these. */
+/** Keeps only the parts of these kinds. */
 export function keep(wanted: readonly Kind[], parts: Parts): Parts {
   return {
     points: wanted.includes("point") ? parts.points : new Float64Array(0),
@@ -50,7 +51,7 @@ export function keep(wanted: readonly Kind[], parts: Parts): Parts {
   };
 }
 
-/** The number at an index that is known to be there. */
+/** The number at an index that is known to exist. */
 export function at(line: Line, index: number): number {
   return line[index] ?? Number.NaN;
 }
@@ -58,7 +59,7 @@ export function at(line: Line, index: number): number {
 /** West, south, east, north. */
 export type Bounds = [number, number, number, number];
 
-/** Undefined: nothing is there. */
+/** Undefined: the geometry is empty. */
 export function boundsOf(parts: Parts): Bounds | undefined {
   let [west, south, east, north] = [Infinity, Infinity, -Infinity, -Infinity];
   for (const line of everyLine(parts)) {
@@ -79,10 +80,10 @@ export function unite(a: Bounds | undefined, b: Bounds | undefined): Bounds | un
   return [Math.min(a[0], b[0]), Math.min(a[1], b[1]), Math.max(a[2], b[2]), Math.max(a[3], b[3])];
 }
 
-/** Twice the area, positive when the ring runs counter-clockwise. */
+/** Twice the area, positive if the ring runs counter-clockwise. */
 export function signedArea(ring: Line): number {
   let sum = 0;
-  // Relative to the first point: far from the origin the products would lose the digits that differ.
+  // Relative to the first point: far from the origin the products would lose the relevant digits.
   const [x0 = 0, y0 = 0] = ring;
   for (let index = 0; index + 3 < ring.length; index += 2) {
     const x = at(ring, index) - x0;
@@ -101,7 +102,10 @@ export function reversed(line: Line): Line {
   return turned;
 }
 
-/** As RFC 7946 wants it: outer rings counter-clockwise, holes clockwise. The same object if it was. */
+/**
+ * Winds rings as RFC 7946 says: outer rings counter-clockwise, holes clockwise. Returns the same
+ * object if nothing changed.
+ */
 export function rewind(polygon: Polygon): Polygon {
   const rings = polygon.map((ring, index) => {
     const area = signedArea(ring);

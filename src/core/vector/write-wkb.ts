@@ -7,8 +7,8 @@ const codes = { point: [1, 4], line: [2, 5], polygon: [3, 6] } as const;
 const hasSrid = 0x20000000;
 
 /**
- * The parts of one kind as a multi geometry, little-endian. With `srid` in PostGIS's spelling: a
- * column that names its reference system refuses a geometry that does not.
+ * Writes the parts of one kind as a multi geometry, little-endian. With `srid` it is PostGIS's
+ * EWKB: a column with a reference system refuses a geometry without one.
  */
 export function writeWkb(kind: Kind, parts: Parts, srid?: number): Uint8Array {
   const members = membersOf(kind, parts);
@@ -67,11 +67,10 @@ function sizeOf(kind: Kind, member: Polygon): number {
 }
 
 /**
- * Rows as PostgreSQL's COPY reads them (text format): the chunk files hold exactly what the table
- * takes, so that loading one is nothing but sending it.
+ * The geometry's column or columns of a row, without the attributes, in the text format of
+ * PostgreSQL's COPY: the chunk files hold exactly what the table takes, so loading one only sends
+ * it.
  */
-
-/** The geometry's column or columns, without the attributes. */
 export function geometryFields(
   form: GeometryForm,
   kind: Kind,
@@ -80,6 +79,6 @@ export function geometryFields(
 ): string {
   if (form === "postgis") return toHex(writeWkb(kind, parts, srid));
   const [west, south, east, north] = boundsOf(parts) ?? [0, 0, 0, 0];
-  // One backslash is COPY's, the other bytea's.
+  // One backslash is COPY's escape, the other starts bytea's hex format.
   return `\\\\x${toHex(writeWkb(kind, parts))}\t(${east},${north}),(${west},${south})`;
 }
