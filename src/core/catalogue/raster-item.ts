@@ -69,7 +69,10 @@ export function buildRasterItem(given: RasterItemFacts): StacItem {
     type: "Feature",
     stac_version: stacVersion,
     stac_extensions: [
-      ...[extensions.projection, extensions.raster, extensions.file, extensions.processing],
+      extensions.projection,
+      extensions.raster,
+      extensions.file,
+      extensions.processing,
       ...(render == null ? [] : [extensions.render]),
     ],
     id: item_id,

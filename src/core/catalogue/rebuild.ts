@@ -5,8 +5,13 @@ import type { StacItem } from "./stac.ts";
 
 /** Properties that are read from the file again. */
 const derived = new Set([
-  ...["datetime", "start_datetime", "end_datetime", "rmhdag:datetime_source"],
-  ...["processing:datetime", "processing:software", "proj:code"],
+  "datetime",
+  "start_datetime",
+  "end_datetime",
+  "rmhdag:datetime_source",
+  "processing:datetime",
+  "processing:software",
+  "proj:code",
 ]);
 
 /** The facts that people and partners stated about an item, which cannot be read from its files. */

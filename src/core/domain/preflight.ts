@@ -21,14 +21,10 @@ export interface BlobInput {
   readonly container: string | undefined;
 }
 
-const rasterFiles = [
-  ...["tif", "tiff", "gtiff", "cog", "vrt", "jp2", "img", "asc", "nc", "hdf", "h5", "grb"],
-  ...["grib2", "png", "jpg", "jpeg", "ecw", "sid", "dem", "hgt", "bil", "zip"],
-];
-const vectorFiles = [
-  ...["shp", "zip", "gpkg", "geojson", "json", "geojsonl", "fgb", "kml", "kmz", "csv", "gml"],
-  ...["gdb", "tab", "parquet"],
-];
+const words = (text: string): readonly string[] => text.split(/\s+/);
+const rasterFiles = words(`tif tiff gtiff cog vrt jp2 img asc nc hdf h5 grb grib2 png jpg jpeg ecw
+  sid dem hgt bil zip`);
+const vectorFiles = words(`shp zip gpkg geojson json geojsonl fgb kml kmz csv gml gdb tab parquet`);
 
 export function preflight(definition: WorkflowDefinition, given: JsonObject): Preflight {
   const checked = checkInputs(definition, given);

@@ -75,8 +75,16 @@ export function catalogLayer(
   const { display_name, description, attribution, keywords, style, legend } = metadata;
   const { field_metadata, min_zoom, max_zoom, thumbnail } = metadata;
   return {
-    ...{ display_name, description, attribution, keywords, legend, field_metadata },
-    ...{ min_zoom, max_zoom, thumbnail, style: style as unknown as JsonObject | null },
+    display_name,
+    description,
+    attribution,
+    keywords,
+    legend,
+    field_metadata,
+    min_zoom,
+    max_zoom,
+    thumbnail,
+    style: style as unknown as JsonObject | null,
     version_label: version.version_label,
     services: services.map((urls) => ({ ...urls })),
   };

@@ -56,7 +56,8 @@ describe("two geometries share a point", () => {
 
   it("agrees with the comparison of boxes, for rectangles", () => {
     const rectangle = fc.tuple(
-      ...[fc.integer({ min: -20, max: 20 }), fc.integer({ min: -20, max: 20 })],
+      fc.integer({ min: -20, max: 20 }),
+      fc.integer({ min: -20, max: 20 }),
       fc.integer({ min: 1, max: 9 }),
     );
     fc.assert(

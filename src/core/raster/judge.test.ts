@@ -18,12 +18,23 @@ const mars = describeCrs(
 
 function band(given: Partial<RasterBand> = {}): RasterBand {
   return {
-    ...{ name: "b1", description: null, data_type: "float32", color: "gray", nodata: -9999 },
-    ...{ unit: null, scale: null, offset: null },
+    name: "b1",
+    description: null,
+    data_type: "float32",
+    color: "gray",
+    nodata: -9999,
+    unit: null,
+    scale: null,
+    offset: null,
     statistics: { minimum: 1, maximum: 500.5, mean: 250, stddev: 100, valid_percent: 100 },
     sample: {
-      ...{ percentile_2: 10, percentile_98: 490, distinct: 1000, whole: false },
-      ...{ nan_share: 0, lowest: 1, lowest_share: 0.0001 },
+      percentile_2: 10,
+      percentile_98: 490,
+      distinct: 1000,
+      whole: false,
+      nan_share: 0,
+      lowest: 1,
+      lowest_share: 0.0001,
     },
     ...given,
   };
@@ -31,22 +42,47 @@ function band(given: Partial<RasterBand> = {}): RasterBand {
 
 function raster(given: Partial<InspectedRaster> = {}): InspectedRaster {
   return {
-    ...{ driver: "GTiff", bytes: 1000, width: 100, height: 100, crs: utm },
+    driver: "GTiff",
+    bytes: 1000,
+    width: 100,
+    height: 100,
+    crs: utm,
     transform: [30, 0, 500_000, 0, -30, 4_000_000],
-    ...{ gcpCount: 0, hasRpc: false, bands: [band()], hasPalette: false, transparency: "nodata" },
-    ...{ overviews: [], blockSize: [100, 100], compression: null, sampling: "area" },
-    ...{ datetime: null, wgs84Ring: null, isCog: false, isWholeCog: false, readErrors: [] },
+    gcpCount: 0,
+    hasRpc: false,
+    bands: [band()],
+    hasPalette: false,
+    transparency: "nodata",
+    overviews: [],
+    blockSize: [100, 100],
+    compression: null,
+    sampling: "area",
+    datetime: null,
+    wgs84Ring: null,
+    isCog: false,
+    isWholeCog: false,
+    readErrors: [],
     ...given,
   };
 }
 
 const policy: RasterPolicy = {
-  ...{ tier: "analysis", givenCrs: null, strict: false, rasterType: undefined },
-  ...{ allowDowncast: false, maxNodataPercent: 99, nodata: undefined },
+  tier: "analysis",
+  givenCrs: null,
+  strict: false,
+  rasterType: undefined,
+  allowDowncast: false,
+  maxNodataPercent: 99,
+  nodata: undefined,
 };
 
 const statistics = (given: object) => ({
-  ...{ minimum: 0, maximum: 100, mean: 50, stddev: 10, valid_percent: 100, ...given },
+  minimum: 0,
+  maximum: 100,
+  mean: 50,
+  stddev: 10,
+  valid_percent: 100,
+  ...given,
 });
 const sample = (given: object) => ({ ...band().sample!, ...given });
 const one = (given: Partial<RasterBand>) => ({ bands: [band(given)] });

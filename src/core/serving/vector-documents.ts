@@ -40,7 +40,9 @@ export function collectionDocument(
   address: string,
 ): JsonObject {
   const link = (rel: string, path: string, type: string, title: string) => ({
-    ...{ rel, type, title },
+    rel,
+    type,
+    title,
     href: address + path,
   });
   return {

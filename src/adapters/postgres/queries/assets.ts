@@ -19,7 +19,7 @@ export interface AssetFilter {
 }
 
 export interface AssetPlace {
-  /** As text: a Date would lose the microseconds. */
+  /** As text, because a Date would lose the microseconds. */
   readonly updated_at: string;
   readonly asset_id: string;
 }
@@ -30,7 +30,7 @@ interface Row {
   readonly newest_version: object | null;
 }
 
-/** The last changed first. */
+/** Lists assets, the last changed first. */
 export async function listAssets(
   db: Queryable,
   filter: AssetFilter,
@@ -83,7 +83,7 @@ function toListed({ place: _, newest_version, ...row }: Row): AssetListed {
   });
 }
 
-/** Inside of jsonb a time is text already, in the database's own form. */
+/** Times inside jsonb are text already, in the database's own form. */
 function isoTexts(row: object): object {
   return Object.fromEntries(
     Object.entries(row).map(([key, value]: [string, unknown]) => [
@@ -94,8 +94,8 @@ function isoTexts(row: object): object {
 }
 
 /**
- * Versions whose copy in the external zone is not as it should be, and that nobody is changing. A
- * job that was started for this revision, and failed, is not started again by itself.
+ * Finds versions whose copy in the external zone must be made or removed and that have no running
+ * export. A job that was started for this revision and failed is not started again automatically.
  */
 export async function findExportsToChange(
   db: Queryable,

@@ -9,7 +9,7 @@ import { Conditions, cut } from "./conditions.ts";
 
 interface CollectionRow {
   readonly collection_id: string;
-  /** Without its extent. */
+  /** The collection without its extent. */
   readonly collection: StacCollection;
   readonly coverage: Coverage | null;
 }
@@ -24,7 +24,7 @@ export async function findCollection(
   return rows[0] && toCollection(rows[0]);
 }
 
-/** Without measuring what it covers. */
+/** Does not measure the extent. */
 export async function hasCollection(
   db: Queryable,
   viewer: Viewer,
@@ -51,8 +51,9 @@ export async function listCollections(
 }
 
 /**
- * A collection of which somebody may see nothing is not there for them, and of one that hides some
- * of its items only what they see is measured: an extent would tell where the others lie.
+ * Reads collections as the viewer sees them. A collection without any item that the viewer may see
+ * is left out. If some of its items are hidden, only the visible ones are measured, because the
+ * extent would reveal where the others lie.
  */
 async function readCollections(
   db: Queryable,
@@ -63,7 +64,8 @@ async function readCollections(
   onlyVisible(where, viewer);
   const few = visibleTo(viewer, "few");
   const all = visibleTo(viewer, "all");
-  // Whoever has no token sees so few that all of them are measured; others nearly all, which is not.
+  // A viewer without a token sees few items, so their extent is measured; other viewers see nearly
+  // all items, so it is measured only for collections that hide some.
   const coverage =
     few === undefined || all === undefined
       ? "coverage"
@@ -87,7 +89,7 @@ function onlyVisible(where: Conditions, viewer: Viewer): Conditions {
   return where.always(viewer.reads ? `(item_count = 0 OR ${some})` : some);
 }
 
-/** Some of the newest: enough to see which properties there are. */
+/** A sample of the newest items, enough to see which properties exist. */
 export async function sampleProperties(
   db: Queryable,
   viewer: Viewer,
@@ -110,7 +112,10 @@ function toCollection({ collection, coverage }: CollectionRow): StacCollection {
   return { ...collection, extent: extentOf(coverage) };
 }
 
-/** What items cover, as one row: how many, and where and when, as collections keep it. */
+/**
+ * Measures items as one row: their number, and the area and time that they cover, in the form that
+ * collections store.
+ */
 export function coverageText(condition: string): string {
   return `WITH covered AS (
   SELECT box, box_beyond, starts_at, ends_at FROM dagapp.stac_items AS items WHERE ${condition}

@@ -5,8 +5,8 @@ import type { Bbox } from "../../../core/geometry/geometry.ts";
 import type { Conditions } from "./conditions.ts";
 
 /**
- * A column as JSON has it: the driver would make local times of dates, and refuse integers that a
- * JavaScript number cannot hold.
+ * Selects a column in the form that JSON has: the driver would turn dates into local times, and
+ * JavaScript numbers cannot hold every bigint.
  */
 export function selectColumn({ name, type }: GeoColumn): string {
   const column = quoteName(name);
@@ -26,13 +26,13 @@ export function selectColumn({ name, type }: GeoColumn): string {
   }
 }
 
-/** What came back of such a column. */
+/** Reads the value of a column that `selectColumn` selected. */
 export function readValue(type: GeoColumn["type"], value: unknown): unknown {
   if (type === "bigint" && typeof value === "string") return exact(value);
   if (type === "bigint[]" && Array.isArray(value)) {
     return value.map((each) => (typeof each === "string" ? exact(each) : null));
   }
-  // JSON knows no NaN and no infinity.
+  // JSON has neither NaN nor infinity.
   if (typeof value === "number" && !Number.isFinite(value)) return null;
   return value;
 }
@@ -46,14 +46,14 @@ export function tableText({ table_name }: Pick<GeoTable, "table_name">): string 
   return `geo.${quoteName(table_name)}`;
 }
 
-/** Whatever its form, as WKB. */
+/** The geometry as WKB, in both forms of table. */
 export function geometryText({ form }: Pick<GeoTable, "form">): string {
   return form === "postgis" ? "ST_AsBinary(geom)" : "geom";
 }
 
 /**
- * Features in a box; west is greater than east across the antimeridian. With PostGIS a feature must
- * really touch the box, and otherwise its own box must.
+ * The condition for features in a box; west is greater than east across the antimeridian. With
+ * PostGIS the feature itself must intersect the box, otherwise its bounding box.
  */
 export function boundsCondition(
   { form }: Pick<GeoTable, "form">,

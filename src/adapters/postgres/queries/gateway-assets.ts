@@ -110,7 +110,7 @@ interface VersionRow {
   readonly updated_at: Date;
 }
 
-/** In order. */
+/** By `version_ordinal`, ascending. */
 export async function listVersions(
   db: Queryable,
   platformId: string,
@@ -169,7 +169,7 @@ interface EventRow {
   readonly created_at: Date;
 }
 
-/** The oldest first, behind a number. */
+/** The oldest first, after a sequence number. */
 export async function listAssetEvents(
   db: Queryable,
   platformId: string,

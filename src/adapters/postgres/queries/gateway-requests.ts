@@ -30,7 +30,7 @@ export interface Asked {
   readonly requestId: string;
 }
 
-/** Many polls at once cost one statement; each sees its own partner's requests only. */
+/** Answers many polls with one statement; each poll sees only the requests of its own partner. */
 export async function findRequests(
   db: Queryable,
   asked: readonly Asked[],

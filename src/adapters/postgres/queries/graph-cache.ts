@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { compileDefinition } from "../../../core/dag/compile/compile.ts";
 import type { Graph } from "../../../core/dag/compile/graph.ts";
 import type { WorkflowDefinition } from "../../../core/model/workflow.ts";
@@ -8,9 +9,12 @@ export interface GraphCache {
   graphOf(hash: string): Promise<Graph | undefined>;
 }
 
-/** Compiled graphs by hash. A definition never changes under its hash, so nothing grows stale. */
+/**
+ * Caches compiled graphs by hash. The definition of a hash never changes, so entries cannot be
+ * stale.
+ */
 export function createGraphCache(db: Queryable, size = 200): GraphCache {
-  const graphs = new Map<string, Graph>();
+  const graphs = new LRUCache<string, Graph>({ max: size });
   return {
     graphOf: async (hash) => {
       const known = graphs.get(hash);
@@ -23,8 +27,6 @@ export function createGraphCache(db: Queryable, size = 200): GraphCache {
       if (row === undefined) return undefined;
       const graph = compileDefinition(row.definition);
       graphs.set(hash, graph);
-      const [oldest] = graphs.keys();
-      if (graphs.size > size && oldest !== undefined) graphs.delete(oldest);
       return graph;
     },
   };

@@ -6,7 +6,7 @@ import type { NodeRow } from "./node-rows.ts";
 import { nodeColumns, statusCondition, withLease } from "./node-rows.ts";
 import type { JsonObject } from "../../../core/model/json.ts";
 
-/** Static nodes only; with `ids`, those of them. */
+/** Reads static nodes only; with `ids`, only those. */
 export async function readStaticNodes(db: Queryable, jobId: string): Promise<NodeRow[]> {
   const { rows } = await db.query<NodeRow>(
     `SELECT ${nodeColumns} FROM dagapp.dag_node_states n ${withLease}
@@ -29,7 +29,7 @@ export async function findNode(
   return rows[0];
 }
 
-/** The children of a fan-out in their order, behind an index. */
+/** Reads the children of a fan-out by index, after an index. */
 export async function readChildren(
   db: Queryable,
   jobId: string,
@@ -47,7 +47,7 @@ export async function readChildren(
   return { nodes: page.rows, next: page.last?.fan_out_index ?? null };
 }
 
-/** For each fan-out of a job, how many of its children are in each state. */
+/** Counts the children of each fan-out of a job by status. */
 export async function countChildren(
   db: Queryable,
   jobId: string,
@@ -74,7 +74,7 @@ export async function countChildren(
       const total = node.fan_out?.total ?? seen;
       const histogram: Histogram = {
         total,
-        // Children that have no row yet wait like the others.
+        // Children without a row yet count as pending.
         pending: of("pending") + Math.max(0, total - seen),
         ready: of("ready"),
         dispatched: of("dispatched"),
@@ -100,7 +100,7 @@ export type NodeOfJobRow = NodeRow & {
   readonly job_status: "pending" | "running" | "completed" | "failed" | "cancelled";
 };
 
-/** Nodes of all jobs. Walks the jobs by age, so that no index over all nodes is needed. */
+/** Lists nodes of all jobs. Walks the jobs by age, so that no index over all nodes is needed. */
 export async function listNodes(
   db: Queryable,
   filter: {
@@ -148,7 +148,7 @@ export interface NodeData {
   readonly output: JsonObject | null;
 }
 
-/** The large columns of one node, apart from those that lists read. */
+/** Reads the large columns of one node, which lists do not read. */
 export async function readNodeData(
   db: Queryable,
   jobId: string,

@@ -25,7 +25,7 @@ export async function findPlatform(
   return rows[0] && isoRow<Platform>(rows[0]);
 }
 
-/** Never the hash: nothing that could open a door leaves the table. */
+/** Without the hash, which never leaves the table. */
 const keyColumns = `key_id, platform_id, name, scopes, created_at, created_by, expires_at, revoked_at,
   revoked_by, rotated_from`;
 

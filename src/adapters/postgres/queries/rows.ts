@@ -1,6 +1,6 @@
 import { cut } from "./conditions.ts";
 
-/** A row as it travels: times as text. */
+/** A row with its times as text. */
 export type Sent<Row> = {
   readonly [Key in keyof Row]: Row[Key] extends Date
     ? string
@@ -17,7 +17,7 @@ export function toSent<Row extends object>(row: Row): Sent<Row> {
   return Object.fromEntries(entries) as Sent<Row>;
 }
 
-/** A page, and the place of its last row when there is another one. */
+/** Makes a page, with the place of its last row if another page follows. */
 export function toPage<Row extends { place: string }>(
   rows: readonly Row[],
   limit: number,
@@ -27,7 +27,7 @@ export function toPage<Row extends { place: string }>(
   return { items, last: page.last };
 }
 
-/** A row as it travels: times as text. The query names the shape it selects, as with `query<Row>`. */
+/** A row with its times as text. The caller names the type of the row, as with `query<Row>`. */
 // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- a cast with a name
 export function isoRow<T extends object>(row: object): T {
   return Object.fromEntries(

@@ -87,8 +87,8 @@ interface RunRow {
 }
 
 /**
- * The newest jobs of a workflow with their static nodes. A node's time is that of its last attempt;
- * what the orchestrator settles itself takes none.
+ * Reads the newest jobs of a workflow with their static nodes. The duration of a node is that of
+ * its last attempt; nodes that the orchestrator settles itself have none.
  */
 export async function readRuns(db: Queryable, workflowId: string, limit: number) {
   const { rows } = await db.query<RunRow>(

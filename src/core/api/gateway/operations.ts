@@ -11,9 +11,19 @@ import { count, integer, jobId, object, page, paging, timestamp } from "../schem
 const operatorJob = z
   .object({
     ...jobSummary.pick({
-      ...{ job_id: true, workflow_id: true, workflow_version: true, status: true, priority: true },
-      ...{ correlation_id: true, submitted_by: true, owner_id: true, nodes_total: true },
-      ...{ nodes_settled: true, created_at: true, started_at: true, updated_at: true },
+      job_id: true,
+      workflow_id: true,
+      workflow_version: true,
+      status: true,
+      priority: true,
+      correlation_id: true,
+      submitted_by: true,
+      owner_id: true,
+      nodes_total: true,
+      nodes_settled: true,
+      created_at: true,
+      started_at: true,
+      updated_at: true,
       completed_at: true,
     }).shape,
     idempotency_key: z.string().nullable(),
@@ -76,9 +86,18 @@ const statusNodes = defineContract({
     z
       .object({
         ...nodeSummary.pick({
-          ...{ node_id: true, node_type: true, status: true, parent_node_id: true },
-          ...{ fan_out_index: true, attempt: true, retry_count: true, handler: true, queue: true },
-          ...{ worker_id: true, started_at: true, completed_at: true },
+          node_id: true,
+          node_type: true,
+          status: true,
+          parent_node_id: true,
+          fan_out_index: true,
+          attempt: true,
+          retry_count: true,
+          handler: true,
+          queue: true,
+          worker_id: true,
+          started_at: true,
+          completed_at: true,
         }).shape,
         error: object.nullable(),
       })
