@@ -63,7 +63,11 @@ export const errorCatalogue = {
   VERSION_BUSY: { status: 409, title: "The version is being processed", retry: true },
   VERSION_NOT_PROCESSED: { status: 409, title: "The version was not processed", retry: false },
   TRANSITION_REFUSED: { status: 409, title: "Its state does not allow this", retry: false },
-  EDIT_CONFLICT: { status: 409, title: "Somebody else changed it meanwhile", retry: false },
+  EDIT_CONFLICT: {
+    status: 409,
+    title: "It was changed by another request meanwhile",
+    retry: false,
+  },
   STALE_ATTEMPT: { status: 409, title: "The task is no longer the current attempt", retry: false },
   SWITCHED_OFF: { status: 403, title: "This is switched off in the configuration", retry: false },
   PAYLOAD_TOO_LARGE: { status: 413, title: "The body is too large", retry: false },

@@ -17,7 +17,7 @@ export const wantedVersion = {
   preview: z
     .literal("true")
     .optional()
-    .describe("for curators: also what is not approved, or not cleared"),
+    .describe("for curators: also versions that are not approved or not cleared"),
 };
 
 const shape = {

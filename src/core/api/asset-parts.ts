@@ -46,11 +46,11 @@ export function decisionBodies(actor: z.ZodOptional<z.ZodString>) {
 export const resubmitted = {
   version_label: versionLabel.optional(),
   workflow_id: z.string().min(1).max(64).optional(),
-  inputs: object.optional().describe("those of the last time unless given"),
+  inputs: object.optional().describe("default: the inputs of the last run"),
 };
 
 export const reprocessed = {
-  inputs: object.optional().describe("replace some of those of the last time"),
+  inputs: object.optional().describe("replace some of the inputs of the last run"),
 };
 
 /** The errors of every change, besides those of its own rules. */

@@ -58,7 +58,7 @@ const getOrchestratorStatus = defineContract({
   method: "GET",
   path: "/api/v1/orchestrator/status",
   access: "read",
-  summary: "The orchestrator that answers: what it owns and what it has done.",
+  summary: "The orchestrator that answers: what it owns and its counters.",
   response: z
     .object({
       owner_id: z.string(),

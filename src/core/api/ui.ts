@@ -11,7 +11,7 @@ const getSession = defineContract({
   method: "GET",
   path: "/api/v1/session",
   access: "public",
-  summary: "Who I am here, and what I may do.",
+  summary: "The caller's identity and rights.",
   response: session,
   errors: ["UNAUTHENTICATED"],
 });

@@ -149,7 +149,7 @@ const validateWorkflow = defineContract({
       .string()
       .max(64)
       .optional()
-      .describe("for a text that names none, as the name of its file would"),
+      .describe("for a text that names none; a file's name would do the same"),
   }),
   response: z
     .object({

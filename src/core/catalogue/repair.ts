@@ -15,7 +15,7 @@ export type Repair =
  */
 export function repairItem(collectionId: string, itemId: string, given: Json): Repair {
   if (!isJsonObject(given)) return { item: undefined, problem: "it is not an object" };
-  const mended: JsonObject = {
+  const repaired: JsonObject = {
     ...given,
     type: "Feature",
     stac_version: stacVersion,
@@ -24,24 +24,24 @@ export function repairItem(collectionId: string, itemId: string, given: Json): R
     collection: collectionId,
     // Links to the platform are made for every answer; only links to elsewhere are stored.
     links: Array.isArray(given["links"]) ? given["links"] : [],
-    assets: mendAssets(collectionId, itemId, given["assets"]),
-    ...mendBbox(given),
+    assets: repairAssets(collectionId, itemId, given["assets"]),
+    ...repairBbox(given),
   };
-  const checked = stacItem.safeParse(mended);
+  const checked = stacItem.safeParse(repaired);
   if (!checked.success) {
     const [issue] = checked.error.issues;
     return { item: undefined, problem: `${issue?.path.join(".") ?? ""}: ${issue?.message ?? ""}` };
   }
-  const changes = Object.keys(mended).filter((key) => !isSame(mended[key], given[key]));
+  const changes = Object.keys(repaired).filter((key) => !isSame(repaired[key], given[key]));
   return { item: checked.data, changes };
 }
 
-function mendBbox(given: JsonObject): JsonObject {
+function repairBbox(given: JsonObject): JsonObject {
   const geometry = simpleGeometry.safeParse(given["geometry"]);
   return geometry.success ? { bbox: [...bboxOf(geometry.data)] } : {};
 }
 
-function mendAssets(collectionId: string, itemId: string, assets: Json | undefined): JsonObject {
+function repairAssets(collectionId: string, itemId: string, assets: Json | undefined): JsonObject {
   if (assets === undefined || !isJsonObject(assets)) return {};
   return Object.fromEntries(
     Object.entries(assets).map(([key, asset]) => {

@@ -131,7 +131,7 @@ const grid = {
 
 const generateTilingScheme = defineContract({
   name: "raster.generate_tiling_scheme",
-  description: "Cuts the output of a large raster into windows that can be made apart.",
+  description: "Cuts the output of a large raster into windows that are made separately.",
   params: z.strictObject({
     ...source,
     ...grid,

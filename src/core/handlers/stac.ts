@@ -131,7 +131,7 @@ const itemRef = { collection_id: identifier, item_id: identifier };
 
 const findItem = defineContract({
   name: "stac.find_item",
-  description: "Says what an item stands on, before it is taken away.",
+  description: "Lists the files and tables that an item uses, before it is deleted.",
   params: z.strictObject(itemRef),
   result: z.object({
     ...itemRef,
@@ -146,7 +146,7 @@ const findItem = defineContract({
 
 const deleteItem = defineContract({
   name: "stac.delete_item",
-  description: "Takes an item out of the catalogue; one that is not there is no error.",
+  description: "Deletes an item from the catalogue; a missing item is not an error.",
   params: z.strictObject(itemRef),
   result: z.object({ ...itemRef, deleted: z.boolean() }),
   queue: queueFor.light,
@@ -155,7 +155,7 @@ const deleteItem = defineContract({
 
 const deleteFiles = defineContract({
   name: "stac.delete_files",
-  description: "Deletes files that no item uses any more; what came in stays where it is.",
+  description: "Deletes files that no item uses any more, except submitted ones.",
   params: z.strictObject({ paths: z.array(blobPath) }),
   result: z.object({
     deleted: z.array(z.string()),
@@ -226,7 +226,7 @@ const listItems = defineContract({
 
 const rebuildItems = defineContract({
   name: "stac.rebuild_items",
-  description: "Reads the files of items again and writes what follows from them anew.",
+  description: "Reads the files of items again and rewrites the items from them.",
   params: z.strictObject({ collection_id: identifier, item_ids: z.array(identifier).min(1) }),
   result: z.object({
     collection_id: identifier,
@@ -242,7 +242,8 @@ const rebuildItems = defineContract({
 
 const repairItems = defineContract({
   name: "stac.repair_items",
-  description: "Checks every item of a collection, and mends what can be mended without its files.",
+  description:
+    "Checks every item of a collection, and repairs it as far as possible without its files.",
   params: z.strictObject({ collection_id: identifier, dry_run: z.boolean().default(false) }),
   result: z.object({
     collection_id: identifier,

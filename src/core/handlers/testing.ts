@@ -26,7 +26,7 @@ const helloWorld = defineContract({
 
 const sleep = defineContract({
   name: "sleep",
-  description: "Waits, and can be told to stop waiting.",
+  description: "Waits, and stops when its task is cancelled.",
   params: z.strictObject({ seconds: seconds.default(1) }),
   result: z.object({ slept_seconds: z.number() }),
   queue: queueFor.general,
@@ -35,7 +35,7 @@ const sleep = defineContract({
 
 const fail = defineContract({
   name: "fail",
-  description: "Always fails, in the way it is asked to.",
+  description: "Always fails, with the given kind of error.",
   params: z.strictObject({
     message: z.string().min(1).max(1024).default("failed on purpose"),
     category: errorCategory.default("permanent"),
@@ -60,7 +60,8 @@ const flakyEcho = defineContract({
 
 const multiPhase = defineContract({
   name: "multi_phase",
-  description: "Works in phases with a checkpoint after each; a retry goes on behind the last one.",
+  description:
+    "Works in phases with a checkpoint after each; a retry continues after the last one.",
   params: z.strictObject({
     phases: z.number().int().min(1).max(1000).default(3),
     seconds_per_phase: seconds.default(0.1),
@@ -104,7 +105,7 @@ const chunkProcessor = defineContract({
 
 const probe = defineContract({
   name: "probe",
-  description: "Behaves as its mode says: the one handler of all fault tests.",
+  description: "Behaves as its mode says; the fault tests use it.",
   params: z.strictObject({
     mode: z.enum([
       "ok",

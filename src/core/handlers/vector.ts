@@ -77,7 +77,7 @@ const prepare = defineContract({
 
 const uploadChunk = defineContract({
   name: "vector_upload_chunk",
-  description: "Loads one chunk into its table; a second run replaces what the first one wrote.",
+  description: "Loads one chunk into its table; a second run replaces the rows of the first.",
   params: z.strictObject({ chunk }),
   result: z.object({
     table_name: tableName,

@@ -9,7 +9,7 @@ export const clearanceMachine: StateMachine<ClearanceState> = {
   name: "clearance",
   initial: "uncleared",
   transitions: {
-    uncleared: { ouo: "cleared for official use only", public: "cleared for everybody" },
+    uncleared: { ouo: "cleared for official use only", public: "cleared for the public" },
     ouo: { public: "made public", uncleared: "clearance withdrawn" },
     public: { ouo: "no longer public", uncleared: "clearance withdrawn" },
   },

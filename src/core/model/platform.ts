@@ -51,7 +51,7 @@ export const platformEdit = z
       .array(sourcePrefix)
       .max(64)
       .default([])
-      .describe("where its files may lie; wherever sources may come from, if none is named"),
+      .describe("where its files may lie; default: every allowed source"),
   })
   .refine(
     ({ required_refs, optional_refs, version_ref }) => {

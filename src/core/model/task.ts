@@ -9,7 +9,11 @@ export const taskMachine: StateMachine<TaskStatus> = {
   name: "task",
   initial: "running",
   transitions: {
-    running: { completed: "handler returned", failed: "handler threw", cancelled: "told to stop" },
+    running: {
+      completed: "handler returned",
+      failed: "handler threw",
+      cancelled: "stop requested",
+    },
     completed: {},
     failed: {},
     cancelled: {},

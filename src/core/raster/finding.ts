@@ -41,7 +41,7 @@ export const rasterFindings = {
   ],
   CRS_MISSING: [
     "reject",
-    "Say what it is with source_crs, or write it into the file: gdal_edit.py -a_srs EPSG:NNNN file.tif",
+    "Name it with source_crs, or write it into the file: gdal_edit.py -a_srs EPSG:NNNN file.tif",
   ],
   CRS_NOT_UNDERSTOOD: ["reject", "Give a code such as EPSG:32618, a PROJ string or WKT."],
   CRS_OVERRIDE: ["fix", "Nothing to do: the given CRS is used. Check that the layer lies right."],

@@ -157,7 +157,7 @@ describe("the header of a TIFF", () => {
     ["is believed where the sizes fit", {}, []],
     ["may not end behind the file", { block_offsets: [1_500_000] }, ["FILE_CORRUPTED"]],
     [
-      "may not claim blocks that nobody could hold",
+      "may not claim blocks that no memory could hold",
       { width: 60_000, height: 60_000, block_width: 60_000, block_height: 60_000 },
       ["HEADER_IMPLAUSIBLE"],
     ],
@@ -174,7 +174,7 @@ describe("the header of a TIFF", () => {
 });
 
 describe("a sample", () => {
-  it("tells where the values lie, without what is empty", () => {
+  it("finds the range of the values, without empty pixels", () => {
     const values = [-9999, ...Array.from({ length: 101 }, (_, index) => index), Number.NaN];
     expect(summariseSample(values, -9999)).toMatchObject({
       percentile_2: 2,

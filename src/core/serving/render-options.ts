@@ -63,7 +63,7 @@ export const renderQuery = {
   rescale: rescale.optional().describe('"low,high" shown as black and white'),
   colormap_name: z.enum(colormapNames).optional().describe("a colour ramp for one band"),
   colormap: colormapText.optional().describe("colours as JSON, by value or by interval"),
-  nodata: nodata.optional().describe("a value that means: nothing is here"),
+  nodata: nodata.optional().describe("the value of pixels without data"),
   resampling: z.enum(resamplingMethods).optional(),
 };
 export type RenderQuery = z.output<z.ZodObject<typeof renderQuery>>;

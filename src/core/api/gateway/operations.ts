@@ -152,7 +152,7 @@ const adminHealth = defineContract({
   method: "GET",
   path: "/api/admin/health",
   access: "operate",
-  summary: "Every part that the gateway depends on, and who is alive.",
+  summary: "Every part that the gateway depends on, and whether it answers.",
   response: z
     .object({
       status: z.enum(["ok", "degraded", "down"]),

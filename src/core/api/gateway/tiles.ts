@@ -14,7 +14,7 @@ const assetsTile = defineContract({
   path: "/api/assets/{asset_id}/tiles/{z}/{x}/{y}",
   access: "read",
   summary:
-    "A tile of the web's usual grid of one of your assets; what waits for review, to curators.",
+    "A tile of the web's usual grid of one of your assets; for curators also versions that wait for review.",
   params: z.object({
     asset_id: assetId,
     z: integer(0, 30),

@@ -154,7 +154,7 @@ describe("a definition", () => {
 });
 
 describe("compile", () => {
-  it("tells one cycle once and still judges the rest", () => {
+  it("reports one cycle once and still judges the rest", () => {
     expect(
       codes({
         a: { ...echo, next: "b" },

@@ -186,7 +186,8 @@ function compileFilter(tree: FilterTree, compiler: Compiler, depth: number): Eva
   const call = tree.filter.type === "CallExpression" ? tree.filter : undefined;
   const callee = call === undefined ? tree.filter : call.callee;
   if (callee.type !== "Identifier") {
-    const message = "a filter is a name with arguments; put parentheses around the whole to go on";
+    const message =
+      "a filter is a name with arguments; to use its result further, put parentheses around it";
     return refuse(compiler, { message, offset: compiler.offset });
   }
   const { name, offset } = splitName(callee.value, compiler.offset);
