@@ -4,6 +4,7 @@ import type {
   EndDefinition,
   FanInDefinition,
   FanOutDefinition,
+  NodeDefinition,
   StartDefinition,
   TaskDefinition,
   WorkflowDefinition,
@@ -26,7 +27,9 @@ export interface Graph {
   readonly results: readonly GraphNode[];
 }
 
-interface GraphNodeCommon {
+interface GraphNodeOf<Definition extends NodeDefinition> {
+  readonly type: Definition["type"];
+  readonly definition: Definition;
   readonly id: string;
   /** Index in `Graph.nodes`. */
   readonly position: number;
@@ -36,39 +39,24 @@ interface GraphNodeCommon {
   readonly outgoing: readonly Edge[];
 }
 
-export interface StartNode extends GraphNodeCommon {
-  readonly type: "start";
-  readonly definition: StartDefinition;
-}
-export interface EndNode extends GraphNodeCommon {
-  readonly type: "end";
-  readonly definition: EndDefinition;
-}
-export interface TaskNode extends GraphNodeCommon {
-  readonly type: "task";
-  readonly definition: TaskDefinition;
+export type StartNode = GraphNodeOf<StartDefinition>;
+export type EndNode = GraphNodeOf<EndDefinition>;
+export interface TaskNode extends GraphNodeOf<TaskDefinition> {
   readonly params: Template;
 }
-export interface ConditionalNode extends GraphNodeCommon {
-  readonly type: "conditional";
-  readonly definition: ConditionalDefinition;
+export interface ConditionalNode extends GraphNodeOf<ConditionalDefinition> {
   /** The value that short conditions such as `< 100` are applied to. */
   readonly field: Template | undefined;
   /** One per branch; undefined is the default branch. */
   readonly conditions: readonly (Condition | undefined)[];
 }
-export interface FanOutNode extends GraphNodeCommon {
-  readonly type: "fan_out";
-  readonly definition: FanOutDefinition;
+export interface FanOutNode extends GraphNodeOf<FanOutDefinition> {
   readonly source: Template | readonly Json[];
   readonly params: Template;
   /** The fan-ins that directly follow; the strictest of their failure budgets counts. */
   readonly fanIns: readonly FanInDefinition[];
 }
-export interface FanInNode extends GraphNodeCommon {
-  readonly type: "fan_in";
-  readonly definition: FanInDefinition;
-}
+export type FanInNode = GraphNodeOf<FanInDefinition>;
 
 export type GraphNode = StartNode | EndNode | TaskNode | ConditionalNode | FanOutNode | FanInNode;
 

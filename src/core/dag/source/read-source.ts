@@ -37,11 +37,7 @@ export function taskSourceOf(
       return { written: raw, path: ["nodes", id] };
     case "fan_out":
       return { written: raw["task"], path: ["nodes", id, "task"] };
-    case "start":
-    case "end":
-    case "conditional":
-    case "fan_in":
-    case undefined:
+    default:
       return undefined;
   }
 }
