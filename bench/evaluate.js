@@ -5,7 +5,7 @@
 // changed and not the size of the job.
 import { compile } from "../dist/core/dag/compile/compile.js";
 import { evaluate } from "../dist/core/dag/evaluate/evaluate.js";
-import { handlerCatalogue } from "../dist/core/handlers.js";
+import { handlerCatalogue } from "../dist/core/handlers/index.js";
 import { taskQueues } from "../dist/core/queues.js";
 
 const sizes = [10, 1000, 50_000];

@@ -1,6 +1,6 @@
 /**
- * Every error that the platform can answer with: its HTTP status, a title that never changes, and
- * whether trying the same again can help. What is particular to one case goes into `detail`.
+ * Every error code of the platform: its HTTP status, its fixed title, and whether repeating the
+ * same request can help. The details of one case go into `detail`.
  */
 export const errorCatalogue = {
   BAD_REQUEST: { status: 400, title: "The request is not valid", retry: false },
@@ -63,7 +63,11 @@ export const errorCatalogue = {
   VERSION_BUSY: { status: 409, title: "The version is being processed", retry: true },
   VERSION_NOT_PROCESSED: { status: 409, title: "The version was not processed", retry: false },
   TRANSITION_REFUSED: { status: 409, title: "Its state does not allow this", retry: false },
-  EDIT_CONFLICT: { status: 409, title: "Somebody else changed it meanwhile", retry: false },
+  EDIT_CONFLICT: {
+    status: 409,
+    title: "It was changed by another request meanwhile",
+    retry: false,
+  },
   STALE_ATTEMPT: { status: 409, title: "The task is no longer the current attempt", retry: false },
   SWITCHED_OFF: { status: 403, title: "This is switched off in the configuration", retry: false },
   PAYLOAD_TOO_LARGE: { status: 413, title: "The body is too large", retry: false },
@@ -81,26 +85,26 @@ interface CatalogueEntry {
   readonly status: number;
   readonly title: string;
   readonly retry: boolean;
-  /** Where a standard gives the error a name of its own. */
+  /** The name that a standard gives this error. */
   readonly type?: string;
 }
 
 export type ErrorCode = keyof typeof errorCatalogue;
 
-/** One thing that is wrong with a request, at a JSON pointer into it. */
+/** One error in a request, at a JSON pointer into it. */
 export interface ProblemItem {
   readonly pointer: string;
   readonly code: string;
   readonly message: string;
 }
 
-/** Thrown where a decision is made, answered as problem+json at the edge. */
+/** Thrown by the code that refuses a request; the HTTP server answers it as problem+json. */
 export class Problem extends Error {
   readonly code: ErrorCode;
   readonly items: readonly ProblemItem[];
-  /** When trying again makes sense, where that is known. */
+  /** Seconds until a retry makes sense, if known. */
   readonly retryAfterSeconds: number | undefined;
-  /** What HTTP says about it in headers. */
+  /** HTTP headers of the answer. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(

@@ -1,4 +1,6 @@
-/** Makes a value at its first use, and then keeps it. */
+/**
+ * Returns a function that makes a value at its first call and returns the same value afterwards.
+ */
 export function once<Value>(make: () => Value): () => Value {
   let made: { readonly value: Value } | undefined;
   return () => (made ??= { value: make() }).value;

@@ -1,4 +1,4 @@
-/** What each queue is for; the configuration may declare others beside them. */
+/** The purpose of each default queue; the configuration may declare more. */
 export const queueFor = {
   light: "functionapp-tasks",
   heavy: "container-tasks",
@@ -8,5 +8,5 @@ export const queueFor = {
 /** The queues that tasks may be sent to by default. */
 export const taskQueues: readonly string[] = Object.values(queueFor);
 
-/** Submitted jobs wait here for an orchestrator; never a task queue. */
+/** The queue of submitted jobs, which orchestrators consume; tasks are never sent to it. */
 export const jobQueue = "dag-jobs";

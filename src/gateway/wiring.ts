@@ -11,7 +11,7 @@ import type { Logger } from "../adapters/runtime/logger.ts";
 import { createService } from "../adapters/runtime/service.ts";
 import { version } from "../adapters/runtime/version.ts";
 import { gatewayContracts } from "../core/api/gateway/index.ts";
-import { apiKeyPattern } from "../core/model/api-key.ts";
+import { apiKeyPattern } from "../core/model/platform.ts";
 import type { Target } from "./call-target.ts";
 import type { GatewayConfig } from "./config.ts";
 import { limitGuesses } from "./limit-guesses.ts";

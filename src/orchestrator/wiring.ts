@@ -28,7 +28,7 @@ import { openStorage } from "../adapters/storage/open-storage.ts";
 import { createDiskCache } from "../adapters/tiles/disk-cache.ts";
 import { createLazyRasterServer } from "../adapters/tiles/raster-server.ts";
 import { contracts } from "../core/api/index.ts";
-import { handlerCatalogue } from "../core/handlers.ts";
+import { handlerCatalogue } from "../core/handlers/index.ts";
 import type { OrchestratorConfig } from "./config.ts";
 import type { AssetDeps } from "./assets/deps.ts";
 import { createAssetMutex } from "./assets/deps.ts";

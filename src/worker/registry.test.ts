@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { handlerCatalogue } from "../core/handlers.ts";
+import { handlerCatalogue } from "../core/handlers/index.ts";
 import { handlers, loaders } from "./registry.ts";
 
 it("has each handler of the catalogue, and no other", () => {

@@ -3,7 +3,7 @@
  * handlers in it, without the prefix of their area: `raster_reproject` is in
  * raster/create-cog-reproject.ts. Handlers without a prefix, such as `echo`, are in testing.ts.
  */
-import { handlerCatalogue } from "../core/handlers.ts";
+import { handlerCatalogue } from "../core/handlers/index.ts";
 import type { Handler, HandlerName } from "./define-handler.ts";
 
 /**

@@ -11,7 +11,7 @@ import { createLocalStorage } from "../../src/adapters/storage/local-storage.ts"
 import { createDiskCache } from "../../src/adapters/tiles/disk-cache.ts";
 import { createRasterServer } from "../../src/adapters/tiles/create-raster-server.ts";
 import { contracts } from "../../src/core/api/index.ts";
-import { handlerCatalogue } from "../../src/core/handlers.ts";
+import { handlerCatalogue } from "../../src/core/handlers/index.ts";
 import { jobQueue, taskQueues } from "../../src/core/queues.ts";
 import type { JobStreams } from "../../src/orchestrator/jobs/job-streams.ts";
 import { createJobStreams } from "../../src/orchestrator/jobs/job-streams.ts";

@@ -8,7 +8,7 @@ import { createGraphCache } from "../../src/adapters/postgres/queries/graph-cach
 import { systemClock } from "../../src/adapters/runtime/clock.ts";
 import { createLogger } from "../../src/adapters/runtime/logger.ts";
 import { createLocalStorage } from "../../src/adapters/storage/local-storage.ts";
-import { handlerCatalogue } from "../../src/core/handlers.ts";
+import { handlerCatalogue } from "../../src/core/handlers/index.ts";
 import type { TaskMessage } from "../../src/core/messages.ts";
 import type { JsonObject } from "../../src/core/model/json.ts";
 import type { TaskError } from "../../src/core/model/task.ts";

@@ -1,5 +1,5 @@
 import { createLogger } from "../../src/adapters/runtime/logger.ts";
-import type { KeyScope } from "../../src/core/model/api-key.ts";
+import type { KeyScope } from "../../src/core/model/platform.ts";
 import { readConfig } from "../../src/gateway/config.ts";
 import type { RunningGateway } from "../../src/gateway/wiring.ts";
 import { startGateway } from "../../src/gateway/wiring.ts";

@@ -1,4 +1,4 @@
-import { aggregate } from "../../src/core/dag/evaluate/aggregate.ts";
+import { aggregate } from "../../src/core/dag/evaluate/fan-in.ts";
 import type { Contribution } from "../../src/core/dag/evaluate/facts.ts";
 import type { Json, JsonObject } from "../../src/core/model/json.ts";
 import type { TaskError } from "../../src/core/model/task.ts";

@@ -1,4 +1,4 @@
-import { aggregate } from "../../src/core/dag/evaluate/aggregate.ts";
+import { aggregate } from "../../src/core/dag/evaluate/fan-in.ts";
 import type { Decision, TaskOrder } from "../../src/core/dag/evaluate/decision.ts";
 import { evaluate } from "../../src/core/dag/evaluate/evaluate.ts";
 import type {

@@ -1,6 +1,6 @@
-import { rectangle } from "../../src/core/catalogue/boxes.ts";
+import { rectangle } from "../../src/core/geometry/boxes.ts";
 import { buildCollection } from "../../src/core/catalogue/collection.ts";
-import type { Bbox } from "../../src/core/catalogue/geometry.ts";
+import type { Bbox } from "../../src/core/geometry/geometry.ts";
 import { stacVersion } from "../../src/core/catalogue/stac.ts";
 import type { StacCollection, StacItem } from "../../src/core/catalogue/stac.ts";
 

@@ -1,6 +1,6 @@
 import { compile } from "../../src/core/dag/compile/compile.ts";
 import type { Graph } from "../../src/core/dag/compile/graph.ts";
-import { handlerCatalogue } from "../../src/core/handlers.ts";
+import { handlerCatalogue } from "../../src/core/handlers/index.ts";
 import { taskQueues } from "../../src/core/queues.ts";
 
 /** A graph from a tree as an author would write it; any finding fails the test with its text. */

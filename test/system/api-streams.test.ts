@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import WebSocket from "ws";
-import { readEvents } from "../../src/core/api/read-events.ts";
+import { readEvents } from "../../src/core/api/fetch.ts";
 import type { StreamMessage } from "../../src/core/api/stream.ts";
 import type { ApiTest } from "../support/api.ts";
 import { openApiTest, tokens } from "../support/api.ts";

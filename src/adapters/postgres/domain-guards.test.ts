@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { TestDatabase } from "../../../test/support/database.ts";
 import { createTestDatabase } from "../../../test/support/database.ts";
 import { clearanceState, exposure } from "../../core/model/asset.ts";
-import { deliveryState } from "../../core/model/callback.ts";
-import { jobPurpose, requestKind, requestStatus } from "../../core/model/request.ts";
+import { deliveryState, jobPurpose, requestKind, requestStatus } from "../../core/model/request.ts";
 import { mayBecome } from "../../core/model/transitions.ts";
 import {
   approvalMachine,

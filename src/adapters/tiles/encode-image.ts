@@ -1,5 +1,5 @@
 import sharp from "sharp";
-import type { ImageFormat } from "../../core/serving/image-format.ts";
+import type { ImageFormat } from "../../core/serving/render-options.ts";
 import type { Picture } from "../../core/serving/paint.ts";
 
 /** A user waits for each tile, so the settings favour speed over size. */

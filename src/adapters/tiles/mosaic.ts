@@ -1,7 +1,7 @@
 /** Draws many rasters as one picture, and opens only those that reach into it. */
 import { LRUCache } from "lru-cache";
 import { invert } from "../../core/serving/affine.ts";
-import { layOver } from "../../core/serving/compose.ts";
+import { layOver } from "../../core/serving/paint.ts";
 import type { Extent } from "../../core/serving/coverage.ts";
 import { coveredParts, findExtent } from "../../core/serving/coverage.ts";
 import type { RasterLayer } from "../../core/serving/layer.ts";

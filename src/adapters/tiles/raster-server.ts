@@ -4,7 +4,7 @@
  * projections are a quarter of the code of an orchestrator, and many never show a raster.
  */
 import { once } from "../../core/once.ts";
-import type { ImageFormat } from "../../core/serving/image-format.ts";
+import type { ImageFormat } from "../../core/serving/render-options.ts";
 import type { Bounds, MosaicLayer, RasterLayer } from "../../core/serving/layer.ts";
 import type { PointValues, RasterInfo } from "../../core/serving/raster-info.ts";
 import type { RenderOptions } from "../../core/serving/render-options.ts";

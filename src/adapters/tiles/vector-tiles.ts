@@ -7,7 +7,7 @@ import { fromGeojsonVt } from "@maplibre/vt-pbf";
 import type { FeatureCollection, Geometry } from "geojson";
 import { LRUCache } from "lru-cache";
 import { layerName } from "../../core/serving/vector-documents.ts";
-import { tileBounds } from "../../core/serving/vector-tile-bounds.ts";
+import { tileBounds } from "../../core/serving/web-mercator.ts";
 import type { Tile } from "../../core/serving/web-mercator.ts";
 import { toGeoJson } from "../../core/vector/geojson.ts";
 import { readWkb } from "../../core/vector/read-wkb.ts";

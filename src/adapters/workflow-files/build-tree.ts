@@ -1,11 +1,13 @@
 import type { Node, Pair, Scalar, YAMLMap, YAMLSeq } from "yaml";
 import { isAlias, isMap, isScalar, isSeq } from "yaml";
-import { deepestTree } from "../../core/dag/compile/check-tree.ts";
-import type { Finding, FindingCode } from "../../core/dag/compile/finding.ts";
-import { errorAt } from "../../core/dag/compile/finding.ts";
+import { deepestTree } from "../../core/dag/source/check-tree.ts";
+import type { Finding, FindingCode } from "../../core/dag/finding.ts";
+import { errorAt } from "../../core/dag/finding.ts";
 import type { Positions, Spot } from "./positions.ts";
 
-/** Values that aliases may add. Nine lines of YAML can otherwise stand for a billion. */
+/**
+ * The number of values that aliases may add: nine lines of YAML can otherwise expand to a billion.
+ */
 const mostAliased = 100_000;
 
 const coreTags = new Set(
@@ -14,16 +16,16 @@ const coreTags = new Set(
 
 interface Built {
   readonly value: unknown;
-  /** How many values it holds, itself among them, with every alias counted in full. */
+  /** The number of values in the tree, including itself, with every alias counted in full. */
   readonly size: number;
 }
 
-/** Ends the building: whatever else is wrong cannot be told any more. */
+/** Stops the build after a finding behind which the tree cannot be read. */
 class Refused extends Error {}
 
 /**
- * The plain tree of a document. Done here and not by the library's `toJS`, because each refusal
- * (duplicate keys, keys that are no text, tags, merge keys, runaway aliases) needs its line, and
+ * Builds the plain tree of a document. The library's `toJS` is not used, because each refusal
+ * (duplicate keys, keys that are not text, tags, merge keys, runaway aliases) needs its line, and
  * because the library compares each key of a mapping with all others: 50,000 nodes would take
  * minutes.
  */
@@ -147,7 +149,7 @@ export function buildTree(
 }
 
 function spotOf(node: Node | null, key: number): Spot {
-  // `name:` with nothing behind it: the key is the only thing to point at.
+  // `name:` without a value has only the key to point at.
   if (node === null || (isScalar(node) && node.value === null && node.source === "")) {
     return { key, value: key };
   }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { compile } from "../../core/dag/compile/compile.ts";
 import type { Graph } from "../../core/dag/compile/graph.ts";
-import { defineContract, handlerCatalogue } from "../../core/handlers.ts";
+import { defineContract, handlerCatalogue } from "../../core/handlers/index.ts";
 import { queueFor, taskQueues } from "../../core/queues.ts";
 import { readWorkflow } from "./read-workflow.ts";
 

@@ -2,7 +2,10 @@ import { createHash } from "node:crypto";
 import type { Json } from "../../core/model/json.ts";
 import type { WorkflowDefinition } from "../../core/model/workflow.ts";
 
-/** The name under which a definition is stored: equal for equal meaning, however it was written. */
+/**
+ * The hash by which a definition is stored: equal definitions have equal hashes, in whatever order
+ * their keys were written.
+ */
 export function hashDefinition(definition: WorkflowDefinition): string {
   const text = JSON.stringify(sorted(definition as unknown as Json));
   return createHash("sha256").update(text).digest("hex");
@@ -12,7 +15,7 @@ function sorted(value: Json): Json {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return (value as readonly Json[]).map(sorted);
   const entries = Object.entries(value as Record<string, Json>);
-  // By code unit, which is the same in every locale.
+  // Sorts by code unit, which is the same in every locale.
   entries.sort(([a], [b]) => (a < b ? -1 : 1));
   return Object.fromEntries(entries.map(([key, each]) => [key, sorted(each)]));
 }

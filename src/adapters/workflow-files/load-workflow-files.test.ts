@@ -2,7 +2,7 @@ import { mkdtemp, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { handlerCatalogue } from "../../core/handlers.ts";
+import { handlerCatalogue } from "../../core/handlers/index.ts";
 import { taskQueues } from "../../core/queues.ts";
 import type { LoadedFiles } from "./load-workflow-files.ts";
 import { loadWorkflowFiles } from "./load-workflow-files.ts";

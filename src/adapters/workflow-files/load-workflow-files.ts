@@ -2,8 +2,8 @@ import { readFile, readdir, stat } from "node:fs/promises";
 import { basename, extname, join, resolve } from "node:path";
 import type { CompileOptions } from "../../core/dag/compile/compile.ts";
 import { compile } from "../../core/dag/compile/compile.ts";
-import type { Finding, FindingCode } from "../../core/dag/compile/finding.ts";
-import { errorAt } from "../../core/dag/compile/finding.ts";
+import type { Finding, FindingCode } from "../../core/dag/finding.ts";
+import { errorAt } from "../../core/dag/finding.ts";
 import type { Graph } from "../../core/dag/compile/graph.ts";
 import type { WorkflowDefinition } from "../../core/model/workflow.ts";
 import { hasErrorCode } from "../runtime/error-code.ts";
@@ -28,14 +28,14 @@ export interface LocatedFinding {
 
 export interface LoadedFiles {
   readonly files: readonly string[];
-  /** Those without errors. */
+  /** The workflows without errors. */
   readonly workflows: readonly LoadedWorkflow[];
   readonly findings: readonly LocatedFinding[];
 }
 
 export type LoadOptions = Omit<CompileOptions, "workflowId">;
 
-/** Reads files, and the `*.yaml` and `*.yml` in folders; one broken file does not hide another. */
+/** Reads files, and the `*.yaml` and `*.yml` in folders. A broken file does not hide the others. */
 export async function loadWorkflowFiles(
   paths: readonly string[],
   options: LoadOptions,
@@ -112,7 +112,7 @@ async function readText(file: string, findings: LocatedFinding[]): Promise<strin
       findings.push(unreadable(file, "not a file"));
       return undefined;
     }
-    // Before reading: a file of gigabytes must not be taken into memory to be refused.
+    // Checked before reading, so that a file of gigabytes is not loaded only to be refused.
     if (size > largestFile) {
       findings.push(at(file, "FILE_TOO_LARGE", tooLarge(size)));
       return undefined;

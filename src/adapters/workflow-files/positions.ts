@@ -1,23 +1,23 @@
 import type { LineCounter } from "yaml";
-import type { Finding } from "../../core/dag/compile/finding.ts";
+import type { Finding } from "../../core/dag/finding.ts";
 
 export interface Position {
-  /** Both from 1, as editors count. */
+  /** Both count from 1, as in editors. */
   readonly line: number;
   readonly column: number;
 }
 
-/** Where one entry of a mapping or list stands in the text. */
+/** The place of one entry of a mapping or list in the text. */
 export interface Spot {
   readonly key: number;
   readonly value: number;
-  /** Of text: where its first character stands, behind the quote if there is one. */
+  /** For text: the place of its first character, after the quote if there is one. */
   readonly content?: number;
 }
 
 /**
- * Positions by container, and not one map by path: an alias gives the same container again, and a
- * finding inside it belongs where the author wrote it.
+ * Positions are stored by container and not by path: an alias gives the same container again, and a
+ * finding inside it belongs to the line where the author wrote it.
  */
 export class Positions {
   readonly #lines: LineCounter;
@@ -35,7 +35,7 @@ export class Positions {
     this.#spots.set(container, spots.set(key, spot));
   }
 
-  /** For findings of the reader itself, which knows the place and not the path. */
+  /** For findings of the reader itself, which knows the offset but not the path. */
   at(offset: number, finding: Finding): Finding {
     this.#own.set(finding, offset);
     return finding;
@@ -45,7 +45,7 @@ export class Positions {
     return this.#position(this.#own.get(finding) ?? this.#offset(tree, finding));
   }
 
-  /** What is not there (a missing key) is found at the nearest thing around it that is. */
+  /** A finding about a missing key is placed at the nearest container that exists. */
   #offset(tree: unknown, finding: Finding): number {
     let container = tree;
     let spot: Spot | undefined;
@@ -65,7 +65,7 @@ export class Positions {
     return this.#inside(spot.content, container, finding.offset) ?? spot.value;
   }
 
-  /** Only where the text stands in the file as it is: folded lines and escapes shift characters. */
+  /** Only if the text stands in the file unchanged: folded lines and escapes shift characters. */
   #inside(start: number, value: unknown, offset: number): number | undefined {
     if (typeof value !== "string") return undefined;
     const same = this.#text.startsWith(value.slice(0, offset), start);

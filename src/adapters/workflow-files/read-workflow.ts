@@ -1,27 +1,29 @@
 import { Composer, LineCounter, Parser } from "yaml";
-import type { Finding } from "../../core/dag/compile/finding.ts";
-import { errorAt } from "../../core/dag/compile/finding.ts";
+import type { Finding } from "../../core/dag/finding.ts";
+import { errorAt } from "../../core/dag/finding.ts";
 import { buildTree } from "./build-tree.ts";
-import { findTooDeep } from "./find-too-deep.ts";
 import type { Position } from "./positions.ts";
 import { Positions } from "./positions.ts";
+import type { CST } from "yaml";
 
 export const largestFile = 1024 * 1024;
-/** One slip can upset everything behind it; more messages would only bury the first. */
+/** One mistake can break all lines after it; more messages would only bury the first. */
 const mostSyntaxErrors = 20;
 
-/** The complement of YAML's printable characters; the library lets the others pass. */
+/** The complement of YAML's printable characters, which the library accepts. */
 const notPrintable = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
 
 export interface ReadWorkflow {
   /** Undefined if the text gave no tree; then the findings say why. */
   readonly tree: unknown;
   readonly findings: readonly Finding[];
-  /** Also for findings about the tree, as `compile` gives them. */
+  /** Finds the place of any finding, also of those about the tree that `compile` returns. */
   readonly locate: (finding: Finding) => Position;
 }
 
-/** YAML 1.2 with the core schema, and of that only what a workflow needs: `on` and `yes` are text. */
+/**
+ * Reads YAML 1.2 with the core schema, restricted to what workflows need: `on` and `yes` are text.
+ */
 export function readWorkflow(text: string): ReadWorkflow {
   const lines = new LineCounter();
   const positions = new Positions(text, lines);
@@ -50,7 +52,7 @@ function read(
     return undefined;
   }
   const tokens = [...new Parser(lines.addNewLine).parse(text)];
-  // Before composing, which is recursive and would end in a stack overflow.
+  // Checked before composing, which is recursive and would overflow the stack.
   const deep = findTooDeep(tokens);
   if (deep !== undefined) {
     report("TOO_DEEP", deep, "nested too deeply");
@@ -60,7 +62,8 @@ function read(
     version: "1.2",
     schema: "core",
     merge: false,
-    // Checked while the tree is built: here it would compare every key with every other.
+    // Duplicates are found while the tree is built; this option would compare every key with every
+    // other.
     uniqueKeys: false,
     prettyErrors: false,
     logLevel: "silent",
@@ -86,4 +89,27 @@ function read(
 
 export function tooLarge(size: number): string {
   return `${size} bytes; a workflow may have at most ${largestFile}`;
+}
+
+/** Above the limit of the tree itself, because brackets and pairs also count here. */
+const deepestSyntax = 500;
+
+/** The offset of the first collection that is nested too deeply for the recursive reader. */
+export function findTooDeep(tokens: readonly CST.Token[]): number | undefined {
+  const open: { token: CST.Token; depth: number }[] = [];
+  for (const token of tokens) {
+    if (token.type === "document" && token.value !== undefined) {
+      open.push({ token: token.value, depth: 0 });
+    }
+  }
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { token, depth } = next;
+    if (!("items" in token)) continue;
+    if (depth > deepestSyntax) return token.offset;
+    for (const { key, value } of token.items) {
+      if (key != null) open.push({ token: key, depth: depth + 1 });
+      if (value != null) open.push({ token: value, depth: depth + 1 });
+    }
+  }
+  return undefined;
 }

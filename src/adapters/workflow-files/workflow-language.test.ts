@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { beforeAll, describe, expect, it } from "vitest";
 import { compile } from "../../core/dag/compile/compile.ts";
-import { findingCodes } from "../../core/dag/compile/finding.ts";
-import { handlerCatalogue } from "../../core/handlers.ts";
+import { findingCodes } from "../../core/dag/finding.ts";
+import { handlerCatalogue } from "../../core/handlers/index.ts";
 import { taskQueues } from "../../core/queues.ts";
 import { readWorkflow } from "./read-workflow.ts";
 

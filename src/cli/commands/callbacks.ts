@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { Option } from "commander";
-import type { DeliveryState } from "../../core/model/callback.ts";
-import { deliveryState } from "../../core/model/callback.ts";
+import type { DeliveryState } from "../../core/model/request.ts";
+import { deliveryState } from "../../core/model/request.ts";
 import type { CliConfig } from "../common/config.ts";
 import { connect } from "./connect.ts";
 import { ago, stripControlCharacters } from "../common/format.ts";

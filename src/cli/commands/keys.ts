@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { Option } from "commander";
-import type { KeyScope } from "../../core/model/api-key.ts";
-import { keyScope } from "../../core/model/api-key.ts";
+import type { KeyScope } from "../../core/model/platform.ts";
+import { keyScope } from "../../core/model/platform.ts";
 import type { CliConfig } from "../common/config.ts";
 import { connect } from "./connect.ts";
 import { say } from "../common/output.ts";

@@ -6,7 +6,7 @@ import type {
 } from "../../adapters/workflow-files/load-workflow-files.ts";
 import { loadWorkflowFiles } from "../../adapters/workflow-files/load-workflow-files.ts";
 import { drawMermaid, drawText } from "../../core/dag/compile/draw-graph.ts";
-import { handlerCatalogue } from "../../core/handlers.ts";
+import { handlerCatalogue } from "../../core/handlers/index.ts";
 import type { CliConfig } from "../common/config.ts";
 import { plural } from "../common/format.ts";
 import { print } from "../common/output.ts";

@@ -1,6 +1,9 @@
 import type { ErrorCode, ProblemItem } from "../errors.ts";
 
-/** A refusal as the client sees it. `UNREACHABLE`: no answer, or none that is ours. */
+/**
+ * A refusal as the client sees it. `UNREACHABLE`: there was no answer, or it was not the
+ * platform's.
+ */
 export class ApiError extends Error {
   readonly code: ErrorCode | "UNREACHABLE";
   readonly status: number;

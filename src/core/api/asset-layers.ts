@@ -6,7 +6,7 @@ import { featureContracts } from "./features.ts";
 import { object } from "./schemas.ts";
 import { layerContracts } from "./tiles.ts";
 
-/** Which version is served; whether it may be is decided anew with every request. */
+/** The version to serve. Whether the caller may see it is decided for every request. */
 export const wantedVersion = {
   version: z
     .string()
@@ -17,13 +17,13 @@ export const wantedVersion = {
   preview: z
     .literal("true")
     .optional()
-    .describe("for curators: also what is not approved, or not cleared"),
+    .describe("for curators: also versions that are not approved or not cleared"),
 };
 
 const shape = {
   params: { asset_id: assetId },
   query: wantedVersion,
-  // What is public needs no token: the handler asks who may see what is not.
+  // Public data need no token; the handler checks the rights for everything else.
   access: "public",
 } as const;
 

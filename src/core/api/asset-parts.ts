@@ -1,6 +1,6 @@
 /**
- * What the orchestrator's routes for assets and the partners' have in common: what is asked and
- * sent. What is answered is not shared, so that nothing of ours appears to partners by itself.
+ * The requests that the orchestrator's asset routes and the partners' routes have in common.
+ * Answers are not shared, so that a field added for us does not appear to partners.
  */
 import { z } from "zod";
 import { assetId, clearanceState, exposure } from "../model/asset.ts";
@@ -24,7 +24,9 @@ export const assetFilter = {
 
 const reason = z.string().min(1).max(2000);
 
-/** What is decided about an asset or a version; who decides is said in the caller's own way. */
+/**
+ * The bodies of decisions about an asset or a version. Each API says in its own way who decides.
+ */
 export function decisionBodies(actor: z.ZodOptional<z.ZodString>) {
   return {
     approve: z.strictObject({
@@ -40,18 +42,18 @@ export function decisionBodies(actor: z.ZodOptional<z.ZodString>) {
   };
 }
 
-/** What a version is processed with when it is handed in again. */
+/** The inputs and workflow of a version that is submitted again. */
 export const resubmitted = {
   version_label: versionLabel.optional(),
   workflow_id: z.string().min(1).max(64).optional(),
-  inputs: object.optional().describe("those of the last time unless given"),
+  inputs: object.optional().describe("default: the inputs of the last run"),
 };
 
 export const reprocessed = {
-  inputs: object.optional().describe("replace some of those of the last time"),
+  inputs: object.optional().describe("replace some of the inputs of the last run"),
 };
 
-/** Beside the refusals of each change. */
+/** The errors of every change, besides those of its own rules. */
 export const changeErrors = [
   "BAD_REQUEST",
   "ASSET_NOT_FOUND",

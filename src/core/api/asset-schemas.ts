@@ -62,7 +62,7 @@ export const assetSummary = z
   .meta({ id: "AssetSummary" });
 export type AssetSummary = z.infer<typeof assetSummary>;
 
-/** A list shows the newest version, because that is the one that waits for somebody. */
+/** A list shows the newest version, because that version may wait for a review. */
 export const assetListed = z
   .object({
     ...assetSummary.shape,
@@ -89,8 +89,8 @@ export const asset = z
   .object({
     ...assetSummary.shape,
     versions: z.array(assetVersion),
-    services: z.array(serviceUrls).describe("what is served now"),
-    previews: z.array(serviceUrls).describe("for curators: what would be served"),
+    services: z.array(serviceUrls).describe("the addresses that are served now"),
+    previews: z.array(serviceUrls).describe("for curators: the addresses of previews"),
   })
   .meta({ id: "Asset" });
 export type Asset = z.infer<typeof asset>;
@@ -141,7 +141,7 @@ export const platformRequest = z
     idempotency_key: z.string().nullable(),
     callback_url: z.string().nullable(),
     priority: z.number().int(),
-    job_id: z.string().describe("ours: the gateway leaves it out"),
+    job_id: z.string().describe("internal: the gateway leaves it out"),
     status: requestStatus,
     percent: z.number().min(0).max(100),
     result: object.nullable(),

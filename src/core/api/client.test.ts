@@ -52,14 +52,23 @@ describe("the client", () => {
   it("turns a problem into an error with its code, detail and items", async () => {
     const errors = [{ pointer: "/inputs/x", code: "WRONG_INPUT", message: "is wrong" }];
     const problem = {
-      ...{ type: "t", title: "t", status: 400, detail: "Two things.", code: "INVALID_INPUTS" },
-      ...{ instance: "id-1", errors },
+      type: "t",
+      title: "t",
+      status: 400,
+      detail: "Two things.",
+      code: "INVALID_INPUTS",
+      instance: "id-1",
+      errors,
     };
     const { fetch } = answering(400, JSON.stringify(problem));
     const client = createClient({ baseUrl, fetch });
     await expect(client.submitJob({ body: { workflow_id: "w" } })).rejects.toMatchObject({
-      ...{ name: "ApiError", code: "INVALID_INPUTS", status: 400, detail: "Two things." },
-      ...{ items: errors, requestId: "id-1" },
+      name: "ApiError",
+      code: "INVALID_INPUTS",
+      status: 400,
+      detail: "Two things.",
+      items: errors,
+      requestId: "id-1",
     });
   });
 

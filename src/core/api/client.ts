@@ -1,6 +1,6 @@
 /**
- * One method per contract, typed by it. `fetch` is given, so that the browser, the command line and
- * a test each bring their own.
+ * A client with one method for each contract, typed by it. The browser, the command line and the
+ * tests each pass in their own `fetch`.
  */
 import type { z } from "zod";
 import { errorCatalogue } from "../errors.ts";
@@ -10,11 +10,11 @@ import type { Contract, ResponseOf } from "./contract.ts";
 import type { Contracts } from "./index.ts";
 import { contracts } from "./index.ts";
 import type { Fetch, FetchAnswer } from "./fetch.ts";
-import { readEvents } from "./read-events.ts";
+import { readEvents } from "./fetch.ts";
 import { problem } from "./schemas.ts";
 
 export interface ClientOptions {
-  /** Such as `http://127.0.0.1:8000`. */
+  /** For example `http://127.0.0.1:8000`. */
   readonly baseUrl: string;
   readonly token?: string | undefined;
   readonly fetch: Fetch;
@@ -23,12 +23,12 @@ export interface ClientOptions {
 type Given<C extends Contract> = Part<C, "params"> &
   Part<C, "query"> &
   Part<C, "body"> & {
-    /** Such as `if-match`. */
+    /** For example `if-match`. */
     readonly headers?: Readonly<Record<string, string>> | undefined;
     readonly signal?: AbortSignal | undefined;
   };
 
-/** What has only optional fields may be left out as a whole. */
+/** A part that has only optional fields may be left out as a whole. */
 type Part<C extends Contract, Key extends "params" | "query" | "body"> = C[Key] extends z.ZodType
   ? object extends z.input<C[Key]>
     ? Readonly<Partial<Record<Key, z.input<C[Key]> | undefined>>>
@@ -43,7 +43,7 @@ type Method<C extends Contract> = C["stream"] extends "events"
     ? (given?: Given<C>) => Promise<ResponseOf<C>>
     : (given: Given<C>) => Promise<ResponseOf<C>>;
 
-/** Sockets are left out: whoever wants one has its own kind of socket. */
+/** Sockets are left out: the browser and Node have different kinds of socket. */
 export type Client = {
   readonly [C in Contracts[number] as C extends { stream: "socket" } ? never : C["id"]]: Method<C>;
 };
@@ -78,7 +78,7 @@ async function* follow(
   given: AnyGiven,
 ): AsyncGenerator {
   const answer = await send(options, contract, given);
-  // 204: the job is finished and nothing is missing.
+  // 204: the job is finished, and the client has all its events.
   if (answer.status === 204 || answer.body === null) return;
   for await (const { data } of readEvents(answer.body)) yield parse(data, answer);
 }

@@ -7,7 +7,7 @@ const listCommands = defineContract({
   method: "GET",
   path: "/api/v1/commands",
   access: "read",
-  summary: "What can be done at once, without a job.",
+  summary: "The commands that run at once, without a job.",
   response: page(
     z.object({ name: z.string(), summary: z.string(), input: object }).meta({ id: "Command" }),
   ),

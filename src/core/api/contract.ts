@@ -6,9 +6,10 @@ import { z } from "zod";
 import type { ErrorCode } from "../errors.ts";
 
 /**
- * Who may call. `public`: anybody. `read`: sees jobs and layers. `operate`: changes jobs. `curate`:
- * approves, rejects and clears what was made. `service`: the platform's own processes. `submit` and
- * `admin` are for the keys of partners at the gateway: to hand in a dataset, to look after the keys.
+ * The right that a call needs. `public`: none. `read`: sees jobs and layers. `operate`: changes
+ * jobs. `curate`: approves, rejects and clears versions. `service`: the platform's own processes.
+ * `submit` and `admin` are for the keys of partners at the gateway: to submit a data set, and to
+ * manage keys.
  */
 export const access = z.enum(["public", "read", "submit", "operate", "curate", "admin", "service"]);
 export type Access = z.infer<typeof access>;
@@ -24,25 +25,28 @@ export interface Contract {
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;
-  /** Of the answer's body; of one message where the answer is a stream. */
+  /** The schema of the answer's body, or of one message if the answer is a stream. */
   readonly response: z.ZodType;
-  /** When all went well; 200 unless told. */
+  /** The status of success; 200 by default. */
   readonly status?: number;
-  /** Other good outcomes, each with what it means. */
+  /** Other successful statuses, each with its meaning. */
   readonly also?: Readonly<Record<number, string>>;
   readonly errors: readonly [ErrorCode, ...ErrorCode[]];
-  /** Not JSON: the answer is a string or bytes of this kind, unless its headers say another. */
+  /**
+   * The media type of an answer that is not JSON but text or bytes; the answer's headers may
+   * override it.
+   */
   readonly media?: string;
   /** `events`: server-sent events. `socket`: the same messages over a WebSocket. */
   readonly stream?: "events" | "socket";
 }
 
-/** Keeps the exact types of a contract, and refuses what is not one. */
+/** Keeps the exact types of a contract, and does not compile for anything else. */
 export function defineContract<const Given extends Contract>(contract: Given): Given {
   return contract;
 }
 
-/** What a handler gets: parsed, with defaults filled in. */
+/** The parsed parameters that a handler gets, with defaults filled in. */
 export type ParamsOf<C extends Contract> = Parsed<C["params"]>;
 export type QueryOf<C extends Contract> = Parsed<C["query"]>;
 export type BodyOf<C extends Contract> = Parsed<C["body"]>;

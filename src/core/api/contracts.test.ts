@@ -28,7 +28,7 @@ describe("every contract", () => {
     },
   );
 
-  it("lets nobody change anything with read access: what is posted is a text or a search", () => {
+  it("allows no change with read access: a posted body is a text or a search", () => {
     const posted = (wanted: string) =>
       all.filter(({ method, access }) => method !== "GET" && access === wanted).map(({ id }) => id);
     expect(posted("read")).toEqual(["validateWorkflow"]);

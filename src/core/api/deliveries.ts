@@ -1,7 +1,6 @@
 import { z } from "zod";
-import { callbackEventType, deliveryState } from "../model/callback.ts";
+import { callbackEventType, deliveryState, requestId } from "../model/request.ts";
 import { platformId } from "../model/platform.ts";
-import { requestId } from "../model/request.ts";
 import { defineContract } from "./contract.ts";
 import { count, jobId, object, page, paging, timestamp } from "./schemas.ts";
 
@@ -64,7 +63,7 @@ const getDelivery = defineContract({
   method: "GET",
   path: "/api/v1/deliveries/{event_id}",
   access: "read",
-  summary: "One callback: what was sent, and every attempt.",
+  summary: "One callback with its body and every attempt.",
   params: one,
   response: deliveryDetail,
   errors: ["DELIVERY_NOT_FOUND"],
@@ -86,8 +85,7 @@ const jobCallbackSecret = defineContract({
   method: "POST",
   path: "/api/v1/callback-secret",
   access: "operate",
-  summary:
-    "The secret that callbacks of jobs are signed with, where no platform asked for the job.",
+  summary: "The secret that signs callbacks of jobs without a platform's request.",
   response: z.object({ secret: z.string() }).meta({ id: "JobCallbackSecret" }),
   errors: ["SWITCHED_OFF"],
 });

@@ -1,6 +1,7 @@
 /**
- * Features of a vector layer, as OGC API Features has them and in TiPG's conventions. Made from
- * where they hang, like the addresses of tiles: below a catalogue item, below an asset.
+ * Routes to the features of a vector layer, as in OGC API Features and with the conventions of
+ * TiPG. Like the routes of tiles they are made for each place below which a layer is found: a
+ * catalogue item, or an asset.
  */
 import { z } from "zod";
 import { itemsQuery } from "../serving/vector-items.ts";
@@ -9,7 +10,7 @@ import type { LayerShape } from "./layer-shape.ts";
 import { itemShape, layerErrors, tileParams } from "./layer-shape.ts";
 import { integer, object } from "./schemas.ts";
 
-/** `base` is the address of the collection itself. */
+/** `base` is the path of the collection itself. */
 export function featureContracts<
   const Family extends string,
   Params extends z.ZodRawShape,

@@ -8,11 +8,11 @@ const member = {
   version: z.string(),
   started_at: timestamp,
   heartbeat_at: timestamp,
-  /** Judged by the database's clock: the processes' own never agree. */
+  /** Decided by the database's clock, because the clocks of the processes differ. */
   alive: z.boolean(),
 };
 
-/** Which GDAL a worker runs, and the compressions that it can read. */
+/** The GDAL version of a worker, and the compressions that it can read. */
 const workerGdal = z.object({
   engine: z.enum(["native", "wasm"]),
   version: z.string(),
@@ -58,7 +58,7 @@ const getOrchestratorStatus = defineContract({
   method: "GET",
   path: "/api/v1/orchestrator/status",
   access: "read",
-  summary: "The orchestrator that answers: what it owns and what it has done.",
+  summary: "The orchestrator that answers: what it owns and its counters.",
   response: z
     .object({
       owner_id: z.string(),

@@ -29,7 +29,7 @@ const health = defineContract({
   method: "GET",
   path: "/health",
   access: "public",
-  summary: "The state of the whole; its parts only for those who may read.",
+  summary: "The health of the platform; its parts only with read access.",
   response: z
     .object({
       status: state,

@@ -22,7 +22,7 @@ import { requestContracts } from "./requests.ts";
 import { collectionLayerContracts, itemLayerContracts, mapContracts } from "./tiles.ts";
 import { workflowContracts } from "./workflows.ts";
 
-/** The orchestrator's API, whole. */
+/** Every route of the orchestrator's API. */
 export const contracts = [
   ...jobContracts,
   ...jobBatchContracts,

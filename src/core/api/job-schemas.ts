@@ -6,7 +6,7 @@ import { nodeStatus, nodeType } from "../model/node.ts";
 import { taskError } from "../model/task.ts";
 import { count, object, timestamp } from "./schemas.ts";
 
-/** Which jobs a list shows. */
+/** Selects the jobs of a list. */
 export const jobFilter = z.strictObject({
   status: jobStatus.optional(),
   workflow_id: z.string().max(64).optional(),
@@ -22,7 +22,7 @@ export const jobFilter = z.strictObject({
     .describe("part of the job's, workflow's or correlation's id, or of the error"),
 });
 
-/** A job as lists show it. */
+/** A job in a list. */
 export const jobSummary = z
   .object({
     job_id: z.string(),
@@ -68,7 +68,7 @@ export const jobCounts = z
 
 export const progress = z.object({ percent: z.number(), message: z.string().nullable() });
 
-/** How many children of a fan-out are in each state. */
+/** The number of a fan-out's children in each state. */
 export const histogram = z
   .object({
     total: count,
@@ -84,7 +84,7 @@ export const histogram = z
   .meta({ id: "Histogram" });
 export type Histogram = z.infer<typeof histogram>;
 
-/** A node as lists show it. A fan-out stands for all its children, which `children` counts. */
+/** A node in a list. A fan-out stands for all its children, which `children` counts. */
 export const nodeSummary = z
   .object({
     node_id: z.string(),

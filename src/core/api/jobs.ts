@@ -86,7 +86,7 @@ const getJobProgress = defineContract({
   method: "GET",
   path: "/api/v1/jobs/{job_id}/progress",
   access: "read",
-  summary: "How far a job is, and what runs now.",
+  summary: "The progress of a job, and its running tasks.",
   params: one,
   response: z
     .object({
@@ -127,7 +127,7 @@ const listJobEvents = defineContract({
   summary: "Everything that happened to a job, the oldest first.",
   params: one,
   query: z.strictObject({
-    after: integer(0, 2_147_483_647).optional().describe("only events behind this number"),
+    after: integer(0, 2_147_483_647).optional().describe("only events after this number"),
     event_type: eventType.optional(),
     event_status: eventStatus.optional(),
     node_id: nodeId.optional(),
@@ -173,7 +173,7 @@ const cancelJob = defineContract({
   method: "POST",
   path: "/api/v1/jobs/{job_id}/cancel",
   access: "operate",
-  summary: "Stop a job: nothing new starts, and running tasks are told to stop.",
+  summary: "Stop a job: nothing new starts, and running tasks are asked to stop.",
   params: one,
   body: z.strictObject({ reason: z.string().min(1).max(1024).optional() }).default({}),
   response: changed,
@@ -207,7 +207,7 @@ const retryJob = defineContract({
   method: "POST",
   path: "/api/v1/jobs/{job_id}/retry",
   access: "operate",
-  summary: "A new job that keeps what succeeded and runs again what failed.",
+  summary: "A new job that keeps the succeeded nodes and runs the failed ones again.",
   params: one,
   response: submitted,
   status: 202,
@@ -219,7 +219,7 @@ const rerunJob = defineContract({
   method: "POST",
   path: "/api/v1/jobs/{job_id}/rerun",
   access: "operate",
-  summary: "A new job that runs again from a node, with everything behind it.",
+  summary: "A new job that runs again from a node, with all nodes that follow it.",
   params: one,
   body: z.strictObject({ from_node: nodeId, inputs: object.optional() }),
   response: submitted,
@@ -229,7 +229,7 @@ const rerunJob = defineContract({
 
 const after = integer(0, 2_147_483_647)
   .optional()
-  .describe("resume behind this event; without it the first message is a snapshot");
+  .describe("resume after this event; without it the first message is a snapshot");
 
 const streamJob = defineContract({
   id: "streamJob",
@@ -238,7 +238,7 @@ const streamJob = defineContract({
   access: "read",
   summary:
     "A job live, as server-sent events. The id of a message is an event's number: " +
-    "Last-Event-ID resumes behind it.",
+    "Last-Event-ID resumes after it.",
   params: one,
   query: z.strictObject({ after }),
   response: streamMessage,

@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { keyId, keyScope } from "../model/api-key.ts";
-import { platformId } from "../model/platform.ts";
+import { keyId, keyScope, platformId } from "../model/platform.ts";
 import { defineContract } from "./contract.ts";
 import { actor } from "./requests.ts";
 import { page, timestamp } from "./schemas.ts";
@@ -24,7 +23,7 @@ const apiKey = z
 export type ApiKey = z.infer<typeof apiKey>;
 
 const newApiKey = z
-  .object({ ...apiKey.shape, key: z.string().describe("shown this once and kept nowhere") })
+  .object({ ...apiKey.shape, key: z.string().describe("shown only once and not stored") })
   .meta({ id: "NewApiKey" });
 
 const listKeys = defineContract({
@@ -61,7 +60,7 @@ const rotateKey = defineContract({
   method: "POST",
   path: "/api/v1/keys/{key_id}/rotate",
   access: "operate",
-  summary: "A key that follows another; the old one stays good for a while.",
+  summary: "Rotate a key: the old one stays valid for a while.",
   params: one,
   body: z
     .strictObject({
@@ -79,7 +78,7 @@ const revokeKey = defineContract({
   method: "POST",
   path: "/api/v1/keys/{key_id}/revoke",
   access: "operate",
-  summary: "End a key now.",
+  summary: "Revoke a key at once.",
   params: one,
   body: z.strictObject({ actor }).default({}),
   response: apiKey,

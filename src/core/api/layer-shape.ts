@@ -1,10 +1,13 @@
-/** What the addresses of rasters and of features have in common, wherever they hang. */
+/** The common parts of the routes to rasters and to features. */
 import { z } from "zod";
 import { mostZoom } from "../serving/web-mercator.ts";
 import type { Access } from "./contract.ts";
 import { integer } from "./schemas.ts";
 
-/** What names a layer, what every address of it may be asked, and who may call. */
+/**
+ * The parameters that name a layer, the query that every route of it accepts, and the right that a
+ * call needs.
+ */
 export interface LayerShape<Params extends z.ZodRawShape, Query extends z.ZodRawShape> {
   readonly params: Params;
   readonly query: Query;
@@ -15,7 +18,7 @@ export const layerErrors = [
   ...(["BAD_REQUEST", "UNAUTHENTICATED", "NOT_FOUND", "ITEM_NOT_FOUND", "UNAVAILABLE"] as const),
 ] as const;
 
-/** The row, and behind a dot the format. */
+/** The row of a tile, with its format after a dot. */
 const rowFile = z
   .string()
   .regex(/^\d{1,8}(\.[a-z]{3,4})?$/, "must be a number, perhaps with .png, .webp, .jpg or .mvt")
@@ -33,7 +36,7 @@ export const tileParams = {
 const identifier = z.string().min(1).max(255);
 export const collectionParams = { collection_id: identifier };
 
-/** Below the items of the catalogue: which of them somebody may see is asked of the catalogue. */
+/** Layers below the items of the catalogue, which decides which items the caller may see. */
 export const itemShape = {
   params: { ...collectionParams, item_id: identifier },
   query: {},

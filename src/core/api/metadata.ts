@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { assetId } from "../model/asset.ts";
-import { layerMetadataEdit } from "../model/layer-metadata.ts";
+import { layerMetadataEdit } from "../serving/style.ts";
 import { defineContract } from "./contract.ts";
 import { object, page, paging, timestamp } from "./schemas.ts";
 
@@ -34,7 +34,7 @@ const putLayerMetadata = defineContract({
   method: "PUT",
   path: "/api/v1/assets/{asset_id}/metadata",
   access: "curate",
-  summary: "Say how an asset is shown, or replace what is said: then with If-Match.",
+  summary: "Set how an asset is shown, or replace it: then with If-Match.",
   params: one,
   body: layerMetadataEdit,
   response: layerMetadata,
@@ -47,7 +47,7 @@ const deleteLayerMetadata = defineContract({
   method: "DELETE",
   path: "/api/v1/assets/{asset_id}/metadata",
   access: "curate",
-  summary: "Forget how an asset is shown; what was published goes too.",
+  summary: "Delete how an asset is shown, and unpublish it.",
   params: one,
   response: z.object({ deleted: z.boolean() }).meta({ id: "Deleted" }),
   errors: ["ASSET_NOT_FOUND", "METADATA_NOT_FOUND", "EDIT_CONFLICT"],

@@ -84,7 +84,7 @@ const getThroughput = defineContract({
   method: "GET",
   path: "/api/v1/metrics/throughput",
   access: "read",
-  summary: "Jobs that ended, in equal steps of time; steps without any are there too.",
+  summary: "Jobs that ended, in equal steps of time, including steps without any.",
   query: z.strictObject({
     workflow_id: workflowId,
     hours: integer(1, 24 * 31).default(24),
@@ -120,7 +120,7 @@ const getPrometheus = defineContract({
   method: "GET",
   path: "/metrics",
   access: "read",
-  summary: "Everything that is counted, in the text form of Prometheus.",
+  summary: "All metrics, in the text format of Prometheus.",
   response: z.string(),
   media: "text/plain",
   errors: ["UNAUTHENTICATED"],

@@ -70,7 +70,7 @@ const getNodeProgress = defineContract({
   method: "GET",
   path: "/api/v1/jobs/{job_id}/nodes/{node_id}/progress",
   access: "read",
-  summary: "How far one node is.",
+  summary: "The progress of one node.",
   params: one,
   response: z
     .object({

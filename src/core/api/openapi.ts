@@ -1,4 +1,7 @@
-/** The OpenAPI 3.1 document of a list of contracts: pure, so that it can be generated and checked. */
+/**
+ * Makes the OpenAPI 3.1 document of a list of contracts. It is pure, so that the document can be
+ * generated and checked.
+ */
 import { z } from "zod";
 import type { ErrorCode } from "../errors.ts";
 import { errorCatalogue } from "../errors.ts";
@@ -133,7 +136,7 @@ function refusals(contract: Contract): [string, Json][] {
     ]);
 }
 
-/** Schemas that have a name move to the components, and everybody refers to them there. */
+/** Schemas that have a name move to the components, and the document refers to them there. */
 function convert(schema: z.ZodType, io: "input" | "output", schemas: Mutable): Json {
   const made = z.toJSONSchema(schema, { io, target: "draft-2020-12", unrepresentable: "any" });
   const { $defs, ...rest } = made as unknown as Mutable & { $defs?: Mutable };
@@ -161,7 +164,7 @@ function sortKeys(value: Mutable): JsonObject {
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** The first word behind the prefix: jobs, nodes, workflows … */
+/** The first word after the prefix: jobs, nodes, workflows … */
 function tagOf(path: string): string {
   return /^\/(?:api\/v1\/|ws\/)?([\w-]+)/.exec(path)?.[1] ?? "other";
 }

@@ -43,7 +43,7 @@ const putPlatform = defineContract({
   method: "PUT",
   path: "/api/v1/platforms/{platform_id}",
   access: "operate",
-  summary: "Register a platform, or replace what is registered: then with If-Match.",
+  summary: "Register a platform, or replace its registration: then with If-Match.",
   params: one,
   body: platformEdit,
   response: platform,
@@ -59,7 +59,7 @@ const callbackSecret = defineContract({
   summary: "The secret that callbacks are signed with; on request a new one.",
   params: one,
   body: z
-    .strictObject({ rotate: z.boolean().default(false).describe("both sign for a day") })
+    .strictObject({ rotate: z.boolean().default(false).describe("both secrets sign for a day") })
     .default({ rotate: false }),
   response: z
     .object({

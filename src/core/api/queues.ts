@@ -20,7 +20,7 @@ const getQueues = defineContract({
   method: "GET",
   path: "/api/v1/queues/status",
   access: "read",
-  summary: "Every queue: what waits, what is in flight, what died, and who serves it.",
+  summary: "Every queue: messages that wait, are leased or dead, and the workers that serve it.",
   response: page(
     z
       .object({
@@ -44,7 +44,7 @@ const listDeadLetters = defineContract({
   method: "GET",
   path: "/api/v1/queues/{queue}/dead-letters",
   access: "read",
-  summary: "Messages that were given up, the newest first.",
+  summary: "Dead letters, the newest first.",
   params: queue,
   query: z.strictObject({ limit: integer(1, 500).default(50) }),
   response: page(deadLetter),
@@ -56,7 +56,7 @@ const getDeadLetter = defineContract({
   method: "GET",
   path: "/api/v1/queues/{queue}/dead-letters/{id}",
   access: "read",
-  summary: "One message that was given up.",
+  summary: "One dead letter.",
   params: queue.extend({ id: z.string().min(1).max(128) }),
   response: deadLetter,
   errors: ["QUEUE_NOT_FOUND", "NOT_FOUND"],
@@ -67,7 +67,7 @@ const requeueDeadLetters = defineContract({
   method: "POST",
   path: "/api/v1/queues/{queue}/dead-letters/requeue",
   access: "operate",
-  summary: "Put messages back on their queue with a fresh delivery count.",
+  summary: "Put dead letters back on their queue with a fresh delivery count.",
   params: queue,
   body: z.strictObject({ ids: z.array(z.string().min(1).max(128)).min(1).max(500) }),
   response: z.object({ requeued: count }).meta({ id: "Requeued" }),

@@ -7,14 +7,23 @@ import { platformRequest } from "./asset-schemas.ts";
 import { defineContract } from "./contract.ts";
 import { count, integer, object, page, paging, timestamp } from "./schemas.ts";
 
-/** Whom the caller acts for; without it, the caller itself. */
-export const actor = z.string().min(1).max(128).optional().describe("whom the caller acts for");
+/** The person or system that the caller acts for; by default the caller itself. */
+export const actor = z
+  .string()
+  .min(1)
+  .max(128)
+  .optional()
+  .describe("the person or system that the caller acts for");
 
-/** What every request for work may say beside its data. */
+/** The options of every request for work, besides its data. */
 export const requestOptions = {
-  request_id: requestId.optional().describe("made here unless given; the platform's handle"),
+  request_id: requestId
+    .optional()
+    .describe("made here unless given; the platform uses it for everything that follows"),
   submitted_by: z.string().min(1).max(64).optional(),
-  callback_url: callbackUrl.optional().describe("told when it is done; the platform's otherwise"),
+  callback_url: callbackUrl
+    .optional()
+    .describe("gets a callback when the request ends; default: the platform's address"),
   priority: z.number().int().min(0).max(10).default(0),
   idempotency_key: z.string().min(1).max(128).optional(),
 };
@@ -42,10 +51,10 @@ export const accepted = z
     version_label: z.string(),
     revision: z.number().int(),
     workflow_id: z.string(),
-    job_id: z.string().describe("ours: the gateway leaves it out"),
+    job_id: z.string().describe("internal: the gateway leaves it out"),
     status: requestStatus,
     submitted_at: timestamp,
-    created: z.boolean().describe("false: it was accepted before, and this is it"),
+    created: z.boolean().describe("false: this request was accepted before"),
   })
   .meta({ id: "AcceptedRequest" });
 export type Accepted = z.infer<typeof accepted>;
@@ -77,7 +86,7 @@ const getRequest = defineContract({
   method: "GET",
   path: "/api/v1/requests/{request_id}",
   access: "read",
-  summary: "What became of a request.",
+  summary: "The state of a request.",
   params: z.object({ request_id: requestId }),
   response: platformRequest,
   errors: ["REQUEST_NOT_FOUND"],
@@ -106,7 +115,7 @@ const cancelRequest = defineContract({
   method: "POST",
   path: "/api/v1/requests/{request_id}/cancel",
   access: "operate",
-  summary: "Stop working on a request: nothing new starts, and running tasks are told to stop.",
+  summary: "Stop working on a request: nothing new starts, and running tasks are asked to stop.",
   params: z.object({ request_id: requestId }),
   body: z.strictObject({ reason: z.string().min(1).max(1024).optional(), actor }).default({}),
   response: platformRequest,

@@ -2,9 +2,9 @@ import { z } from "zod";
 import type { Json, JsonObject } from "../model/json.ts";
 
 /*
- * Building blocks of the contracts. What arrives was parsed from JSON text, so "is it JSON?" has
- * been answered before a schema sees it; checking a body of megabytes value by value would only
- * cost time, and a recursive schema a stack.
+ * Building blocks of the contracts. Bodies were parsed from JSON text, so the schemas do not check
+ * again that a value is JSON: checking a body of megabytes value by value would cost time, and a
+ * recursive schema could overflow the stack.
  */
 
 export const json = z.unknown().meta({ id: "Json", description: "any JSON value" }) as z.ZodType<
@@ -26,7 +26,7 @@ export const nodeId = z.string().min(1).max(80);
 
 export const count = z.number().int().min(0);
 
-/** In the address every value is text. */
+/** Values in the address are always text. */
 export function integer(minimum: number, maximum: number) {
   return z.coerce.number().int().min(minimum).max(maximum);
 }
@@ -41,7 +41,7 @@ export function page<Item extends z.ZodType>(item: Item) {
   return z.object({ items: z.array(item), next_cursor: z.string().nullable() });
 }
 
-/** RFC 9457, as every refusal is answered. */
+/** RFC 9457, the form of every refusal. */
 export const problem = z
   .object({
     type: z.string(),

@@ -1,6 +1,6 @@
 /**
- * The catalogue as a STAC API 1.0, with OGC API Features below each collection. All of it is public,
- * because some items are: each answer holds what its caller may see.
+ * The catalogue as a STAC API 1.0, with OGC API Features below each collection. Every route is
+ * public, because some items are: each answer holds only the items that its caller may see.
  */
 import { z } from "zod";
 import { stacCollection, stacItem } from "../catalogue/stac.ts";
@@ -17,7 +17,7 @@ const limit = integer(1, 10_000).default(10).describe("how many items at most");
 const stacLink = z.looseObject({ rel: z.string(), href: z.string() });
 const links = z.array(stacLink);
 
-/** Items may come without what the fields extension left out. */
+/** Items may lack the fields that the fields extension left out. */
 const itemCollection = z
   .looseObject({
     type: z.literal("FeatureCollection"),
@@ -28,7 +28,7 @@ const itemCollection = z
   })
   .meta({ id: "StacItemCollection" });
 
-/** In an address a list is a text with commas. */
+/** In an address a list is written with commas. */
 const list = z
   .string()
   .min(1)
@@ -101,7 +101,7 @@ export const stacContracts = [
     method: "GET",
     path: "/stac",
     access: "public",
-    summary: "The catalogue: what it can do and where everything is.",
+    summary: "The landing page of the catalogue, with its conformance and links.",
     response: z.looseObject({ type: z.literal("Catalog"), links }).meta({ id: "StacCatalog" }),
     errors: ["UNAVAILABLE"],
   }),
@@ -173,7 +173,7 @@ export const stacContracts = [
     access: "public",
     summary: "Items of a collection, the newest first unless asked otherwise.",
     params: collectionParams,
-    // The whole search: clients send the collection's name here as well.
+    // Accepts the whole search, because clients send the collection's name here as well.
     query: z.strictObject(searchQuery),
     response: itemCollection,
     errors: ["UNAUTHENTICATED", "COLLECTION_NOT_FOUND", ...searchErrors],
@@ -205,7 +205,7 @@ export const stacContracts = [
     method: "GET",
     path: "/stac/search",
     access: "public",
-    summary: "Items of all collections that fit.",
+    summary: "Search the items of all collections.",
     query: z.strictObject(searchQuery),
     response: itemCollection,
     errors: [...searchErrors],

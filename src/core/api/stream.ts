@@ -3,9 +3,9 @@ import { jobStatus } from "../model/job.ts";
 import { currentTask, job, jobEvent, nodeSummary } from "./job-schemas.ts";
 
 /**
- * What a live stream of one job carries. `seq` is the last event that a message covers; a client
- * that reconnects behind it gets exactly what is missing. `nodes` hold the state of every static
- * node that the events changed, fan-outs with the counts of their children.
+ * A message of the live stream of one job. `seq` is the last event that a message covers; a client
+ * that reconnects after it gets exactly the messages that it missed. `nodes` hold the state of
+ * every static node that the events changed, fan-outs with the counts of their children.
  */
 export const streamMessage = z
   .discriminatedUnion("type", [
@@ -16,7 +16,7 @@ export const streamMessage = z
       events: z.array(jobEvent),
       nodes: z.array(nodeSummary),
     }),
-    /** Not an event and not resumable: what workers say of their running tasks. */
+    /** The progress of running tasks. It is not an event and cannot be resumed. */
     z.object({ type: z.literal("progress"), tasks: z.array(currentTask) }),
     z.object({ type: z.literal("end"), seq: z.number().int(), status: jobStatus }),
   ])

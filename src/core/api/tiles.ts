@@ -1,6 +1,7 @@
 /**
- * Pictures and values of a layer, in TiTiler's conventions. The same addresses hang below everything
- * that names a layer (a catalogue item, an asset), so they are made from where they hang.
+ * Routes to the pictures and values of a layer, with the conventions of TiTiler. The same routes
+ * exist below everything that names a layer (a catalogue item, an asset), so they are made for each
+ * such place.
  */
 import { z } from "zod";
 import { pointValues, rasterInfo } from "../serving/raster-info.ts";
@@ -33,8 +34,8 @@ const whereBands = { bidx: renderQuery.bidx, nodata: renderQuery.nodata };
 const errors = [...layerErrors, "COLLECTION_NOT_FOUND", "LAYER_UNREADABLE"] as const;
 
 /**
- * What everything answers that can be put on a map. `family` goes into the operations' names, `base`
- * is where the addresses hang.
+ * The routes of everything that can be shown on a map. `family` goes into the names of the
+ * operations; `base` is the path below which the routes are.
  */
 function shownContracts<
   const Family extends string,
@@ -59,7 +60,7 @@ function shownContracts<
       ...common,
       id: `get${family}TileJson`,
       path: `${base}/WebMercatorQuad/tilejson.json`,
-      summary: "The layer as TileJSON; what is asked for here is passed on to its tiles.",
+      summary: "The layer as TileJSON; its tile addresses have the same query parameters.",
       params: z.strictObject(params),
       query: z.strictObject({ ...query, ...renderQuery, tilesize: tileSize }),
       response: z.union([tileJson, z.looseObject({ tilejson: z.string() })]),
@@ -68,7 +69,7 @@ function shownContracts<
       ...common,
       id: `get${family}Point`,
       path: `${base}/point/{place}`,
-      summary: "The values at longitude,latitude; null where nothing is.",
+      summary: "The values at longitude,latitude; null where there are no data.",
       params: z.strictObject({ ...params, place }),
       query: z.strictObject({ ...query, ...whereBands }),
       response: pointValues,
@@ -78,7 +79,7 @@ function shownContracts<
       ...common,
       id: `get${family}Map`,
       path: `${base}/map`,
-      summary: "The layer on a map, as a page. Takes what its tiles take.",
+      summary: "The layer on a map, as a page, with the query parameters of its tiles.",
       params: z.strictObject(params),
       query: z.strictObject({ ...query, ...renderQuery }),
       response: z.string(),
@@ -87,7 +88,7 @@ function shownContracts<
   ] as const;
 }
 
-/** Of one raster also what only one file can say. */
+/** Adds the routes that only a layer of one raster has. */
 export function layerContracts<
   const Family extends string,
   Params extends z.ZodRawShape,
@@ -126,7 +127,7 @@ export function layerContracts<
       ...common,
       id: `get${family}Info`,
       path: `${base}/info`,
-      summary: "What the raster is: size, bands, type, zooms.",
+      summary: "The raster's size, bands, type and zooms.",
       params: z.strictObject(params),
       query: z.strictObject(query),
       response: rasterInfo,
@@ -140,14 +141,14 @@ export const itemLayerContracts = layerContracts(
   itemShape,
 );
 
-/** All rasters of a collection as one layer, the newest on top. */
+/** The rasters of a collection as one layer, the newest on top. */
 export const collectionLayerContracts = shownContracts(
   "Collection",
   "/stac/collections/{collection_id}",
   { ...itemShape, params: collectionParams },
 );
 
-/** What the map page is made of: scripts, a style and the outline of the land. */
+/** The files of the map page: scripts, a style and the outline of the land. */
 const getMapFile = defineContract({
   id: "getMapFile",
   method: "GET",

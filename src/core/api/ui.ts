@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { access, defineContract } from "./contract.ts";
 
-/** Who the server takes the caller for; `name` is null for somebody it does not know. */
+/** The identity that the server sees for the caller; `name` is null without one. */
 const session = z
   .object({ name: z.string().nullable(), access: z.array(access) })
   .meta({ id: "Session" });
@@ -11,7 +11,7 @@ const getSession = defineContract({
   method: "GET",
   path: "/api/v1/session",
   access: "public",
-  summary: "Who I am here, and what I may do.",
+  summary: "The caller's identity and rights.",
   response: session,
   errors: ["UNAUTHENTICATED"],
 });

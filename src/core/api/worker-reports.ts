@@ -4,8 +4,8 @@ import { defineContract } from "./contract.ts";
 import { count, jobId, nodeId, object, timestamp } from "./schemas.ts";
 
 /*
- * How workers that do not reach the database report. What a stale attempt says is not an error of
- * the worker: it is answered as not accepted, and the worker drops it.
+ * Workers that cannot reach the database report through these routes. The report of a stale attempt
+ * is not an error of the worker: it is answered as not accepted, and the worker drops it.
  */
 
 const task = { task_id: z.string().min(1).max(160), job_id: jobId, node_id: nodeId };
@@ -33,7 +33,7 @@ const reportResults = defineContract({
   method: "POST",
   path: "/api/v1/callbacks/task-result",
   access: "service",
-  summary: "How attempts ended, up to a hundred at once.",
+  summary: "Report the results of up to a hundred attempts.",
   body: z.strictObject({ results: z.array(result).min(1).max(100) }),
   response: z
     .object({ accepted: z.array(z.string()), lost: z.array(z.string()) })
@@ -46,7 +46,7 @@ const reportProgress = defineContract({
   method: "POST",
   path: "/api/v1/callbacks/task-progress",
   access: "service",
-  summary: "How far running attempts are.",
+  summary: "Report the progress of running attempts.",
   body: z.strictObject({
     ...task,
     percent: z.number().min(0).max(100),
@@ -61,7 +61,7 @@ const saveCheckpoint = defineContract({
   method: "POST",
   path: "/api/v1/callbacks/checkpoint",
   access: "service",
-  summary: "Keep what an attempt has reached, so that the next one goes on from there.",
+  summary: "Save a checkpoint, from which the next attempt continues.",
   body: z.strictObject({ ...task, phase: z.string().min(1).max(128), data: object }),
   response: z.object({ seq: count }).meta({ id: "CheckpointSaved" }),
   errors: ["BAD_REQUEST", "STALE_ATTEMPT"],
@@ -72,7 +72,7 @@ const loadCheckpoint = defineContract({
   method: "GET",
   path: "/api/v1/callbacks/checkpoint",
   access: "service",
-  summary: "What the attempts before have reached: the newest checkpoint of a node, or null.",
+  summary: "The newest checkpoint of a node, or null.",
   query: z.strictObject({ job_id: jobId, node_id: nodeId }),
   response: z
     .object({

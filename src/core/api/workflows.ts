@@ -7,7 +7,7 @@ import { count, integer, json, object, page, timestamp } from "./schemas.ts";
 
 const id = z.object({ workflow_id: z.string().min(1).max(64) });
 
-/** Nodes stand behind everything they depend on, so a drawing may place them in order. */
+/** Nodes come after all nodes that they depend on, so a drawing may place them in order. */
 const graph = z
   .object({
     nodes: z.array(
@@ -149,7 +149,7 @@ const validateWorkflow = defineContract({
       .string()
       .max(64)
       .optional()
-      .describe("for a text that names none, as the name of its file would"),
+      .describe("for a text that names none; a file's name would do the same"),
   }),
   response: z
     .object({

@@ -11,7 +11,10 @@ export interface CollectionFacts {
   readonly keywords?: readonly string[] | null | undefined;
 }
 
-/** Before it has items it covers anything: an extent is required, and an empty one is not allowed. */
+/**
+ * The extent of a collection without items: STAC requires an extent and does not allow an empty
+ * one.
+ */
 const everything: StacCollection["extent"] = {
   spatial: { bbox: [[-180, -90, 180, 90]] },
   temporal: { interval: [[null, null]] },

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { boxesOf } from "./boxes.ts";
+import { boxesOf } from "../geometry/boxes.ts";
 import { bboxOfCoverage, coverageOf, widen } from "./extent.ts";
-import type { Bbox } from "./geometry.ts";
+import type { Bbox } from "../geometry/geometry.ts";
 
 const start = "2020-01-01T00:00:00Z";
 const end = "2021-01-01T00:00:00Z";

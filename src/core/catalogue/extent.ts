@@ -1,13 +1,13 @@
 /**
- * What a collection covers, kept so that a batch of items widens it without reading the others. Each
- * box is cut at the meridian of Greenwich and only the two halves' ends are kept: from them follows
- * the shortest box on either way round the world.
+ * The area and time that a collection covers, stored so that a batch of items can widen it without
+ * reading the other items. Each box is cut at the meridian of Greenwich, and only the ends of the
+ * two halves are kept: they give the shortest box either way round the world.
  */
-import type { Box } from "./boxes.ts";
-import type { Bbox } from "./geometry.ts";
+import type { Box } from "../geometry/boxes.ts";
+import type { Bbox } from "../geometry/geometry.ts";
 
 export interface Coverage {
-  /** Of what lies west of Greenwich; null where nothing does. */
+  /** The part west of Greenwich; null if there is none. */
   readonly western: readonly [west: number, east: number] | null;
   readonly eastern: readonly [west: number, east: number] | null;
   readonly south: number;
@@ -57,7 +57,7 @@ function join<Half extends Coverage["western"]>(a: Half, b: Half): Half {
   return [Math.min(a[0], b[0]), Math.max(a[1], b[1])] as unknown as Half;
 }
 
-/** Round the back only where the items reach the antimeridian from both sides. */
+/** Crosses the antimeridian only if items reach it from both sides. */
 export function bboxOfCoverage({ western, eastern, south, north }: Coverage): Bbox {
   if (western === null || eastern === null) {
     const [west, east] = western ?? eastern ?? [-180, 180];

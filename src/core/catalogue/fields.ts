@@ -1,4 +1,4 @@
-/** The fields extension: only what is asked for, and never without what says which item it is. */
+/** The fields extension: selects the requested fields, and always those that identify the item. */
 import type { JsonObject, Json } from "../model/json.ts";
 import { isJsonObject } from "../model/json.ts";
 
@@ -9,7 +9,7 @@ export interface Fields {
 
 const always = ["type", "stac_version", "id", "collection"];
 
-/** `id,properties.datetime,-geometry` */
+/** Reads `id,properties.datetime,-geometry`. */
 export function readFields(text: string): Fields {
   const names = text.split(",").map((name) => name.trim());
   const plain = names.filter((name) => name !== "" && !name.startsWith("-"));

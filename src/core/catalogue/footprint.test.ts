@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { footprintOf, walkEdges } from "./footprint.ts";
-import type { Position } from "./geometry.ts";
-import { intersects } from "./intersects.ts";
+import type { Position } from "../geometry/geometry.ts";
+import { intersects } from "../geometry/intersects.ts";
 
 const point = (x: number, y: number) => ({ type: "Point" as const, coordinates: [x, y] });
 

@@ -1,12 +1,12 @@
 /**
- * Where a raster lies, as STAC has it: a ring in WGS84. Straight edges in the raster's own
- * coordinates are curves there, so each side is walked in steps; the handler lets GDAL transform the
- * steps, and everything else is done here.
+ * The footprint of a raster as STAC defines it: a ring in WGS 84. Straight edges in the raster's
+ * own coordinates are curves there, so each side is sampled in steps. The handler lets GDAL
+ * transform the points; everything else is done here.
  */
 import type { Transform } from "../raster/facts.ts";
 import { place } from "../raster/inspected.ts";
-import { positionAt } from "./geometry.ts";
-import type { Bbox, Position, Ring, SimpleGeometry } from "./geometry.ts";
+import { positionAt } from "../geometry/geometry.ts";
+import type { Bbox, Position, Ring, SimpleGeometry } from "../geometry/geometry.ts";
 
 export interface Footprint {
   readonly geometry: SimpleGeometry;
@@ -16,7 +16,7 @@ export interface Footprint {
 /** Steps of a side: GDAL itself uses 21 points for the bounds of a warped raster. */
 const steps = 20;
 
-/** Points along the four sides in the raster's own coordinates, the first one not repeated. */
+/** The points along the four sides in the raster's own coordinates, without repeating the first. */
 export function walkEdges(transform: Transform, width: number, height: number): Position[] {
   const corners = [
     [0, 0],
@@ -34,7 +34,10 @@ export function walkEdges(transform: Transform, width: number, height: number): 
   });
 }
 
-/** From the walked edges in longitude and latitude; undefined if one of them has no place there. */
+/**
+ * Makes the footprint from the sampled edges in longitude and latitude; undefined if a point has no
+ * place there.
+ */
 export function footprintOf(walked: readonly Position[]): Footprint | undefined {
   if (walked.length !== 4 * steps || !walked.every(isPlace)) return undefined;
   const ring = centre(closeOverPole(unroll(walked)));
@@ -44,7 +47,7 @@ export function footprintOf(walked: readonly Position[]): Footprint | undefined 
   const latitudes = ring.map(([, y = 0]) => y);
   const south = round(Math.min(...latitudes));
   const north = round(Math.max(...latitudes));
-  // What sticks out of the map on one side comes in on the other.
+  // The part beyond ±180° is shown on the other side.
   const parts = [0, -360, 360]
     .map((turn) => finish(clip(clip(shift(ring, turn), -180, 1), 180, -1)))
     .filter((part) => part.length > 3);
@@ -66,7 +69,7 @@ function isPlace(position: Position): boolean {
   return Number.isFinite(x) && Math.abs(y) <= 90 + 1e-9;
 }
 
-/** Longitudes without jumps: two neighbours are never half a world apart. */
+/** Removes jumps of longitude: two neighbours are never half a world apart. */
 function unroll(points: readonly Position[]): Position[] {
   let [before = 0] = positionAt(points, 0);
   return points.map(([x = 0, y = 0]) => {
@@ -75,11 +78,11 @@ function unroll(points: readonly Position[]): Position[] {
   });
 }
 
-/** A ring that has gone round the world holds a pole: it is closed along it. */
+/** A ring that goes round the world contains a pole, so it is closed along that pole. */
 function closeOverPole(points: readonly Position[]): Position[] {
   const [x = 0, y = 0] = positionAt(points, 0);
   const [last = 0] = positionAt(points, -1);
-  // Where the walk would come back to its beginning, without a jump.
+  // The longitude at which the walk would return to its first point without a jump.
   const closing = x - 360 * Math.round((x - last) / 360);
   if (Math.abs(closing - x) < 180) return simplify(points);
   const mean = points.reduce((sum, point) => sum + (point[1] ?? 0), 0) / points.length;
@@ -87,7 +90,10 @@ function closeOverPole(points: readonly Position[]): Position[] {
   return [...points, [closing, y], [closing, pole], [x, pole]];
 }
 
-/** Straight sides need no steps: what is nearer to its chord than this part of the whole is left out. */
+/**
+ * Points nearer to the chord than this share of the whole are dropped: straight sides need no
+ * steps.
+ */
 const tolerance = 1e-4;
 
 function simplify(points: readonly Position[]): Position[] {
@@ -104,7 +110,7 @@ function simplify(points: readonly Position[]): Position[] {
   });
 }
 
-/** Douglas and Peucker. */
+/** Simplifies a line (Douglas and Peucker). */
 function thin(points: readonly Position[], within: number): readonly Position[] {
   const [first, last] = [positionAt(points, 0), positionAt(points, -1)];
   let farthest = 0;
@@ -125,7 +131,7 @@ function distance([x = 0, y = 0]: Position, from: Position, to: Position): numbe
   return Math.abs((bx - ax) * (y - ay) - (by - ay) * (x - ax)) / length;
 }
 
-/** Turned until its middle is on the map, so that it sticks out on one side at most. */
+/** Shifts the ring so that its middle is on the map, and it exceeds at most one side. */
 function centre(ring: readonly Position[]): Position[] {
   const longitudes = ring.map(([x = 0]) => x);
   const middle = (Math.min(...longitudes) + Math.max(...longitudes)) / 2;
@@ -136,7 +142,7 @@ function shift(ring: readonly Position[], by: number): Position[] {
   return ring.map(([x = 0, y = 0]) => [x + by, y]);
 }
 
-/** What lies on one side of a meridian (Sutherland and Hodgman): 1 keeps the east, -1 the west. */
+/** Clips a ring at a meridian (Sutherland and Hodgman): 1 keeps the east, -1 the west. */
 function clip(ring: readonly Position[], meridian: number, keep: 1 | -1): Position[] {
   const inside = ([x = 0]: Position) => (x - meridian) * keep >= 0;
   return ring.flatMap((point, index) => {
@@ -150,7 +156,10 @@ function cutAt([ax = 0, ay = 0]: Position, [bx = 0, by = 0]: Position, meridian:
   return [meridian, ay + ((by - ay) * (meridian - ax)) / (bx - ax)];
 }
 
-/** Closed, rounded to a centimetre, counter-clockwise as RFC 7946 wants it; empty if nothing is left. */
+/**
+ * Closes the ring, rounds it to a centimetre and turns it counter-clockwise (RFC 7946). Empty if
+ * nothing is left.
+ */
 function finish(ring: Ring): number[][] {
   const rounded = ring.map(([x = 0, y = 0]) => [round(x), round(y)]);
   const distinct = rounded.filter(([x, y], index) => {
@@ -170,6 +179,6 @@ function area(ring: Ring): number {
 }
 
 function round(value: number): number {
-  // Not -0: it is written as 0 and would compare unequal after a round trip.
+  // Never -0: JSON writes it as 0, which would compare unequal after a round trip.
   return Math.round(value * 1e7) / 1e7 + 0;
 }

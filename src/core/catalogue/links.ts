@@ -1,4 +1,4 @@
-/** Items and collections as clients get them: with links, and with addresses that are whole. */
+/** Prepares items and collections for clients: with links, and with absolute addresses. */
 import type { Json } from "../model/json.ts";
 import type { StacCollection, StacItem, StacLink } from "./stac.ts";
 
@@ -50,7 +50,7 @@ function whole(href: string, base: string): string {
   return href.startsWith("/") ? `${base}${href}` : href;
 }
 
-/** The next page: by its address, or by the same body with the token in it. */
+/** The link to the next page: an address, or the same body with the token in it. */
 export function nextLink(
   address: string,
   { method, given }: { readonly method: "GET" | "POST"; readonly given: Asked },
@@ -66,7 +66,7 @@ export function nextLink(
 
 type Asked = Readonly<Record<string, Json | undefined>>;
 
-/** As it came: lists with commas, anything deeper as JSON. */
+/** Writes a value into an address as it came: lists with commas, deeper values as JSON. */
 function inAddress(value: Json): string {
   if (Array.isArray(value)) return value.join(",");
   return typeof value === "object" ? JSON.stringify(value) : String(value);

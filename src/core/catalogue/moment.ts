@@ -1,7 +1,7 @@
 /**
- * When a raster was taken. What is given counts; then what the file says; and otherwise nobody knows.
- * "Now" would be a lie that every search by time repeats, and STAC allows no open span: so an unknown
- * time is the span from before there were any such data until the file was there.
+ * The time of a raster: the given time, or else the time in the file, or else unknown. Using the
+ * current time would make every search by time wrong, and STAC does not allow an open span. So an
+ * unknown time is the span from before any such data existed until the file was written.
  */
 
 export interface GivenTime {
@@ -18,12 +18,12 @@ export interface ItemTime {
   readonly "rmhdag:datetime_source": "given" | "file" | "unknown";
 }
 
-/** Older than any photograph. */
+/** Earlier than any photograph. */
 const beforeEverything = "1800-01-01T00:00:00Z";
 
 export function chooseTime(
   given: GivenTime,
-  /** What the file says of itself. */
+  /** The time in the file's metadata. */
   fromFile: string | null,
   writtenAt: string,
 ): ItemTime {

@@ -1,4 +1,7 @@
-/** What can be filtered by, as the schema that OGC API Features wants; read from items themselves. */
+/**
+ * Lists the properties that can be filtered by, as the JSON Schema of OGC API Features, from sample
+ * items.
+ */
 import type { Json, JsonObject } from "../model/json.ts";
 
 const fixed: JsonObject = {
@@ -36,7 +39,7 @@ export function queryablesOf(
   };
 }
 
-/** Lists and objects cannot be compared. */
+/** Undefined for lists and objects, which cannot be compared. */
 function typeOf(value: unknown): string | undefined {
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean"
     ? typeof value

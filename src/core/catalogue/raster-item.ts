@@ -6,13 +6,16 @@ import type { ItemTime } from "./moment.ts";
 import { cogMedia, extensions, geotiffMedia, stacVersion } from "./stac.ts";
 import type { StacAsset, StacItem } from "./stac.ts";
 
-/** What an item says of a file. Of one that a handler made all is known; of another one less. */
+/**
+ * The facts about a file that an item states. They are complete for files that a handler made, and
+ * partial for others.
+ */
 export type DescribedRaster = Pick<
   RasterFacts,
   "width" | "height" | "crs" | "transform" | "bands" | "sampling" | "datetime" | "raster_type"
 > & { readonly checksum?: string };
 
-/** One file in storage, with what was read from it. */
+/** One file in storage, with the facts that were read from it. */
 export interface RasterFile {
   /** `silver/…/x.tif` */
   readonly path: string;
@@ -27,26 +30,26 @@ export interface RasterItemFacts {
   readonly title?: string | null | undefined;
   readonly footprint: Footprint;
   readonly time: ItemTime;
-  /** One under `data`, or the tiles of one raster. */
+  /** The data: one file, or the tiles of one raster. */
   readonly files: readonly RasterFile[];
-  /** Made for looking at: aligned to the tiles of web maps. */
+  /** A copy for display, aligned to the tiles of web maps. */
   readonly visual?: RasterFile | undefined;
   readonly processing: Processing;
-  /** The partner's own names of it, written as `platform:…`. */
+  /** The partner's own names of the item, written as `platform:…`. */
   readonly platform?: Readonly<Record<string, string>> | null | undefined;
   readonly properties?: JsonObject | null | undefined;
-  /** How it is best shown; the render extension's `default`. */
+  /** How the item is shown by default (`default` of the render extension). */
   readonly render?: JsonObject | null | undefined;
 }
 
 export interface Processing {
   /** When the file was written. */
   readonly datetime: string;
-  /** In words: what was done to what. */
+  /** The processing in words. */
   readonly lineage?: string | null | undefined;
-  /** Name and version. */
+  /** Names and versions. */
   readonly software: Readonly<Record<string, string>>;
-  /** Where it came from. */
+  /** The address of the source. */
   readonly derived_from?: string | null | undefined;
 }
 
@@ -66,7 +69,10 @@ export function buildRasterItem(given: RasterItemFacts): StacItem {
     type: "Feature",
     stac_version: stacVersion,
     stac_extensions: [
-      ...[extensions.projection, extensions.raster, extensions.file, extensions.processing],
+      extensions.projection,
+      extensions.raster,
+      extensions.file,
+      extensions.processing,
       ...(render == null ? [] : [extensions.render]),
     ],
     id: item_id,
@@ -84,7 +90,7 @@ export function buildRasterItem(given: RasterItemFacts): StacItem {
   };
 }
 
-/** Where the platform serves an asset; made absolute when it is told to a client. */
+/** The path at which the platform serves an asset; `linkItem` makes it absolute. */
 export function assetHref(collectionId: string, itemId: string, key: string): string {
   return `/stac/collections/${collectionId}/items/${itemId}/assets/${key}`;
 }
@@ -117,7 +123,7 @@ function rasterAsset(file: RasterFile, href: string, roles: string[]): StacAsset
     type: file.is_cog ? cogMedia : geotiffMedia,
     roles,
     "proj:code": crs.code,
-    // Also beside a code: whoever shows the layer may not have the register that it is of.
+    // Also beside a code, because a client may not have the register that the code is from.
     "proj:wkt2": crs.wkt2,
     "proj:shape": [height, width],
     "proj:transform": [...transform],
@@ -134,7 +140,7 @@ const named = new Set(["red", "green", "blue", "alpha"]);
 function describeBand(band: RasterBand, facts: DescribedRaster): JsonObject {
   const { data_type, nodata, description, color, unit, scale, offset, statistics } = band;
   const resolution = Math.abs(facts.transform[0]);
-  // In metres: degrees are no length.
+  // Only for projected systems, because degrees are not a length.
   const isMetric = /^PROJC(?:RS|S)\[/.test(facts.crs.wkt2) && resolution > 0;
   return {
     name: named.has(color) ? color : band.name,

@@ -3,13 +3,18 @@ import { isJsonObject } from "../model/json.ts";
 import type { GivenTime } from "./moment.ts";
 import type { StacItem } from "./stac.ts";
 
-/** Follow from the file, and are read from it again. */
+/** Properties that are read from the file again. */
 const derived = new Set([
-  ...["datetime", "start_datetime", "end_datetime", "rmhdag:datetime_source"],
-  ...["processing:datetime", "processing:software", "proj:code"],
+  "datetime",
+  "start_datetime",
+  "end_datetime",
+  "rmhdag:datetime_source",
+  "processing:datetime",
+  "processing:software",
+  "proj:code",
 ]);
 
-/** What people and partners have said of an item: it does not follow from its files. */
+/** The facts that people and partners stated about an item, which cannot be read from its files. */
 export function keptFrom({ collection, id, properties }: StacItem): GivenTime & {
   readonly collection_id: string;
   readonly item_id: string;
@@ -30,7 +35,7 @@ export function keptFrom({ collection, id, properties }: StacItem): GivenTime & 
   };
 }
 
-/** Statistics were taken when the file was made; as long as it is the same file they hold. */
+/** Keeps the statistics of each file that has not changed: they were computed when it was made. */
 export function keepBands(rebuilt: StacItem, before: StacItem): StacItem {
   const assets = Object.entries(rebuilt.assets).map(([key, asset]) => {
     const old = Object.hasOwn(before.assets, key) ? before.assets[key] : undefined;

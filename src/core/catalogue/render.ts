@@ -1,4 +1,4 @@
-/** How a raster is shown unless somebody says otherwise, so that no client meets a black picture. */
+/** Chooses how a raster is shown by default, so that clients do not show a black picture. */
 import type { JsonObject } from "../model/json.ts";
 import type { RasterBand } from "../raster/facts.ts";
 import { dataBands } from "../raster/inspected.ts";
@@ -29,13 +29,13 @@ export function chooseRender(facts: DescribedRaster): JsonObject | undefined {
   return Object.keys(render).length === 0 ? undefined : render;
 }
 
-/** By their names, wherever they stand: some files have blue first. */
+/** Chooses red, green and blue by name, because some files have blue first. */
 function chooseThree(bands: readonly RasterBand[]): RasterBand[] {
   const byName = ["red", "green", "blue"].map((name) => bands.find(({ color }) => color === name));
   return byName.every((band) => band !== undefined) ? byName : bands.slice(0, 3);
 }
 
-/** Without the outermost values, which would leave no contrast for the others. */
+/** The range without the outermost values, which would leave no contrast for the others. */
 function rangeOf({ sample, statistics }: RasterBand): [number, number] | undefined {
   const low = sample?.percentile_2 ?? statistics?.minimum;
   const high = sample?.percentile_98 ?? statistics?.maximum;

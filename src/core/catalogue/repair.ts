@@ -1,7 +1,7 @@
 import { isJsonObject } from "../model/json.ts";
 import type { Json, JsonObject } from "../model/json.ts";
-import { bboxOf } from "./boxes.ts";
-import { simpleGeometry } from "./geometry.ts";
+import { bboxOf } from "../geometry/boxes.ts";
+import { simpleGeometry } from "../geometry/geometry.ts";
 import { assetHref } from "./raster-item.ts";
 import { stacItem, stacVersion } from "./stac.ts";
 import type { StacItem } from "./stac.ts";
@@ -10,36 +10,38 @@ export type Repair =
   | { readonly item: StacItem; readonly changes: string[] }
   | { readonly item: undefined; readonly problem: string };
 
-/** What follows from the rest of an item is written anew; what does not follow is told. */
+/**
+ * Rewrites the parts of an item that follow from the rest of it, and reports what it cannot repair.
+ */
 export function repairItem(collectionId: string, itemId: string, given: Json): Repair {
   if (!isJsonObject(given)) return { item: undefined, problem: "it is not an object" };
-  const mended: JsonObject = {
+  const repaired: JsonObject = {
     ...given,
     type: "Feature",
     stac_version: stacVersion,
     stac_extensions: Array.isArray(given["stac_extensions"]) ? given["stac_extensions"] : [],
     id: itemId,
     collection: collectionId,
-    // Made anew for every answer; what is kept are links to elsewhere.
+    // Links to the platform are made for every answer; only links to elsewhere are stored.
     links: Array.isArray(given["links"]) ? given["links"] : [],
-    assets: mendAssets(collectionId, itemId, given["assets"]),
-    ...mendBbox(given),
+    assets: repairAssets(collectionId, itemId, given["assets"]),
+    ...repairBbox(given),
   };
-  const checked = stacItem.safeParse(mended);
+  const checked = stacItem.safeParse(repaired);
   if (!checked.success) {
     const [issue] = checked.error.issues;
     return { item: undefined, problem: `${issue?.path.join(".") ?? ""}: ${issue?.message ?? ""}` };
   }
-  const changes = Object.keys(mended).filter((key) => !isSame(mended[key], given[key]));
+  const changes = Object.keys(repaired).filter((key) => !isSame(repaired[key], given[key]));
   return { item: checked.data, changes };
 }
 
-function mendBbox(given: JsonObject): JsonObject {
+function repairBbox(given: JsonObject): JsonObject {
   const geometry = simpleGeometry.safeParse(given["geometry"]);
   return geometry.success ? { bbox: [...bboxOf(geometry.data)] } : {};
 }
 
-function mendAssets(collectionId: string, itemId: string, assets: Json | undefined): JsonObject {
+function repairAssets(collectionId: string, itemId: string, assets: Json | undefined): JsonObject {
   if (assets === undefined || !isJsonObject(assets)) return {};
   return Object.fromEntries(
     Object.entries(assets).map(([key, asset]) => {

@@ -1,23 +1,18 @@
-/** What a search asks for, read from either form: an address, where all is text, or a JSON body. */
+/** Reads a search from either form: an address, where all values are text, or a JSON body. */
 import type { z } from "zod";
-import { checkSpatial } from "../cql2/check-spatial.ts";
-import { filterFromQuery } from "../cql2/from-query.ts";
-import { filterFromJson, filterFromText } from "../cql2/read-filter.ts";
-import type { SpatialFilter } from "../cql2/separate-spatial.ts";
-import { separateSpatial } from "../cql2/separate-spatial.ts";
+import { checkSpatial, separateSpatial } from "../cql2/spatial.ts";
+import { filterFromQuery, filterFromJson, filterFromText } from "../cql2/read-filter.ts";
+import type { SpatialFilter } from "../cql2/spatial.ts";
 import type { Filter } from "../cql2/ast.ts";
 import { invalidFilter } from "../cql2/ast.ts";
-import type { ProblemItem } from "../errors.ts";
-import { Problem } from "../errors.ts";
 import type { Json } from "../model/json.ts";
-import { boxesOf } from "./boxes.ts";
-import type { Box } from "./boxes.ts";
-import { readInterval } from "./interval.ts";
-import { searchGeometry } from "./geometry.ts";
-import type { SearchGeometry } from "./geometry.ts";
-import { bboxSchema } from "./stac.ts";
+import { boxesOf } from "../geometry/boxes.ts";
+import type { Box } from "../geometry/boxes.ts";
+import { readInterval, refuse } from "./query-parameters.ts";
+import { bboxSchema, searchGeometry } from "../geometry/geometry.ts";
+import type { SearchGeometry } from "../geometry/geometry.ts";
 
-/** As a body has it; the address is turned into this first. */
+/** A search in the form of a body; the parameters of an address are turned into this form first. */
 export interface SearchRequest {
   readonly collections?: readonly string[] | undefined;
   readonly ids?: readonly string[] | undefined;
@@ -32,13 +27,13 @@ export interface SearchRequest {
 export interface Search {
   readonly collections: readonly string[] | undefined;
   readonly ids: readonly string[] | undefined;
-  /** One of them must be met. */
+  /** An item must overlap at least one of these boxes. */
   readonly boxes: readonly Box[] | undefined;
   readonly start: string | undefined;
   readonly end: string | undefined;
-  /** With boxes instead of geometries, where there are any. */
+  /** The filter for the database; its geometries are compared by their boxes. */
   readonly filter: Filter | undefined;
-  /** What decides over each item that was found with boxes. */
+  /** Tests the exact geometry of each item that the database found by boxes. */
   readonly spatial: SpatialFilter | undefined;
 }
 
@@ -79,7 +74,7 @@ function readFilters(request: SearchRequest): Filter | undefined {
   return parts.length === 0 ? undefined : { kind: "all", parts };
 }
 
-/** In an address JSON is a text. */
+/** Parses JSON that was given as text in an address. */
 function parseJson(text: string): Json {
   try {
     return JSON.parse(text) as Json;
@@ -89,7 +84,7 @@ function parseJson(text: string): Json {
 }
 
 function readBbox(bbox: readonly number[]): z.infer<typeof bboxSchema> {
-  // Heights play no part: our footprints have none.
+  // Heights are dropped, because footprints have none.
   const flat = bbox.length === 6 ? [bbox[0], bbox[1], bbox[3], bbox[4]] : bbox;
   const parsed = bboxSchema.safeParse(flat);
   if (parsed.success) return parsed.data;
@@ -100,9 +95,4 @@ function readGeometry(json: Json): SearchGeometry {
   const parsed = searchGeometry.safeParse(json);
   if (parsed.success) return parsed.data;
   throw refuse("intersects", "must be a GeoJSON geometry");
-}
-
-export function refuse(name: string, message: string): Problem {
-  const item: ProblemItem = { pointer: `/${name}`, code: "INVALID", message };
-  return new Problem("BAD_REQUEST", `The search cannot be read: ${name} ${message}.`, [item]);
 }

@@ -1,6 +1,8 @@
-/** STAC 1.1 as we write it and as we accept it. What a schema does not name is kept as it is. */
+/**
+ * The schemas of STAC 1.1 as we write and accept it. Fields that a schema does not name are kept.
+ */
 import { z } from "zod";
-import { simpleGeometry } from "./geometry.ts";
+import { bboxSchema, simpleGeometry } from "../geometry/geometry.ts";
 
 export const stacVersion = "1.1.0";
 
@@ -12,7 +14,7 @@ export const extensions = {
   render: "https://stac-extensions.github.io/render/v2.0.0/schema.json",
 } as const;
 
-/** QGIS knows a COG by exactly this text. */
+/** QGIS recognises a COG by exactly this text. */
 export const cogMedia = "image/tiff; application=geotiff; profile=cloud-optimized";
 export const geotiffMedia = "image/tiff; application=geotiff";
 
@@ -29,7 +31,7 @@ const asset = z.looseObject({
   type: z.string().optional(),
   title: z.string().optional(),
   roles: z.array(z.string()).optional(),
-  /** Where the bytes are in storage; the href is the way to them that asks who may. */
+  /** The path in storage. Clients use the href instead, which checks their rights. */
   "rmhdag:path": z.string().optional(),
   /** The table that holds the features. */
   "rmhdag:table": z.string().optional(),
@@ -37,12 +39,6 @@ const asset = z.looseObject({
 export type StacAsset = z.infer<typeof asset>;
 
 const moment = z.iso.datetime({ offset: true });
-
-const longitude = z.number().min(-180).max(180);
-const latitude = z.number().min(-90).max(90);
-export const bboxSchema = z
-  .tuple([longitude, latitude, longitude, latitude])
-  .refine(([, south, , north]) => south <= north, "south must not be above north");
 
 const properties = z
   .looseObject({
@@ -90,7 +86,7 @@ export const stacCollection = z.looseObject({
 });
 export type StacCollection = z.infer<typeof stacCollection>;
 
-/** What an item stands on, for those who delete or look for leftovers. */
+/** The files and tables that an item uses, for deleting and for finding leftovers. */
 export function sourcesOf(item: StacItem): { paths: string[]; tables: string[] } {
   const assets = Object.values(item.assets);
   const all = (key: "rmhdag:path" | "rmhdag:table") => [
@@ -99,7 +95,7 @@ export function sourcesOf(item: StacItem): { paths: string[]; tables: string[] }
   return { paths: all("rmhdag:path"), tables: all("rmhdag:table") };
 }
 
-/** The time that an item covers; one moment is a span of nothing. */
+/** The time span that an item covers; a single moment is a span of length zero. */
 export function spanOf({ properties: { datetime, start_datetime, end_datetime } }: StacItem): {
   start: string;
   end: string;
@@ -108,4 +104,20 @@ export function spanOf({ properties: { datetime, start_datetime, end_datetime } 
   const end = end_datetime ?? datetime;
   if (start == null || end == null) throw new Error("an item without any time");
   return { start, end };
+}
+
+/**
+ * Makes an id from a path, `silver/job/node/Terrain 1.tif` → `job-node-Terrain_1`: as unique as the
+ * path, and short enough.
+ */
+export function itemIdFor(path: string): string {
+  const withoutZone = path.slice(path.indexOf("/") + 1);
+  const stem = withoutZone.replace(/\.[A-Za-z0-9]{1,5}$/, "");
+  const safe = stem.replaceAll("/", "-").replaceAll(/[^A-Za-z0-9_.-]/g, "_");
+  return (
+    safe
+      .replace(/^[^A-Za-z0-9]+/, "")
+      .slice(-200)
+      .replace(/^[^A-Za-z0-9]+/, "") || "item"
+  );
 }

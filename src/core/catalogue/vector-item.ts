@@ -1,6 +1,6 @@
 import type { JsonObject } from "../model/json.ts";
-import { rectangle } from "./boxes.ts";
-import type { Bbox } from "./geometry.ts";
+import { rectangle } from "../geometry/boxes.ts";
+import type { Bbox } from "../geometry/geometry.ts";
 import type { ItemTime } from "./moment.ts";
 import type { Processing } from "./raster-item.ts";
 import { itemProperties } from "./raster-item.ts";
@@ -11,10 +11,13 @@ export interface VectorItemFacts {
   readonly collection_id: string;
   readonly item_id: string;
   readonly title?: string | null | undefined;
-  /** Of the features, in longitude and latitude; west is greater than east across the antimeridian. */
+  /**
+   * The bounds of the features in longitude and latitude; west is greater than east across the
+   * antimeridian.
+   */
   readonly bbox: Bbox;
   readonly time: ItemTime;
-  /** In schema `geo`. */
+  /** The table in schema `geo`. */
   readonly table_name: string;
   readonly feature_count: number;
   readonly geometry_type: string;
@@ -37,7 +40,7 @@ export function buildVectorItem(given: VectorItemFacts): StacItem {
     properties: {
       ...given.properties,
       ...itemProperties(given),
-      // Whatever they came in, features are kept in longitude and latitude.
+      // Features are stored in longitude and latitude, whatever system they came in.
       "proj:code": "EPSG:4326",
       "rmhdag:feature_count": given.feature_count,
       "rmhdag:geometry_type": given.geometry_type,

@@ -1,5 +1,5 @@
-/** A filter (OGC CQL2) after reading: every operator has its operands, every literal its type. */
-import type { SearchGeometry } from "../catalogue/geometry.ts";
+/** A filter (OGC CQL2) after parsing: every operator has its operands, every literal its type. */
+import type { SearchGeometry } from "../geometry/geometry.ts";
 import { Problem } from "../errors.ts";
 
 export const comparisons = ["=", "<>", "<", "<=", ">", ">="] as const;
@@ -9,9 +9,21 @@ export const arithmetics = ["+", "-", "*", "/", "%", "^"] as const;
 export type Arithmetic = (typeof arithmetics)[number];
 
 export const temporals = [
-  ...["t_after", "t_before", "t_contains", "t_disjoint", "t_during", "t_equals"],
-  ...["t_finishedBy", "t_finishes", "t_intersects", "t_meets", "t_metBy", "t_overlappedBy"],
-  ...["t_overlaps", "t_startedBy", "t_starts"],
+  "t_after",
+  "t_before",
+  "t_contains",
+  "t_disjoint",
+  "t_during",
+  "t_equals",
+  "t_finishedBy",
+  "t_finishes",
+  "t_intersects",
+  "t_meets",
+  "t_metBy",
+  "t_overlappedBy",
+  "t_overlaps",
+  "t_startedBy",
+  "t_starts",
 ] as const;
 export type Temporal = (typeof temporals)[number];
 

@@ -1,13 +1,13 @@
 /**
- * CQL2 as text to CQL2 as JSON. One grammar of expressions for booleans and values alike, as they
- * share their parentheses; which operand may stand where is the reader's question, for both forms.
+ * Parses CQL2 text to CQL2 JSON. Booleans and values share their parentheses, so there is one
+ * grammar for both; `read-json.ts` checks for both forms which operand may stand where.
  */
 import type { Json } from "../model/json.ts";
 import { invalidFilter } from "./ast.ts";
 import { isGeometryWord, parseWkt } from "./parse-wkt.ts";
-import { TokenStream } from "./token-stream.ts";
+import { TokenStream } from "./tokens.ts";
 
-/** Far more than a person writes, far less than a stack holds. */
+/** More than a person writes, and less than a stack can hold. */
 const mostLevels = 100;
 
 export function parseText(text: string): Json {
@@ -92,7 +92,7 @@ class Parser {
       : { op: "^", args: [base, this.#value()] };
   }
 
-  /** Every way down leads through here. */
+  /** Counts the level, because every recursion passes through here. */
   #value(): Json {
     if (++this.#level > mostLevels) throw invalidFilter("The filter is nested too deeply.");
     const value = this.#read();
@@ -152,7 +152,7 @@ function not(negated: boolean, predicate: Json): Json {
   return negated ? { op: "not", args: [predicate] } : predicate;
 }
 
-/** Names of functions have no case; in JSON they are written like `t_metBy`. */
+/** Names of functions are not case-sensitive; in JSON they are written like `t_metBy`. */
 function call(name: string, args: readonly Json[]): Json {
   switch (name) {
     case "DATE":

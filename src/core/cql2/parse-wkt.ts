@@ -1,8 +1,7 @@
 import type { Json } from "../model/json.ts";
-import type { TokenStream } from "./token-stream.ts";
-import type { Token } from "./tokens.ts";
+import type { TokenStream, Token } from "./tokens.ts";
 
-/** How deep the coordinates of each kind are nested. */
+/** The nesting of the coordinates of each geometry type. */
 const depths = new Map([
   ["POINT", ["Point", 0]],
   ["MULTIPOINT", ["MultiPoint", 1]],
@@ -17,7 +16,7 @@ export function isGeometryWord({ type, value }: Token): boolean {
   return type === "word" && (others.has(value) || depths.has(value as "POINT"));
 }
 
-/** Well-known text to GeoJSON. */
+/** Parses well-known text to GeoJSON. */
 export function parseWkt(tokens: TokenStream): Json {
   const word = tokens.take("word")?.value ?? "";
   if (word === "BBOX") return { bbox: list(tokens, () => number(tokens)) };
@@ -26,7 +25,7 @@ export function parseWkt(tokens: TokenStream): Json {
       isGeometryWord(tokens.current) ? parseWkt(tokens) : tokens.refuse("a geometry");
     return { type: "GeometryCollection", geometries: list(tokens, part) };
   }
-  // POLYGON Z ((…)) names its heights.
+  // POLYGON Z ((…)) announces heights.
   if (!tokens.takeWord("Z")) tokens.takeWord("ZM");
   const kind = depths.get(word as "POINT");
   if (kind === undefined) return tokens.refuse("a geometry");
@@ -41,7 +40,7 @@ export function parseWkt(tokens: TokenStream): Json {
 function nested(tokens: TokenStream, depth: number): Json {
   if (depth > 1) return list(tokens, () => nested(tokens, depth - 1));
   return list(tokens, () => {
-    // The points of MULTIPOINT((1 2), (3 4)) may stand in parentheses of their own.
+    // The points of MULTIPOINT((1 2), (3 4)) may have parentheses of their own.
     const wrapped = tokens.takeSymbol("(") !== undefined;
     const read = position(tokens);
     if (wrapped) tokens.demandSymbol(")");

@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Json } from "../model/json.ts";
-import { filterFromQuery } from "./from-query.ts";
+import { filterFromQuery, filterFromJson, filterFromText } from "./read-filter.ts";
 import { parseText } from "./parse-text.ts";
-import { filterFromJson, filterFromText } from "./read-filter.ts";
-import { separateSpatial } from "./separate-spatial.ts";
+import { separateSpatial } from "./spatial.ts";
 
 const cloud = { property: "eo:cloud_cover" };
 

@@ -1,9 +1,7 @@
-/** CQL2 as JSON to a filter whose operands are what their operators need. */
-import { rectangle } from "../catalogue/boxes.ts";
-import { bboxSchema } from "../catalogue/stac.ts";
-import { searchGeometry } from "../catalogue/geometry.ts";
-import type { SearchGeometry } from "../catalogue/geometry.ts";
-
+/** Reads CQL2 JSON to a filter, and checks that every operator has the operands that it needs. */
+import { rectangle } from "../geometry/boxes.ts";
+import { bboxSchema, searchGeometry } from "../geometry/geometry.ts";
+import type { SearchGeometry } from "../geometry/geometry.ts";
 import { isJsonObject } from "../model/json.ts";
 import type { Json, JsonObject } from "../model/json.ts";
 import { arithmetics, comparisons, invalidFilter, temporals } from "./ast.ts";
@@ -119,7 +117,7 @@ function readTime(json: Json): Time {
   return { kind: "span", start, end };
 }
 
-/** A date is its whole day. */
+/** A date stands for its whole day. */
 function instant(json: Json): { start: string; end: string } {
   const inner = isJsonObject(json) ? (json["timestamp"] ?? json["date"]) : json;
   if (typeof inner === "string" && /^\d{4}-\d\d-\d\d$/.test(inner)) {

@@ -2,14 +2,14 @@ import { invalidFilter } from "./ast.ts";
 
 export interface Token {
   readonly type: "word" | "name" | "text" | "number" | "symbol" | "end";
-  /** Of a word in capitals, of a text without its quotes. */
+  /** A word in upper case; a text without its quotes. */
   readonly value: string;
-  /** As it was written. */
+  /** The token as written. */
   readonly raw: string;
   readonly at: number;
 }
 
-/** What a filter may be long: it travels in an address as well. */
+/** Limits the length of a filter. */
 const mostCharacters = 16_384;
 
 const patterns = [
@@ -38,7 +38,7 @@ export function tokenise(text: string): Token[] {
   return tokens;
 }
 
-/** Without a type: nothing but space. */
+/** A token without a type is white space. */
 function nextToken(text: string, at: number) {
   for (const [type, pattern] of patterns) {
     pattern.lastIndex = at;
@@ -56,4 +56,53 @@ function valueOf(type: string | undefined, raw: string): string {
 
 export function show(text: string): string {
   return text === "" ? "its end" : `"${text}"`;
+}
+
+/** The tokens of a filter, read from left to right. */
+export class TokenStream {
+  readonly #tokens: readonly Token[];
+  readonly #end: Token;
+  #next = 0;
+
+  constructor(text: string) {
+    this.#tokens = tokenise(text);
+    this.#end = { type: "end", value: "", raw: "", at: text.length };
+  }
+
+  get current(): Token {
+    return this.#tokens[this.#next] ?? this.#end;
+  }
+
+  take(type: Token["type"]): Token | undefined {
+    const token = this.current;
+    if (token.type !== type || type === "end") return undefined;
+    this.#next++;
+    return token;
+  }
+
+  takeWord(word: string): boolean {
+    return (
+      this.current.type === "word" && this.current.value === word && this.take("word") !== undefined
+    );
+  }
+
+  takeSymbol(...symbols: readonly string[]): string | undefined {
+    const { type, value } = this.current;
+    if (type !== "symbol" || !symbols.includes(value)) return undefined;
+    this.#next++;
+    return value;
+  }
+
+  demandWord(word: string): void {
+    if (!this.takeWord(word)) this.refuse(word);
+  }
+
+  demandSymbol(symbol: string): void {
+    if (this.takeSymbol(symbol) === undefined) this.refuse(`"${symbol}"`);
+  }
+
+  refuse(expected: string): never {
+    const { raw, at } = this.current;
+    throw invalidFilter(`The filter has ${show(raw)} at ${at + 1}, where ${expected} is expected.`);
+  }
 }

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import type { Json, JsonObject } from "../model/json.ts";
-import { assetIdOf } from "./asset-id.ts";
-import { ambiguousNumbers, canonicalJson } from "./canonical-json.ts";
+import { assetIdOf, ambiguousNumbers, canonicalJson } from "./asset-id.ts";
 
 const sha256 = (text: string) => createHash("sha256").update(text, "utf8").digest("hex");
 

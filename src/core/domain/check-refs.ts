@@ -1,20 +1,20 @@
-import { didYouMean } from "../dag/compile/suggest.ts";
+import { didYouMean } from "../dag/suggest.ts";
 import type { ProblemItem } from "../errors.ts";
 import type { Json, JsonObject } from "../model/json.ts";
 import type { Platform } from "../model/platform.ts";
-import { ambiguousNumbers } from "./canonical-json.ts";
+import { ambiguousNumbers } from "./asset-id.ts";
 
 export interface CheckedRefs {
-  /** What the asset's id is made of. */
+  /** The references that the asset's id is made of. */
   readonly identity: JsonObject;
-  /** The version's label, where the platform sends it among its references. */
+  /** The version's label, if the platform sends it among its references. */
   readonly label: string | undefined;
   readonly findings: readonly ProblemItem[];
 }
 
 const longest = 1024;
 
-/** What a platform sent against what it declared. */
+/** Checks the references that a platform sent against those that it declares. */
 export function checkRefs(
   platform: Pick<Platform, "required_refs" | "optional_refs" | "version_ref">,
   refs: JsonObject,

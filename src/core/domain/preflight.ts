@@ -1,18 +1,17 @@
 /**
- * What can be known of a submission before anything runs: everything wrong is found at once, and
- * nothing is created while there is one finding. Pure: the blobs that must exist are answered for
- * the caller to look for.
+ * Checks a submission before anything runs. All findings are returned at once, and nothing is
+ * created while there is one. Pure: the caller checks that the blobs in the answer exist.
  */
 import type { ProblemItem } from "../errors.ts";
 import type { Json, JsonObject } from "../model/json.ts";
 import type { WorkflowDefinition } from "../model/workflow.ts";
-import { checkInputs } from "../dag/compile/inputs.ts";
-import { handlersOf } from "./for-platforms.ts";
+import { checkInputs } from "../dag/check-inputs.ts";
+import { taskOf } from "../model/workflow.ts";
 
 export interface Preflight {
   readonly inputs: JsonObject;
   readonly findings: readonly ProblemItem[];
-  /** Sources that must be there. */
+  /** Source files that must exist. */
   readonly blobs: readonly BlobInput[];
 }
 
@@ -22,14 +21,10 @@ export interface BlobInput {
   readonly container: string | undefined;
 }
 
-const rasterFiles = [
-  ...["tif", "tiff", "gtiff", "cog", "vrt", "jp2", "img", "asc", "nc", "hdf", "h5", "grb"],
-  ...["grib2", "png", "jpg", "jpeg", "ecw", "sid", "dem", "hgt", "bil", "zip"],
-];
-const vectorFiles = [
-  ...["shp", "zip", "gpkg", "geojson", "json", "geojsonl", "fgb", "kml", "kmz", "csv", "gml"],
-  ...["gdb", "tab", "parquet"],
-];
+const words = (text: string): readonly string[] => text.split(/\s+/);
+const rasterFiles = words(`tif tiff gtiff cog vrt jp2 img asc nc hdf h5 grb grib2 png jpg jpeg ecw
+  sid dem hgt bil zip`);
+const vectorFiles = words(`shp zip gpkg geojson json geojsonl fgb kml kmz csv gml gdb tab parquet`);
 
 export function preflight(definition: WorkflowDefinition, given: JsonObject): Preflight {
   const checked = checkInputs(definition, given);
@@ -59,7 +54,7 @@ export function preflight(definition: WorkflowDefinition, given: JsonObject): Pr
   return { inputs, findings, blobs };
 }
 
-/** `blob_path`, and each of `blob_paths`, with where it stands. */
+/** Lists `blob_path`, and each of `blob_paths`, with its JSON pointer. */
 function blobsOf(name: string, value: Json | undefined): [string, string][] {
   const pointer = `/inputs/${name}`;
   if (/^(?:.+_)?blob_path$/.test(name)) {
@@ -79,13 +74,13 @@ function defaultsOf({ inputs = {} }: WorkflowDefinition): JsonObject {
   );
 }
 
-/** `source_blob_path` goes with `source_container`. */
+/** `source_blob_path` belongs to `source_container`. */
 function containerOf(name: string, inputs: JsonObject): string | undefined {
   const container = inputs[name.replace(/blob_paths?$/, "container")];
   return typeof container === "string" ? container : undefined;
 }
 
-/** Undefined: the workflow reads no geospatial file that we know the kinds of. */
+/** Undefined: the workflow reads no geospatial file whose formats we know. */
 function filesOf(definition: WorkflowDefinition): readonly string[] | undefined {
   const handlers = handlersOf(definition);
   if (handlers.some((handler) => handler.startsWith("vector_"))) return vectorFiles;
@@ -109,4 +104,40 @@ export function isCrs(text: string): boolean {
     ) ||
     /^\s*\{\s*"/.test(text)
   );
+}
+
+/**
+ * Whether a source lies in a place where the platform's files may lie: places such as `bronze/ddh`
+ * or `https://data.example.org/ddh`, and everything below them. A platform without any such place
+ * may read from every allowed source.
+ */
+export function isBelow(display: string, prefixes: readonly string[]): boolean {
+  if (prefixes.length === 0) return true;
+  const place = placeOf(display);
+  // A server may decode an encoded slash, and a mount may follow "..": both can lead elsewhere.
+  if (/(?:^|\/)\.\.(?:\/|$)|%2f|%5c|%2e/i.test(place)) return false;
+  return prefixes.some((prefix) => {
+    const folder = prefix.replace(/\/+$/, "");
+    return place === folder || place.startsWith(`${folder}/`);
+  });
+}
+
+/** A path inside an archive counts as the path of the archive. */
+export function placeOf(display: string): string {
+  return display.replace(/^(?:\/vsi(?:zip|tar|gzip)\/)+/, "");
+}
+
+/**
+ * Handlers that work on the whole catalogue or on the external zone, across all platforms: a
+ * platform that could start them could change another platform's data. The orchestrator and
+ * operators run these workflows; the view `gateway.workflows` has the same rule.
+ */
+const maintenance = /^(?:export|stac)\./;
+
+export function isForPlatforms({ nodes }: Pick<WorkflowDefinition, "nodes">): boolean {
+  return !handlersOf({ nodes }).some((handler) => maintenance.test(handler));
+}
+
+export function handlersOf({ nodes }: Pick<WorkflowDefinition, "nodes">): string[] {
+  return Object.values(nodes).flatMap((node) => taskOf(node)?.handler ?? []);
 }

@@ -1,13 +1,13 @@
-/** Layer metadata as clients of the catalogue see it: in the STAC item, with the render extension. */
+/** Writes layer metadata into the STAC item, where clients of the catalogue read it. */
 import type { AssetVersion, ServiceUrls } from "../api/asset-schemas.ts";
 import type { LayerMetadata } from "../api/metadata.ts";
 import type { StacItem } from "../catalogue/stac.ts";
 import { extensions } from "../catalogue/stac.ts";
 import type { JsonObject } from "../model/json.ts";
 
-/** What publishing writes into an item's properties. */
+/** The properties of an item that publishing writes. */
 const ours = ["title", "description", "keywords", "attribution", "renders"];
-/** What stood there before, so that unpublishing gives the item back as its workflow made it. */
+/** Holds the former values of these properties, so that unpublishing restores the item. */
 const before = "rmhdag:before_metadata";
 
 export function projectToItem(item: StacItem, metadata: LayerMetadata): StacItem {
@@ -34,7 +34,7 @@ export function projectToItem(item: StacItem, metadata: LayerMetadata): StacItem
   };
 }
 
-/** The item as it was before anything was published into it. */
+/** Restores the item as it was before metadata was published into it. */
 export function withoutMetadata(item: StacItem): StacItem {
   const saved = item.properties[before];
   if (typeof saved !== "object" || saved === null) return item;
@@ -49,7 +49,7 @@ export function withoutMetadata(item: StacItem): StacItem {
   };
 }
 
-/** Undefined: nothing is said of how pixels are shown. */
+/** Undefined: the metadata do not say how pixels are shown. */
 function renderOf(
   { assets }: StacItem,
   { style, display_name }: LayerMetadata,
@@ -66,7 +66,7 @@ function renderOf(
   };
 }
 
-/** The row of the layer catalogue. */
+/** Makes the row of the layer catalogue. */
 export function catalogLayer(
   version: AssetVersion,
   metadata: LayerMetadata,
@@ -75,8 +75,16 @@ export function catalogLayer(
   const { display_name, description, attribution, keywords, style, legend } = metadata;
   const { field_metadata, min_zoom, max_zoom, thumbnail } = metadata;
   return {
-    ...{ display_name, description, attribution, keywords, legend, field_metadata },
-    ...{ min_zoom, max_zoom, thumbnail, style: style as unknown as JsonObject | null },
+    display_name,
+    description,
+    attribution,
+    keywords,
+    legend,
+    field_metadata,
+    min_zoom,
+    max_zoom,
+    thumbnail,
+    style: style as unknown as JsonObject | null,
     version_label: version.version_label,
     services: services.map((urls) => ({ ...urls })),
   };

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from "../model/json.ts";
 import { isJsonObject } from "../model/json.ts";
 import type { ServiceOutputs } from "../model/version.ts";
 
-/** What a job's result says of where its data is: the names that a workflow's `outputs` give. */
+/** Reads from a job's result where its data are, by the names that a workflow's `outputs` use. */
 export function readOutputs(result: JsonObject): ServiceOutputs {
   return {
     blob_path: text(result, "blob_path"),
@@ -13,7 +13,7 @@ export function readOutputs(result: JsonObject): ServiceOutputs {
   };
 }
 
-/** What an export's result says. */
+/** Reads the result of an export job. */
 export function readExport(result: JsonObject): {
   external_blob_path: string | null;
   adf_run_id: string | null;
@@ -32,8 +32,8 @@ function text(result: JsonObject, name: string): string | null {
 const ours = new Set(["_provenance", "job_id", "task_id", "node_id", "worker_id", "owner_id"]);
 
 /**
- * A result as the platform may see it: it knows its request and never our jobs, so their ids are
- * left out, and where one is part of a text, the request's stands for it.
+ * Rewrites a result for the platform. A platform knows its request and never our jobs, so keys with
+ * our ids are left out, and a job id inside a text becomes the request's id.
  */
 export function partnerResult(result: Json, jobId: string, requestId: string): Json {
   if (typeof result === "string") return result.replaceAll(jobId, requestId);

@@ -2,22 +2,22 @@ import type { AssetSummary, AssetVersion } from "../api/asset-schemas.ts";
 import { Problem } from "../errors.ts";
 import type { ClearanceState } from "../model/asset.ts";
 
-/** Who asks. Nobody in particular may see what is public. */
+/** The rights of a caller. A caller without a token sees only what is public. */
 export interface Viewer {
-  /** Has a token that may read. */
+  /** The caller's token allows reading. */
   readonly reads: boolean;
   readonly curates: boolean;
 }
 
-/** For the platform's own work, and where it was decided before who may see. */
+/** For the platform's own work, and for callers whose rights were checked before. */
 export const seesAll: Viewer = { reads: true, curates: true };
 
 export type WantedVersion = "latest" | number;
 
 /**
- * The version that is served at an address, decided anew for every request: approval, clearance and
- * exposure count as they are now. What a viewer may not see and what is not there answer alike, so
- * that guessing tells nothing.
+ * Chooses the version that is served at an address. It is decided for every request from the
+ * current approval, clearance and exposure. A version that the viewer may not see gives the same
+ * answer as one that does not exist, so that guessing an address reveals nothing.
  */
 export function servedVersion(
   asset: AssetSummary | undefined,
@@ -34,7 +34,7 @@ export function servedVersion(
     : new Problem("UNAUTHENTICATED", "Only what is public is served without a token.");
 }
 
-/** What a curator looks at before deciding: any version with outputs, approved or not. */
+/** Chooses a version for a curator's preview: any version with outputs, approved or not. */
 export function previewedVersion(
   versions: readonly AssetVersion[],
   wanted: WantedVersion,

@@ -1,6 +1,9 @@
 import type { AssetSummary, AssetVersion, ServiceUrls } from "../api/asset-schemas.ts";
 
-/** What is served now: the latest, and with all-versions each approved one. */
+/**
+ * Lists the addresses that are served now: of the latest version and, with all-versions, of each
+ * approved one.
+ */
 export function servedUrls(asset: AssetSummary, versions: readonly AssetVersion[]): ServiceUrls[] {
   if (asset.deleted_at !== null || asset.clearance_state === "uncleared") return [];
   const approved = versions.filter(
@@ -17,7 +20,7 @@ export function servedUrls(asset: AssetSummary, versions: readonly AssetVersion[
   ];
 }
 
-/** What waits for a curator. */
+/** Lists the preview addresses of the versions that wait for a curator. */
 export function previewUrls(versions: readonly AssetVersion[]): ServiceUrls[] {
   return versions
     .filter(

@@ -80,7 +80,7 @@ describe("a request as a job", () => {
     expect(links("completed")).toEqual(["/api/ogc/jobs/r1", "/api/ogc/jobs/r1/results"]);
   });
 
-  it("tells why it failed", () => {
+  it("says why it failed", () => {
     const error = { code: "X", message: "no such band" };
     expect(toStatusInfo({ ...request, status: "failed", error }, "").message).toBe("no such band");
   });

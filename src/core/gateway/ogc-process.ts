@@ -1,6 +1,6 @@
 /**
- * Workflows and requests in the words of OGC API – Processes: a workflow is a process, a request is
- * a job (its id is the request's, never that of one of our jobs), and executing is submitting.
+ * Translates workflows and requests to OGC API – Processes: a workflow is a process, a request is a
+ * job (with the request's id, never that of one of our jobs), and executing is submitting.
  */
 import { z } from "zod";
 import type { JsonObject } from "../model/json.ts";
@@ -26,7 +26,7 @@ export function link(href: string, rel: string, title?: string): Link {
   return { href, rel, type: "application/json", ...(title === undefined ? {} : { title }) };
 }
 
-/** A standard client knows only inputs, so what a submission needs besides them is an input too. */
+/** A standard client sends only inputs, so the other fields of a submission are inputs too. */
 const ofSubmission = {
   platform_refs: {
     title: "What the dataset is called at your platform",
@@ -89,7 +89,10 @@ function schemaOf(declaration: InputDeclaration): JsonObject {
   };
 }
 
-/** An input may be given as it is or as `{ "value": … }`; one by reference is nothing we fetch. */
+/**
+ * An input may be given as a plain value or as `{ "value": … }`. Inputs by reference are not
+ * fetched.
+ */
 const qualified = z.strictObject({ value: z.unknown(), mediaType: z.string().optional() });
 
 export interface Execution {

@@ -1,6 +1,7 @@
 /**
- * What the proxy passes on: a method and a path that a rule names, and nothing else. A rule is
- * `GET /api/v1/jobs/*`, where `*` stands for one segment and `**` at the end for all the rest.
+ * Decides which requests the proxy forwards: a method and path that a rule names, and nothing else.
+ * A rule is `GET /api/v1/jobs/*`, where `*` stands for one segment and `**` at the end for all the
+ * rest.
  */
 export interface ProxyRule {
   readonly method: string;
@@ -20,10 +21,13 @@ export function parseProxyRule(text: string): ProxyRule | undefined {
   return isPlain ? { method, segments: named, takesRest } : undefined;
 }
 
-/** Nothing that another server could read as a step upwards, a query, or a second path. */
+/**
+ * A segment without anything that another server could read as a step upwards, a query, or a second
+ * path.
+ */
 const safeSegment = /^(?!\.{1,2}$)[\w.~:@,=+-]+$/;
 
-/** The path to ask for, written anew from its segments; undefined where no rule allows it. */
+/** Returns the path to request, rebuilt from its segments; undefined if no rule allows it. */
 export function allowedPath(
   rules: readonly ProxyRule[],
   method: string,

@@ -16,13 +16,24 @@ function takeMany(times: readonly number[], cost = 1): (true | number)[] {
 describe("a token bucket", () => {
   it("gives a burst at once and then keeps to the rate", () => {
     expect(takeMany([0, 0, 0, 0, 50, 100, 100, 200])).toEqual([
-      ...[true, true, true, 1, 1, true, 1, true],
+      true,
+      true,
+      true,
+      1,
+      1,
+      true,
+      1,
+      true,
     ]);
   });
 
   it("never holds more than the burst, however long it was left alone", () => {
     expect(takeMany([0, 3_600_000, 3_600_000, 3_600_000, 3_600_000])).toEqual([
-      ...[true, true, true, true, 1],
+      true,
+      true,
+      true,
+      true,
+      1,
     ]);
   });
 

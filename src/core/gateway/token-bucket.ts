@@ -1,10 +1,10 @@
 /**
- * How much of a caller's allowance is left. It fills at a steady rate up to a burst, so that a
- * partner may send a hundred requests at once and then has to keep to the rate.
+ * The remaining allowance of a caller. It fills at a steady rate up to a burst, so that a partner
+ * may send a hundred requests at once and must then keep to the rate.
  */
 export interface Bucket {
   readonly tokens: number;
-  /** In milliseconds. */
+  /** The time of the last refill, in milliseconds. */
   readonly at: number;
 }
 
@@ -17,7 +17,7 @@ export type Taken =
   | { readonly allowed: true; readonly bucket: Bucket }
   | { readonly allowed: false; readonly bucket: Bucket; readonly retryAfterSeconds: number };
 
-/** What costs more than a whole burst is let through by a full bucket, which then owes the rest. */
+/** A request that costs more than a whole burst passes a full bucket, which then owes the rest. */
 export function takeTokens(
   bucket: Bucket | undefined,
   rate: Rate,

@@ -1,14 +1,17 @@
 import type { z } from "zod";
 
-/** What a workflow may rely on without knowing who runs it: checked at load, kept by the worker. */
+/**
+ * A handler's contract: workflows are checked against it when they are loaded, and the worker keeps
+ * it.
+ */
 export interface HandlerContract {
   readonly name: string;
   readonly description: string;
   readonly params: z.ZodType;
   readonly result: z.ZodType;
-  /** Where a task goes that names no queue of its own. */
+  /** The queue of a task that names none. */
   readonly queue: string;
-  /** Time of one attempt for a task that names none. */
+  /** The timeout of one attempt of a task that names none. */
   readonly timeout_seconds: number;
 }
 

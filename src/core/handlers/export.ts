@@ -6,7 +6,7 @@ import { blobPath } from "./geospatial.ts";
 
 const copyExternal = defineContract({
   name: "export.copy_external",
-  description: "Copies a version's file to the external zone, from where the public reads.",
+  description: "Copies a version's file to the external zone, which the public reads.",
   params: z.strictObject({
     asset_id: assetId,
     version_ordinal: z.number().int().min(0),
@@ -24,7 +24,7 @@ const copyExternal = defineContract({
 
 const removeExternal = defineContract({
   name: "export.remove_external",
-  description: "Removes from the external zone what is no longer public.",
+  description: "Removes files that are no longer public from the external zone.",
   params: z.strictObject({ external_blob_path: blobPath }),
   result: z.object({ external_blob_path: z.string(), removed: z.boolean() }),
   queue: queueFor.light,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isCrsText } from "../raster/crs-text.ts";
+import { isCrsText } from "../raster/crs.ts";
 
 /** Parts that raster and vector contracts share. */
 
@@ -39,7 +39,7 @@ export const resampling = z.enum([
 
 export const compression = z.enum(["deflate", "zstd", "lzw", "jpeg", "webp", "lerc", "none"]);
 
-/** Where a file was written, for the next node to read. */
+/** The file that a node wrote, for the next node to read. */
 export const written = z.object({
   blob_path: blobPath,
   container,

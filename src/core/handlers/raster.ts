@@ -1,23 +1,30 @@
 import { z } from "zod";
 import { queueFor } from "../queues.ts";
-import { rasterCrs, rasterFacts, rasterType, transform } from "../raster/facts.ts";
+import { rasterCrs, rasterFacts, rasterType, transform, tier } from "../raster/facts.ts";
 import { rasterFinding, verdict } from "../raster/finding.ts";
-import { tier } from "../raster/policy.ts";
 import { rasterTile } from "../raster/tiling.ts";
 import { defineContract } from "./contract.ts";
-import { blobPath, bounds, compression, container, crs, geometry } from "./geospatial.ts";
-import { resampling, written } from "./geospatial.ts";
+import {
+  blobPath,
+  bounds,
+  compression,
+  container,
+  crs,
+  geometry,
+  resampling,
+  written,
+} from "./geospatial.ts";
 
-/** Null as well as absent: a workflow passes on inputs that were not given. */
+/** Null is allowed as well as absent: a workflow passes on inputs that were not given. */
 const source = { blob_path: blobPath, container: container.nullish() };
 const destination = {
   output_path: blobPath.nullish(),
   output_container: container.nullish(),
 };
 
-/** What a submission may say about its file. */
+/** Facts about the file that the submitter may state. */
 const description = {
-  /** For a file that names none; refused if it contradicts the file. */
+  /** The CRS of a file that names none; refused if it contradicts the file. */
   source_crs: crs.nullish(),
   raster_type: rasterType.nullish(),
   nodata: z.number().nullish(),
@@ -41,7 +48,7 @@ const validate = defineContract({
   result: z.object({
     blob_path: z.string(),
     file_size_mb: z.number().min(0),
-    /** Of the pixels when nothing is compressed. */
+    /** Size of the uncompressed pixels. */
     raw_size_mb: z.number().min(0),
     verdict,
     findings: z.array(rasterFinding),
@@ -56,7 +63,7 @@ const validate = defineContract({
     nodata: z.union([z.number(), z.string()]).nullable(),
     is_cog: z.boolean(),
     raster_type: rasterType,
-    /** Whether it can be cut along the tiles of web maps; across 180° it cannot. */
+    /** False for a raster across 180°, which cannot be cut along the tiles of web maps. */
     can_visualize: z.boolean(),
     /** Multihash of the file's content. */
     content_hash: z.string(),
@@ -91,14 +98,14 @@ const createCog = defineContract({
     ...description,
     ...encoding,
     tier: tier.default("analysis"),
-    /** Without one the raster stays where it is. */
+    /** Without a target the raster keeps its CRS. */
     target_crs: crs.nullish(),
   }),
   result: cogResult.extend({
-    /** copy: it was a good COG already, and not a byte was changed. */
+    /** copy: the source was a good COG already, and no byte was changed. */
     action: z.enum(["copy", "encode"]),
     tier,
-    /** What was put right on the way. */
+    /** Defects that were repaired. */
     findings: z.array(rasterFinding),
   }),
   queue: queueFor.heavy,
@@ -124,13 +131,13 @@ const grid = {
 
 const generateTilingScheme = defineContract({
   name: "raster.generate_tiling_scheme",
-  description: "Cuts the output of a large raster into windows that can be made apart.",
+  description: "Cuts the output of a large raster into windows that are made separately.",
   params: z.strictObject({
     ...source,
     ...grid,
-    /** Of a tile's pixels when nothing is compressed. */
+    /** Size of a tile's uncompressed pixels. */
     tile_size_mb: z.number().min(0.1).max(10_000).default(50),
-    /** Tiles of one task; lists of that many are in `batches`. */
+    /** Number of tiles in one task; `batches` holds lists of that many. */
     batch_size: z.number().int().min(1).max(1000).default(1),
   }),
   result: z.object({
@@ -160,7 +167,7 @@ const tileOptions = {
 const tileResult = cogResult.extend({
   tile_index: z.number().int(),
   window: rasterTile.shape.window,
-  /** Found finished, and not made again. */
+  /** True if the tile existed already and was not made again. */
   reused: z.boolean(),
 });
 
@@ -219,7 +226,7 @@ const mosaic = defineContract({
     .strictObject({
       blob_paths: z.array(blobPath).min(1).max(10_000).nullish(),
       container: container.nullish(),
-      /** Outputs of the nodes that wrote them. */
+      /** Outputs of the nodes that wrote the tiles. */
       tiles: z
         .array(z.looseObject({ blob_path: blobPath }))
         .min(1)

@@ -9,25 +9,30 @@ const text = z.string().max(255);
 const properties = z.record(z.string(), z.json());
 const tableName = z.string().min(1).max(63);
 
-/** Null as well as absent: a workflow passes on inputs that were not given. */
+/** Null is allowed as well as absent: a workflow passes on inputs that were not given. */
 const itemFields = {
   item_id: identifier.nullish(),
   title: text.nullish(),
-  /** Without a time the file's own counts; without that the item says that nobody knows. */
+  /**
+   * Without it the time in the file is used; without that, the item's time is marked as unknown.
+   */
   datetime: moment.nullish(),
   start_datetime: moment.nullish(),
   end_datetime: moment.nullish(),
   properties: properties.nullish(),
   /** The partner's own names: dataset_id, resource_id, version_id, request_id. */
   platform: z.record(z.string().regex(/^[a-z][a-z0-9_]*$/), text).nullish(),
-  /** What it was made from. */
+  /** The source file that the item was made from. */
   source_path: blobPath.nullish(),
   lineage: z.string().max(2048).nullish(),
-  /** How it is shown; chosen by the kind of data unless given. */
+  /** How the item is shown; derived from the kind of data if absent. */
   render: properties.nullish(),
 };
 
-/** A file in storage, as the nodes that write them answer: what they know need not be read again. */
+/**
+ * A file in storage, as the output of the node that wrote it. Fields that it holds are not read
+ * from the file again.
+ */
 const file = z.looseObject({
   blob_path: blobPath,
   container: container.nullish(),
@@ -57,15 +62,15 @@ const registerItem = defineContract({
     .strictObject({
       collection_id: identifier,
       ...itemFields,
-      /** Null as well as absent: a workflow fills in the one that its branch has made. */
+      /** Null is allowed as well as absent: a workflow fills in the path that its branch made. */
       blob_path: blobPath.nullish(),
       container: container.nullish(),
       facts: rasterFacts.nullish(),
-      /** A copy for looking at, as raster.create_cog answers. */
+      /** A copy for display, as raster.create_cog returns it. */
       visual: file.nullish(),
       /** Outputs of the nodes that wrote the tiles. */
       tiles: z.array(file).min(1).nullish(),
-      /** Of the source, for the reader of the job; the item's follow from its files. */
+      /** Bounds of the source, for readers of the job; the item's bounds follow from its files. */
       bounds: bounds.nullish(),
       geometry: geometry.nullish(),
     })
@@ -79,7 +84,7 @@ const registerItem = defineContract({
 
 const registered = z.object({
   collection_id: identifier,
-  /** Found in the catalogue after writing. */
+  /** The items that were found in the catalogue after writing. */
   item_ids: z.array(identifier),
   count: z.number().int(),
 });
@@ -108,14 +113,14 @@ const listRasters = defineContract({
     extensions: z.array(z.string().regex(/^\.[a-z0-9]+$/)).default([".tif", ".tiff"]),
     batch_size: z.number().int().min(1).max(500).default(50),
     limit: z.number().int().min(1).max(50_000).default(10_000),
-    /** Again, also what is catalogued. */
+    /** Includes files that are catalogued already. */
     again: z.boolean().default(false),
   }),
   result: z.object({
     batches: z.array(z.array(z.object({ blob_path: blobPath }))),
     count: z.number().int(),
     known: z.number().int(),
-    /** There are more than the limit. */
+    /** True if there are more than the limit. */
     truncated: z.boolean(),
   }),
   queue: queueFor.light,
@@ -126,7 +131,7 @@ const itemRef = { collection_id: identifier, item_id: identifier };
 
 const findItem = defineContract({
   name: "stac.find_item",
-  description: "Says what an item stands on, before it is taken away.",
+  description: "Lists the files and tables that an item uses, before it is deleted.",
   params: z.strictObject(itemRef),
   result: z.object({
     ...itemRef,
@@ -141,7 +146,7 @@ const findItem = defineContract({
 
 const deleteItem = defineContract({
   name: "stac.delete_item",
-  description: "Takes an item out of the catalogue; one that is not there is no error.",
+  description: "Deletes an item from the catalogue; a missing item is not an error.",
   params: z.strictObject(itemRef),
   result: z.object({ ...itemRef, deleted: z.boolean() }),
   queue: queueFor.light,
@@ -150,13 +155,13 @@ const deleteItem = defineContract({
 
 const deleteFiles = defineContract({
   name: "stac.delete_files",
-  description: "Deletes files that no item uses any more; what came in stays where it is.",
+  description: "Deletes files that no item uses any more, except submitted ones.",
   params: z.strictObject({ paths: z.array(blobPath) }),
   result: z.object({
     deleted: z.array(z.string()),
-    /** Not there any more. */
+    /** Files that no longer exist. */
     missing: z.array(z.string()),
-    /** Used by an item, or not ours to delete. */
+    /** Files that an item uses, or that this platform may not delete. */
     kept: z.array(z.string()),
   }),
   queue: queueFor.light,
@@ -170,7 +175,7 @@ const dropTables = defineContract({
   result: z.object({
     dropped: z.array(z.string()),
     missing: z.array(z.string()),
-    /** Used by an item. */
+    /** Files that an item uses. */
     kept: z.array(z.string()),
   }),
   queue: queueFor.light,
@@ -184,7 +189,7 @@ const detectOrphans = defineContract({
   description: "Compares catalogue, storage and tables in both directions. Deletes nothing.",
   params: z.strictObject({
     zones: z.array(z.enum(["silver", "gold"])).default(["silver"]),
-    /** Of each list; the counts are of all. */
+    /** Limit of each list; the counts are of everything found. */
     limit: z.number().int().min(1).max(10_000).default(1000),
   }),
   result: z.object({
@@ -221,14 +226,14 @@ const listItems = defineContract({
 
 const rebuildItems = defineContract({
   name: "stac.rebuild_items",
-  description: "Reads the files of items again and writes what follows from them anew.",
+  description: "Reads the files of items again and rewrites the items from them.",
   params: z.strictObject({ collection_id: identifier, item_ids: z.array(identifier).min(1) }),
   result: z.object({
     collection_id: identifier,
     rebuilt: z.array(identifier),
-    /** Their files are not in storage. */
+    /** Items whose files are not in storage. */
     missing: z.array(identifier),
-    /** Not made of rasters. */
+    /** Items that are not made of rasters. */
     skipped: z.array(identifier),
   }),
   queue: queueFor.light,
@@ -237,7 +242,8 @@ const rebuildItems = defineContract({
 
 const repairItems = defineContract({
   name: "stac.repair_items",
-  description: "Checks every item of a collection, and mends what can be mended without its files.",
+  description:
+    "Checks every item of a collection, and repairs it as far as possible without its files.",
   params: z.strictObject({ collection_id: identifier, dry_run: z.boolean().default(false) }),
   result: z.object({
     collection_id: identifier,

@@ -26,7 +26,7 @@ const helloWorld = defineContract({
 
 const sleep = defineContract({
   name: "sleep",
-  description: "Waits, and can be told to stop waiting.",
+  description: "Waits, and stops when its task is cancelled.",
   params: z.strictObject({ seconds: seconds.default(1) }),
   result: z.object({ slept_seconds: z.number() }),
   queue: queueFor.general,
@@ -35,7 +35,7 @@ const sleep = defineContract({
 
 const fail = defineContract({
   name: "fail",
-  description: "Always fails, in the way it is asked to.",
+  description: "Always fails, with the given kind of error.",
   params: z.strictObject({
     message: z.string().min(1).max(1024).default("failed on purpose"),
     category: errorCategory.default("permanent"),
@@ -50,7 +50,7 @@ const flakyEcho = defineContract({
   description: "Fails now and then, otherwise returns its other parameters.",
   params: z.looseObject({
     failure_rate: z.number().min(0).max(1).default(0.2),
-    /** The same seed fails at the same attempts. */
+    /** With the same seed the same attempts fail. */
     seed: z.number().int().optional(),
   }),
   result: z.object({ echoed_params: anything }),
@@ -60,11 +60,12 @@ const flakyEcho = defineContract({
 
 const multiPhase = defineContract({
   name: "multi_phase",
-  description: "Works in phases with a checkpoint after each; a retry goes on behind the last one.",
+  description:
+    "Works in phases with a checkpoint after each; a retry continues after the last one.",
   params: z.strictObject({
     phases: z.number().int().min(1).max(1000).default(3),
     seconds_per_phase: seconds.default(0.1),
-    /** Fails once in this phase, to show the resumption. */
+    /** Fails once in this phase, to show that the next attempt resumes. */
     fail_in_phase: z.number().int().min(1).optional(),
   }),
   result: z.object({ phases_completed: z.number().int(), resumed_from: z.number().int() }),
@@ -104,7 +105,7 @@ const chunkProcessor = defineContract({
 
 const probe = defineContract({
   name: "probe",
-  description: "Behaves as its mode says: the one handler of all fault tests.",
+  description: "Behaves as its mode says; the fault tests use it.",
   params: z.strictObject({
     mode: z.enum([
       "ok",
@@ -124,13 +125,13 @@ const probe = defineContract({
     seconds: seconds.optional(),
     /** Bytes of the output in mode large, levels in mode deep. */
     size: z.number().int().min(0).optional(),
-    /** What each attempt comes to in mode script; the last entry repeats. */
+    /** The outcome of each attempt in mode script; the last entry repeats. */
     script: z
       .array(z.enum(["ok", ...errorCategory.options]))
       .min(1)
       .max(100)
       .optional(),
-    /** Returned as it is. */
+    /** Returned unchanged. */
     value: z.json().optional(),
   }),
   result: z.looseObject({ mode: z.string().optional() }),

@@ -11,7 +11,7 @@ const source = {
   layer: z.string().min(1).max(255).nullish(),
 };
 
-/** A part of a load: a file that COPY takes as it is. */
+/** A part of a load: a file that COPY takes unchanged. */
 const chunk = z.looseObject({
   load_id: identifier,
   table_name: tableName,
@@ -27,7 +27,7 @@ const table = z.object({
   bounds: bounds.nullable(),
 });
 
-/** Null as well as absent: a workflow passes on what it was not given. */
+/** Null is allowed as well as absent: a workflow passes on inputs that were not given. */
 const columnOfCsv = z.string().min(1).max(255).nullish();
 
 const prepare = defineContract({
@@ -36,9 +36,9 @@ const prepare = defineContract({
     "Reads a vector file, brings its geometries into order, and cuts it into chunks for a table.",
   params: z.strictObject({
     ...source,
-    /** Of a file that does not say it. */
+    /** The CRS of a file that names none. */
     source_crs: crs.nullish(),
-    /** Of a shapefile whose text is not in the encoding that it names. */
+    /** The encoding of a shapefile that names a wrong one. */
     encoding: z
       .string()
       .regex(/^[\w.:-]{1,40}$/, "must be the name of an encoding, such as UTF-8 or CP1252")
@@ -47,13 +47,18 @@ const prepare = defineContract({
     latitude_column: columnOfCsv,
     geometry_column: columnOfCsv,
     chunk_size: z.number().int().min(1).max(1_000_000).default(10_000),
-    /** Of the layer; a file that mixes geometry types gets one table for each, with a suffix. */
+    /**
+     * The table of the layer; a file with several geometry types gets one table for each, with a
+     * suffix.
+     */
     table_name: tableName.max(54).nullish(),
   }),
   result: z.object({
     load_id: identifier,
     table_name: tableName,
-    /** Of the file as it was handed in; of several, such as a shapefile's, of the list of theirs. */
+    /**
+     * Hash of the submitted file; of several files, such as a shapefile's, the hash of their list.
+     */
     content_hash: z.string(),
     tables: z.array(table.extend({ chunk_count: z.number().int() })),
     chunks: z.array(chunk),
@@ -72,7 +77,7 @@ const prepare = defineContract({
 
 const uploadChunk = defineContract({
   name: "vector_upload_chunk",
-  description: "Loads one chunk into its table; a second run replaces what the first one wrote.",
+  description: "Loads one chunk into its table; a second run replaces the rows of the first.",
   params: z.strictObject({ chunk }),
   result: z.object({
     table_name: tableName,
@@ -102,13 +107,13 @@ const createStac = defineContract({
   description: "Registers the tables of a layer as STAC items, one for each geometry type.",
   params: z.strictObject({
     collection_id: identifier,
-    /** The layer's name unless told; with a suffix where there are several tables. */
+    /** Default: the layer's name. With several tables each item gets a suffix. */
     item_id: identifier.nullish(),
     tables: z.array(tableName).min(1).max(3),
     title: z.string().max(255).nullish(),
-    /** The platform's own names of what the layer is a version of. */
+    /** The platform's own names of the data set and version that the layer belongs to. */
     platform: z.record(z.string(), z.string()).nullish(),
-    /** What it was made from. */
+    /** The source file that the layer was made from. */
     source_path: blobPath.nullish(),
     datetime: z.iso.datetime({ offset: true }).nullish(),
     properties: z.record(z.string(), z.json()).optional(),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { StateMachine } from "./transitions.ts";
 
-/** Of the data set as a whole: every version shares it. */
+/** The clearance of the whole data set: all its versions share it. */
 export const clearanceState = z.enum(["uncleared", "ouo", "public"]);
 export type ClearanceState = z.infer<typeof clearanceState>;
 
@@ -9,7 +9,7 @@ export const clearanceMachine: StateMachine<ClearanceState> = {
   name: "clearance",
   initial: "uncleared",
   transitions: {
-    uncleared: { ouo: "cleared for official use only", public: "cleared for everybody" },
+    uncleared: { ouo: "cleared for official use only", public: "cleared for the public" },
     ouo: { public: "made public", uncleared: "clearance withdrawn" },
     public: { ouo: "no longer public", uncleared: "clearance withdrawn" },
   },

@@ -6,7 +6,9 @@ import { isTerminal } from "./transitions.ts";
 import type { StateMachine } from "./transitions.ts";
 import { approvalMachine, processingMachine } from "./version.ts";
 
-/** docs/state-machines.md, drawn from the same data that the code obeys and the database guards. */
+/**
+ * Writes docs/state-machines.md from the same data that the code checks and the database guards.
+ */
 export function drawMachines(): string {
   const intro =
     "# State machines\n\nDrawn from `src/core/model`; `npm run generate` writes this page. The database refuses every\nother transition.\n";

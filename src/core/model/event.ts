@@ -1,8 +1,8 @@
 import { z } from "zod";
 
 /**
- * Everything that happens to a job, as rows written with the change itself. Replaying a job's
- * events from the first gives its stored state; `seq` has no gaps within a job.
+ * Everything that happens to a job is recorded as an event, in the transaction of the change.
+ * Replaying a job's events from the first gives its stored state; `seq` has no gaps within a job.
  */
 export const eventType = z.enum([
   "job_created",

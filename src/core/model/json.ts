@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** What travels in parameters, outputs and events: JSON and nothing else. */
+/** Parameters, outputs and events are JSON and nothing else. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
 export interface JsonObject {
   readonly [key: string]: Json;

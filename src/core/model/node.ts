@@ -1,5 +1,7 @@
 import { z } from "zod";
 import type { StateMachine } from "./transitions.ts";
+import type { NodeSource } from "./workflow.ts";
+import { nodeSources } from "./workflow.ts";
 
 export const nodeStatus = z.enum([
   "pending",
@@ -13,15 +15,15 @@ export const nodeStatus = z.enum([
 ]);
 export type NodeStatus = z.infer<typeof nodeStatus>;
 
-export const nodeType = z.enum(["start", "end", "task", "conditional", "fan_out", "fan_in"]);
+export const nodeType = z.enum(Object.keys(nodeSources) as NodeSource["type"][]);
 export type NodeType = z.infer<typeof nodeType>;
 
 const stopped = "the job failed or was cancelled";
 
 /**
- * One row may take several steps in one tick, and then only the last is written: a task whose
- * dependencies are met goes from `pending` to `dispatched`, a failed attempt that is tried again
- * goes from `running` to `ready`. The events name every step.
+ * A node may take several steps in one tick, and only the last state is written: a task whose
+ * dependencies are met goes from `pending` to `dispatched`, a failed attempt that is retried goes
+ * from `running` to `ready`. The events name every step.
  */
 export const nodeMachine: StateMachine<NodeStatus> = {
   name: "node",
@@ -64,7 +66,7 @@ export const nodeMachine: StateMachine<NodeStatus> = {
   },
 };
 
-/** The node will not change any more within this run of the job. */
+/** A settled node does not change any more within this run of the job. */
 export function isSettled(status: NodeStatus): boolean {
   return (
     status === "completed" || status === "failed" || status === "skipped" || status === "cancelled"
@@ -75,7 +77,7 @@ export function childNodeId(fanOutId: string, index: number): string {
   return `${fanOutId}__${index}`;
 }
 
-/** Undefined: it is no child of a fan-out. */
+/** Returns undefined for a node that is not the child of a fan-out. */
 export function parentOfChild(nodeId: string): { node_id: string; index: number } | undefined {
   const at = nodeId.lastIndexOf("__");
   const index = Number(nodeId.slice(at + 2));
@@ -83,7 +85,7 @@ export function parentOfChild(nodeId: string): { node_id: string; index: number 
   return node_id !== "" && childNodeId(node_id, index) === nodeId ? { node_id, index } : undefined;
 }
 
-/** Names one attempt. Unique for ever: the attempt number only grows. */
+/** Names one attempt. The name is unique for ever, because the attempt number only grows. */
 export function taskId(jobId: string, nodeId: string, attempt: number): string {
   return `${jobId}_${nodeId}_${attempt}`;
 }

@@ -1,6 +1,7 @@
 /**
- * What a handler returned, before anybody stores it. JSON and the database each refuse things that
- * JavaScript allows, or drop them in silence; here they are refused by name, with their place.
+ * Checks the output of a handler before it is stored. JavaScript allows values that JSON or the
+ * database refuse or drop in silence; here they are refused with a message that names them and
+ * their place.
  */
 import type { JsonObject } from "./json.ts";
 import type { TaskError } from "./task.ts";
@@ -12,14 +13,14 @@ export interface OutputLimits {
 
 export const outputLimits: OutputLimits = { maxBytes: 16 * 1024 * 1024, maxDepth: 64 };
 
-/** Above this an output is kept in storage and travels by reference. */
+/** A larger output is kept in storage, and a reference to it travels instead. */
 export const inlineOutputBytes = 256 * 1024;
 
 export type CheckedOutput =
   | { readonly ok: true; readonly json: string; readonly bytes: number }
   | { readonly ok: false; readonly error: TaskError };
 
-/** Stands in for an output that is in storage. */
+/** Takes the place of an output that is kept in storage. */
 export interface OutputReference extends JsonObject {
   readonly $ref: string;
   readonly bytes: number;
@@ -36,7 +37,7 @@ export function checkOutput(value: unknown, limits: OutputLimits = outputLimits)
     finding = findBad(value, { parents: [], keys: [] }, { visited: 0 }, limits);
     if (finding === undefined) json = JSON.stringify(value);
   } catch (error) {
-    // A getter that throws, or a text longer than a string can be.
+    // A getter threw, or the text is longer than a string can be.
     finding = error instanceof RangeError ? tooLarge : `it could not be read: ${String(error)}`;
   }
   if (finding === tooLarge) return largerThan(limits);
@@ -52,18 +53,18 @@ export function checkOutput(value: unknown, limits: OutputLimits = outputLimits)
 const tooLarge = Symbol("too large");
 type TooLarge = typeof tooLarge;
 
-/** Also a surrogate without its other half, which UTF-8 cannot express. */
+/** Text that UTF-8 or PostgreSQL cannot hold: NUL, or a surrogate without its other half. */
 // eslint-disable-next-line no-control-regex -- control characters are what it looks for
 const unstorable = /\u0000|\p{Surrogate}/u;
 
-/** `path` leads to `value`; it becomes text only when there is something to say. */
+/** `path` leads to `value`; it is turned into text only for a message. */
 function findBad(
   value: unknown,
   path: Path,
   budget: { visited: number },
   limits: OutputLimits,
 ): string | TooLarge | undefined {
-  // The same object may be reached along many ways, and doubles with each level in the text.
+  // The same object may be reached along several paths, and its text doubles with each level.
   if (++budget.visited > limits.maxBytes) return tooLarge;
   switch (typeof value) {
     case "boolean":
@@ -135,7 +136,7 @@ function nameOf(value: unknown): string {
 const ascii = /^[\u0000-\u007f]*$/;
 
 function utf8Length(text: string): number {
-  // Most are, and then nothing has to be encoded to be counted.
+  // Most outputs are ASCII, whose length needs no encoding.
   if (ascii.test(text)) return text.length;
   return new TextEncoder().encode(text).length;
 }
@@ -152,7 +153,7 @@ function largerThan({ maxBytes }: OutputLimits): CheckedOutput {
   return { ok: false, error: { code: "OUTPUT_TOO_LARGE", message, category: "permanent" } };
 }
 
-/** Text that the database takes: for messages of errors, which nobody checks. */
+/** Replaces characters that the database refuses, for error messages, which come from anywhere. */
 export function cleanText(text: string): string {
   return text.replace(/\p{Surrogate}/gu, "\ufffd").replaceAll("\0", "\ufffd");
 }

@@ -19,7 +19,10 @@ export const callbackHost = z
 
 export const callbackUrl = z.url({ protocol: /^https?$/ }).max(512);
 
-/** A place and all below it: `bronze/ddh`, `https://data.example.org/ddh`, a folder of a mount. */
+/**
+ * A place and everything below it: `bronze/ddh`, `https://data.example.org/ddh`, a folder of a
+ * mount.
+ */
 const sourcePrefix = z
   .string()
   .max(512)
@@ -29,7 +32,9 @@ const sourcePrefix = z
   )
   .refine((text) => !text.split("/").includes(".."), 'must not hold ".."');
 
-/** What an operator says of a platform; a new one is a new row and no new code. */
+/**
+ * The settings of a platform that an operator edits. A new platform is a new row, without new code.
+ */
 export const platformEdit = z
   .strictObject({
     display_name: z.string().min(1).max(200),
@@ -46,7 +51,7 @@ export const platformEdit = z
       .array(sourcePrefix)
       .max(64)
       .default([])
-      .describe("where its files may lie; wherever sources may come from, if none is named"),
+      .describe("where its files may lie; default: every allowed source"),
   })
   .refine(
     ({ required_refs, optional_refs, version_ref }) => {
@@ -65,3 +70,17 @@ export interface Platform extends PlatformEdit {
   readonly created_at: string;
   readonly updated_at: string;
 }
+
+/**
+ * `submit`: submit data. `read`: see the platform's own data. `curate`: approve. `admin`: all of
+ * these, and manage keys.
+ */
+export const keyScope = z.enum(["submit", "read", "curate", "admin"]);
+export type KeyScope = z.infer<typeof keyScope>;
+
+export const keyId = z.string().regex(/^[0-9a-f]{12}$/, "must be 12 hex digits");
+
+/**
+ * `rmhk_<key_id>_<secret>`. The key id names the key in lists and logs; the secret is not stored.
+ */
+export const apiKeyPattern = /^rmhk_([0-9a-f]{12})_([A-Za-z0-9_-]{43})$/;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** The platform's only handle on its work; jobs are ours. */
+/** The id by which a platform knows its work. Platforms never see job ids. */
 export const requestId = z
   .string()
   .regex(/^[A-Za-z0-9_.-]{1,64}$/, "must hold 1 to 64 letters, digits, _ . or -");
@@ -11,6 +11,21 @@ export type RequestKind = z.infer<typeof requestKind>;
 export const requestStatus = z.enum(["pending", "running", "completed", "failed", "cancelled"]);
 export type RequestStatus = z.infer<typeof requestStatus>;
 
-/** What a job does for a version. */
+/** What a job does for a version of an asset. */
 export const jobPurpose = z.enum(["process", "export", "withdraw", "unpublish"]);
 export type JobPurpose = z.infer<typeof jobPurpose>;
+
+export const deliveryState = z.enum(["pending", "delivered", "exhausted"]);
+export type DeliveryState = z.infer<typeof deliveryState>;
+
+export const callbackEventType = z.enum([
+  "processing.completed",
+  "processing.failed",
+  "processing.cancelled",
+  "export.completed",
+  "export.failed",
+  "job.completed",
+  "job.failed",
+  "job.cancelled",
+]);
+export type CallbackEventType = z.infer<typeof callbackEventType>;

@@ -9,14 +9,21 @@ export const taskMachine: StateMachine<TaskStatus> = {
   name: "task",
   initial: "running",
   transitions: {
-    running: { completed: "handler returned", failed: "handler threw", cancelled: "told to stop" },
+    running: {
+      completed: "handler returned",
+      failed: "handler threw",
+      cancelled: "stop requested",
+    },
     completed: {},
     failed: {},
     cancelled: {},
   },
 };
 
-/** permanent: never tried again; transient: the node's retry budget; throttling: its own budget. */
+/**
+ * permanent: no retry. transient: uses the node's retry budget. throttling: has a budget of its
+ * own.
+ */
 export const errorCategory = z.enum(["permanent", "transient", "throttling"]);
 export type ErrorCategory = z.infer<typeof errorCategory>;
 

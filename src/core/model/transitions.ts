@@ -1,8 +1,8 @@
-/** A state machine written once: the code checks it, the docs draw it, the database guards it. */
+/** A state machine as data: the code checks it, the docs draw it, and the database guards it. */
 export interface StateMachine<State extends string> {
   readonly name: string;
   readonly initial: State;
-  /** From each state, the states that may follow and what makes it happen. */
+  /** For each state, the states that may follow, with the cause of each transition. */
   readonly transitions: Readonly<Record<State, Partial<Readonly<Record<State, string>>>>>;
 }
 

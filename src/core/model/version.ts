@@ -38,10 +38,10 @@ export const processingMachine: StateMachine<ProcessingState> = {
 export const exportState = z.enum(["running", "completed", "failed", "withdrawn"]);
 export type ExportState = z.infer<typeof exportState>;
 
-/** The platform's own name of a version. It is shown and never read. */
+/** The platform's own name of a version. The orchestrator shows it and never interprets it. */
 export const versionLabel = z.string().min(1).max(128);
 
-/** Of the file that was handed in, not of what was made of it: who sent it can compare. */
+/** The hash of the submitted file and not of the outputs, so that the submitter can compare it. */
 export const contentHash = z
   .string()
   .nullable()
@@ -54,7 +54,7 @@ export const sameContentAs = z
   .nullable()
   .describe("the first version of the asset that was made from a source of the same content");
 
-/** Where the outputs of a revision are. */
+/** Where the outputs of a revision are stored. */
 export const serviceOutputs = z.object({
   blob_path: z.string().nullable(),
   table_name: z.string().nullable(),

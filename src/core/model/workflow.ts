@@ -3,12 +3,12 @@ import type { Json, JsonObject } from "./json.ts";
 import { isJsonObject } from "./json.ts";
 
 /*
- * Two shapes of one thing. The source schemas say what an author may write, in every form that is
- * accepted; `WorkflowDefinition` is the one normalised form that is stored by its content hash and
- * compiled to a graph. Structure that needs more than one node to judge (edges, cycles, references)
- * is `core/dag/compile.ts`. It also walks the whole tree first, so that the schemas here may take
- * for granted that a value is JSON: a recursive schema over 50,000 nodes is slow, and a deep enough
- * tree would end it with a stack overflow.
+ * A workflow has two shapes. The source schemas say what an author may write, in every accepted
+ * form; `WorkflowDefinition` is the one normalised form that is stored by its content hash and
+ * compiled to a graph. `core/dag/lint` checks what needs more than one node (edges, cycles,
+ * references). `core/dag/source/check-tree.ts` walks the whole tree first, so that the schemas here
+ * may assume that a value is JSON: a recursive schema over 50,000 nodes is slow, and a deep enough
+ * tree would overflow the stack.
  */
 
 const jsonObject = z.custom<JsonObject>(isJsonObject, "expected a mapping");
@@ -22,7 +22,7 @@ const name = z
     /^[A-Za-z_][A-Za-z0-9_.-]*$/,
     "must start with a letter and hold only letters, digits, _ . -",
   )
-  // `split__3` is the fourth child of `split`; a static node must not take its name.
+  // `split__3` is the fourth child of `split`, so a static node must not have such a name.
   .refine((id) => !/__\d+$/.test(id), "must not end in __ and a number: those are fan-out children")
   .refine((id) => id !== "__proto__", "must not be __proto__");
 export const nodeName = name;
@@ -116,7 +116,7 @@ export type Aggregation = z.infer<typeof aggregation>;
 const fanInNode = z.strictObject({
   type: z.literal("fan_in"),
   ...common,
-  // What it aggregates must not depend on which of its sources was the fastest.
+  // The aggregate must not depend on which of its sources finished first.
   depends_on: common.depends_on.refine((given) => given?.mode !== "any_of", {
     message: "a fan_in waits for all its sources: any_of is not possible here",
   }),
@@ -127,6 +127,7 @@ const fanInNode = z.strictObject({
   next,
 });
 
+/** Every node type, with the schema of what an author may write for it. */
 export const nodeSources = {
   start: startNode,
   end: endNode,
@@ -151,7 +152,10 @@ export const inputDeclaration = z.strictObject({
 });
 export type InputDeclaration = z.infer<typeof inputDeclaration>;
 
-/** The head of a definition; inputs and nodes are parsed one by one, so that none hides another. */
+/**
+ * The head of a workflow. Inputs and nodes are parsed one by one, so that an error in one does not
+ * hide the others.
+ */
 export const workflowHead = z.strictObject({
   workflow_id: name.optional(),
   name: z.string().max(255).optional(),
@@ -177,7 +181,7 @@ interface NodeCommon {
 
 export interface TaskTemplate {
   readonly handler: string;
-  /** Resolved at load: the node's own queue, or its handler's. */
+  /** The node's own queue, or else its handler's; resolved when the workflow is loaded. */
   readonly queue: string;
   readonly params: JsonObject;
   readonly timeout_seconds: number;
@@ -195,7 +199,9 @@ export interface TaskDefinition extends NodeCommon, TaskTemplate {
   readonly type: "task";
   readonly next: readonly string[];
 }
-/** Both written forms become this: without `condition_field` each condition is a whole sentence. */
+/**
+ * Both written forms are stored in this form. Without `condition_field` each condition is complete.
+ */
 export interface ConditionalDefinition extends NodeCommon {
   readonly type: "conditional";
   readonly condition_field?: string | undefined;
@@ -231,13 +237,31 @@ export type NodeDefinition =
   | FanOutDefinition
   | FanInDefinition;
 
-/** The normalised, immutable form: stored by content hash, compiled by every orchestrator alike. */
+/** The task that a node runs, once or for each item. Undefined: the orchestrator settles the node. */
+export function taskOf(definition: NodeDefinition): TaskTemplate | undefined {
+  switch (definition.type) {
+    case "task":
+      return definition;
+    case "fan_out":
+      return definition.task;
+    case "start":
+    case "end":
+    case "conditional":
+    case "fan_in":
+      return undefined;
+  }
+}
+
+/**
+ * The normalised, immutable form: stored by content hash, and compiled equally by every
+ * orchestrator.
+ */
 export interface WorkflowDefinition {
   readonly workflow_id: string;
   readonly name: string;
   readonly description?: string | undefined;
   readonly version: string;
-  /** Absent: the author declared none, and any input is accepted as it is. */
+  /** Absent: the author declared none, and every input is accepted unchecked. */
   readonly inputs?: Readonly<Record<string, InputDeclaration>> | undefined;
   readonly nodes: Readonly<Record<string, NodeDefinition>>;
   readonly outputs?: JsonObject | undefined;

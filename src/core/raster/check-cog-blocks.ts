@@ -6,7 +6,7 @@ export interface CogFinding {
   readonly message: string;
 }
 
-/** What a file promises about its blocks in the text behind its header. */
+/** The promises about its blocks that a file makes in the text after its header. */
 export interface LayoutPromises {
   readonly rowMajor: boolean;
   readonly leaders: boolean;
@@ -16,7 +16,7 @@ export interface LayoutPromises {
 }
 
 export function readPromises({ ghost, images }: TiffStructure): LayoutPromises {
-  // With the directory right behind the header there is no room for promises.
+  // If the directory follows the header directly, there is no room for promises.
   const at = images[0].ifd_offset;
   const text = at === 8 || at === 16 ? "" : (ghost ?? "");
   return {
@@ -28,10 +28,13 @@ export function readPromises({ ghost, images }: TiffStructure): LayoutPromises {
   };
 }
 
-/** A damaged file may break a promise at every block: the first few tell as much as all. */
+/** A damaged file may break a promise at every block; the first few findings say as much as all. */
 const mostFindings = 20;
 
-/** Readers that trust the promises read a block without asking for its place: they must be kept. */
+/**
+ * Checks that the promises are kept: readers that trust them read a block without looking up its
+ * place.
+ */
 export function checkBlocks(
   structure: TiffStructure,
   sidecars: { readonly mask: boolean },
@@ -56,7 +59,7 @@ interface Layer {
   readonly mask: TiffImage | undefined;
 }
 
-/** Which mask belongs to which image is told by its size alone. */
+/** A mask belongs to the image of the same size; the file says nothing else about it. */
 function layers({ images }: TiffStructure): Layer[] {
   const [main, ...others] = images;
   const mask = others.find(isMask);

@@ -1,6 +1,6 @@
 /**
- * Coordinate reference systems compared by what they say. Names and codes differ where the meaning
- * does not: `EPSG:4326`, `OGC:CRS84` and a text without a code can be one and the same.
+ * Compares coordinate reference systems by their definitions. Names and codes may differ for the
+ * same system: `EPSG:4326`, `OGC:CRS84` and a text without a code can be equal.
  */
 import type { RasterCrs } from "./facts.ts";
 import { findBelow, findChild, parseWkt, textOf } from "./wkt.ts";
@@ -16,7 +16,7 @@ export interface CrsMeaning {
   readonly method: string;
   /** Parameters of the projection, in radians or metres. */
   readonly parameters: ReadonlyMap<string, number>;
-  /** Metres, or radians, of one unit of its axes. */
+  /** The length of one unit of the axes, in metres or radians. */
   readonly unit: number;
 }
 
@@ -35,7 +35,7 @@ function codeOf(node: WktNode): string | undefined {
   return `${authority}:${code}`;
 }
 
-/** Of a compound one, the part that places things on the ground. */
+/** The horizontal part of a compound system. */
 function horizontalOf(root: WktNode): WktNode {
   if (root.keyword === "BOUNDCRS") {
     const source = findChild(root, "SOURCECRS");
@@ -139,7 +139,7 @@ export function isSameCrs(left: RasterCrs, right: RasterCrs): boolean {
   );
 }
 
-/** One that is not written counts as zero: definitions leave false eastings out. */
+/** A parameter that is not written counts as zero: definitions leave out false eastings. */
 function haveSameParameters(
   a: ReadonlyMap<string, number>,
   b: ReadonlyMap<string, number>,
@@ -158,4 +158,30 @@ const earthAxis = { least: 6_300_000, most: 6_420_000 };
 export function isEarth(crs: RasterCrs): boolean {
   const axis = meaningOf(crs)?.semiMajorAxis ?? Number.NaN;
   return Number.isNaN(axis) || (axis >= earthAxis.least && axis <= earthAxis.most);
+}
+
+/**
+ * The accepted forms of a CRS in a parameter. GDAL would also open a file or an address for one,
+ * and a parameter from outside must not make it do so.
+ */
+const forms: readonly RegExp[] = [
+  /^[A-Za-z][A-Za-z0-9_]{1,31}:[A-Za-z0-9_.-]{1,32}$/,
+  /^urn:ogc:def:crs:[A-Za-z0-9_.:-]{1,128}$/i,
+  /^\+(?:proj|type)=[A-Za-z]/,
+  /^(?:PROJ|GEOG|GEOD|BOUND|COMPOUND|PROJECTED|GEOGRAPHIC|GEODETIC|ENG|LOCAL)(?:CRS|CS|_CS)\s*[[(]/i,
+  /^COMPD_CS\s*[[(]/i,
+  /^\{[^]*"type"\s*:\s*"[A-Za-z]*CRS"/,
+];
+
+/** Parameters for which PROJ reads a file. */
+const namesFile = /\+(?:init|nadgrids|geoidgrids|grids|pipeline|file)\b/i;
+
+/** Schemes of addresses look like `AUTHORITY:CODE`. */
+const scheme = /^(?:https?|ftp|file|data|vsi[a-z0-9_]*):/i;
+
+export function isCrsText(text: string): boolean {
+  const trimmed = text.trim();
+  return (
+    forms.some((form) => form.test(trimmed)) && !namesFile.test(trimmed) && !scheme.test(trimmed)
+  );
 }

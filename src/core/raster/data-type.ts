@@ -1,6 +1,6 @@
 import type { DataType, NodataValue } from "./facts.ts";
 
-/** As GDAL writes them; 3.6 has no signed byte of its own. */
+/** The types by GDAL's names; GDAL 3.6 has no signed byte. */
 const gdalNames: Readonly<Record<DataType, string>> = {
   uint8: "Byte",
   int8: "Int8",
@@ -73,7 +73,7 @@ export function bytesOf(type: DataType): number {
   return (integerBits[type]?.[0] ?? (sizes[type] ?? 8) * 8) / 8;
 }
 
-/** Of one pixel in all bands. */
+/** The bytes of one pixel in all bands. */
 export function pixelBytes(bands: readonly { readonly data_type: DataType }[]): number {
   return bands.reduce((sum, { data_type }) => sum + bytesOf(data_type), 0);
 }

@@ -2,10 +2,10 @@ import type { RasterBand, RasterType } from "./facts.ts";
 import { dataBands } from "./inspected.ts";
 
 const visible = new Set(["red", "green", "blue"]);
-/** More different values than this in a sample are measurements, not classes. */
+/** A sample with more different values than this holds measurements, not classes. */
 const mostClasses = 40;
 
-/** A guess from the bands alone, good enough to choose how to resample and to compress. */
+/** Guesses the type from the bands alone, well enough to choose resampling and compression. */
 export function detectRasterType(bands: readonly RasterBand[], hasPalette: boolean): RasterType {
   if (hasPalette) return "categorical";
   const data = dataBands(bands);
@@ -32,12 +32,12 @@ function detectSingle({ data_type, statistics, sample }: RasterBand): RasterType
   if (!isFloat && isFew && data_type === "uint8") return "categorical";
   if (isFloat && minimum >= -1 && maximum <= 1 && minimum < 0) return "vegetation_index";
   const isWide = data_type !== "uint8" && data_type !== "int8";
-  // From the deepest trench to the highest summit, and not flat.
+  // Between the deepest trench and the highest summit, and not flat.
   if (isWide && minimum >= -11_500 && maximum <= 9000 && maximum - minimum > 10) return "dem";
   return "continuous";
 }
 
-/** What a declared type may turn out to look like. */
+/** The detected types that are compatible with a declared type. */
 const compatible: Readonly<Record<RasterType, readonly RasterType[]>> = {
   rgb: ["rgb", "rgba"],
   rgba: ["rgba", "rgb"],

@@ -1,6 +1,6 @@
 /**
- * What is known of one raster file, in the words of the catalogue. Handlers put it into their
- * results, the catalogue builds items from it, serving reads styles from it.
+ * The facts about one raster file, in the words of the catalogue. Handlers return them in their
+ * results, the catalogue builds items from them, and serving derives styles from them.
  */
 import { z } from "zod";
 
@@ -22,7 +22,7 @@ export const dataType = z.enum([
 ]);
 export type DataType = z.infer<typeof dataType>;
 
-/** JSON has no word for these three. */
+/** JSON cannot write these three numbers. */
 export const nodataValue = z.union([z.number(), z.enum(["nan", "inf", "-inf"])]);
 export type NodataValue = z.infer<typeof nodataValue>;
 
@@ -40,7 +40,7 @@ export const rasterType = z.enum([
 export type RasterType = z.infer<typeof rasterType>;
 
 export const rasterCrs = z.object({
-  /** `EPSG:32618`; null when no authority knows it. */
+  /** For example `EPSG:32618`; null if the system has no code. */
   code: z.string().nullable(),
   name: z.string(),
   wkt2: z.string(),
@@ -55,16 +55,19 @@ const bandStatistics = z.object({
   valid_percent: z.number().nullable(),
 });
 
-/** Of a reduced copy of at most a quarter of a million pixels: for styles, never for science. */
+/**
+ * Statistics of a reduced copy of at most a quarter of a million pixels: for styles, not for
+ * science.
+ */
 const bandSample = z.object({
-  /** Where 2 and 98 per cent of the valid pixels lie below. */
+  /** 2 and 98 per cent of the valid pixels lie below these values. */
   percentile_2: z.number(),
   percentile_98: z.number(),
-  /** Different values, counted up to a limit. */
+  /** The number of different values, counted up to a limit. */
   distinct: z.number().int(),
   /** Whether every value is a whole number. */
   whole: z.boolean(),
-  /** The share of pixels that are not numbers. */
+  /** The share of pixels that are NaN. */
   nan_share: z.number(),
   /** The lowest value, and the share of pixels that have exactly it. */
   lowest: z.number(),
@@ -76,7 +79,7 @@ export const rasterBand = z.object({
   name: z.string(),
   description: z.string().nullable(),
   data_type: dataType,
-  /** As GDAL calls it, in lower case: red, green, blue, alpha, gray, palette, undefined … */
+  /** GDAL's name in lower case: red, green, blue, alpha, gray, palette, undefined … */
   color: z.string(),
   nodata: nodataValue.nullable(),
   unit: z.string().nullable(),
@@ -95,12 +98,12 @@ export const transform = z.tuple([
   z.number(),
   z.number(),
 ]);
-/** `x = t0·column + t1·row + t2`, `y = t3·column + t4·row + t5`: the order of STAC. */
+/** `x = t0·column + t1·row + t2`, `y = t3·column + t4·row + t5`, in the order of STAC. */
 export type Transform = z.infer<typeof transform>;
 
 const nativeBounds = z.tuple([z.number(), z.number(), z.number(), z.number()]);
 
-/** Of a file that is in storage and known to be good. */
+/** Facts about a file that is in storage and passed validation. */
 export const rasterFacts = z.object({
   width: z.number().int().min(1),
   height: z.number().int().min(1),
@@ -112,16 +115,36 @@ export const rasterFacts = z.object({
   overviews: z.array(z.object({ width: z.number().int(), height: z.number().int() })),
   block_size: z.tuple([z.number().int(), z.number().int()]),
   compression: z.string().nullable(),
-  /** How a pixel says that it holds nothing. */
+  /** How empty pixels are marked. */
   transparency: z.enum(["none", "nodata", "alpha", "mask"]),
   sampling: z.enum(["area", "point"]),
   raster_type: rasterType,
-  /** As the file says it, if it does. */
+  /** The time in the file, if it has one. */
   datetime: z.iso.datetime({ offset: true }).nullable(),
   bytes: z.number().int().min(0),
-  /** Multihash in hex: `1220` and the SHA-256. */
+  /** The multihash in hex: `1220` and the SHA-256. */
   checksum: z.string().regex(/^1220[0-9a-f]{64}$/),
-  /** Program → version. */
+  /** Versions by program. */
   software: z.record(z.string(), z.string()),
 });
 export type RasterFacts = z.infer<typeof rasterFacts>;
+
+/**
+ * analysis: every value is kept. visualization: made for display. archive: small, values unchanged.
+ */
+export const tier = z.enum(["analysis", "visualization", "archive"]);
+export type Tier = z.infer<typeof tier>;
+
+/** The choices of the submitter about how a raster is judged. */
+export interface RasterPolicy {
+  readonly tier: Tier;
+  /** The CRS that the submission states. */
+  readonly givenCrs: RasterCrs | null;
+  readonly strict: boolean;
+  readonly rasterType: RasterType | undefined;
+  readonly allowDowncast: boolean;
+  /** A raster with at least this share of empty pixels is refused; 100 accepts everything. */
+  readonly maxNodataPercent: number;
+  /** Overrides the value that the file declares. */
+  readonly nodata: number | undefined;
+}

@@ -1,8 +1,8 @@
 import { z } from "zod";
 
 /**
- * reject: it cannot become a served layer. fix: something is wrong, and is put right on the way.
- * warn: somebody should look at it. info: worth knowing, nothing is wrong.
+ * reject: the raster cannot be served as a layer. fix: a defect that is repaired while the COG is
+ * made. warn: a person should look at it. info: a fact, not a defect.
  */
 export const findingSeverity = z.enum(["reject", "fix", "warn", "info"]);
 
@@ -10,7 +10,7 @@ export const rasterFinding = z.object({
   code: z.string(),
   severity: findingSeverity,
   message: z.string(),
-  /** What to do about it. */
+  /** What the submitter can do about it. */
   remedy: z.string(),
 });
 export type RasterFinding = z.infer<typeof rasterFinding>;
@@ -41,7 +41,7 @@ export const rasterFindings = {
   ],
   CRS_MISSING: [
     "reject",
-    "Say what it is with source_crs, or write it into the file: gdal_edit.py -a_srs EPSG:NNNN file.tif",
+    "Name it with source_crs, or write it into the file: gdal_edit.py -a_srs EPSG:NNNN file.tif",
   ],
   CRS_NOT_UNDERSTOOD: ["reject", "Give a code such as EPSG:32618, a PROJ string or WKT."],
   CRS_OVERRIDE: ["fix", "Nothing to do: the given CRS is used. Check that the layer lies right."],
@@ -128,7 +128,7 @@ export function makeFinding(
   return { code, severity: severity ?? usual, message, remedy };
 }
 
-/** Those whose remedy changes the file, besides those that refuse it. */
+/** The findings, besides rejections, whose remedy changes the file. */
 const changing: ReadonlySet<string> = new Set<RasterFindingCode>([
   "CRS_OVERRIDE",
   "GCPS_ONLY",
@@ -149,7 +149,7 @@ export function verdictOf(findings: readonly RasterFinding[]): Verdict {
 
 const order: readonly Severity[] = ["reject", "fix", "warn", "info"];
 
-/** The worst first; plain words for whoever reads a job's error. */
+/** Sorts the worst finding first, because a job's error shows it first. */
 export function sortFindings(findings: readonly RasterFinding[]): RasterFinding[] {
   return findings.toSorted((a, b) => order.indexOf(a.severity) - order.indexOf(b.severity));
 }

@@ -1,6 +1,6 @@
 /**
- * Formats by their first bytes, before GDAL sees the file. Only those that hold their pixels
- * themselves: a virtual raster is a text that tells GDAL which other files to open.
+ * Detects the format from the first bytes, before GDAL opens the file. Only formats that contain
+ * their pixels are accepted: a virtual raster is a text that makes GDAL open other files.
  */
 const formats: readonly { readonly driver: string; readonly starts: readonly number[][] }[] = [
   {
@@ -24,7 +24,7 @@ const formats: readonly { readonly driver: string; readonly starts: readonly num
   { driver: "HFA", starts: [Array.from("EHFA_HEADER_TAG", (letter) => letter.charCodeAt(0))] },
 ];
 
-/** GDAL's name of the format, or undefined for everything that is not taken. */
+/** GDAL's name of the format; undefined for a format that is not accepted. */
 export function detectFormat(firstBytes: Uint8Array): string | undefined {
   const found = formats.find(({ starts }) =>
     starts.some((start) => start.every((byte, index) => firstBytes[index] === byte)),

@@ -1,13 +1,16 @@
 /**
- * Arithmetic on a TIFF's directories, before anybody allocates what they claim: 400 bytes can
- * promise four thousand million pixels.
+ * Checks the sizes that a TIFF's directories claim, before memory is allocated for them: 400 bytes
+ * can claim four thousand million pixels.
  */
 import { makeFinding } from "./finding.ts";
 import type { RasterFinding } from "./finding.ts";
 import type { TiffImage, TiffStructure } from "./tiff-structure.ts";
 import { blocksOf } from "./tiff-structure.ts";
 
-/** How far a byte can expand, by TIFF's number of the compression. Others know no bound. */
+/**
+ * The largest expansion of a byte, by TIFF's number of the compression. Other compressions have no
+ * bound.
+ */
 const largestRatio: ReadonlyMap<number, number> = new Map([
   [1, 1],
   [5, 4096],
@@ -15,7 +18,7 @@ const largestRatio: ReadonlyMap<number, number> = new Map([
   [32_773, 128],
   [32_946, 1040],
 ]);
-/** What GDAL would have to hold of a single block. */
+/** The largest block that GDAL is allowed to hold in memory. */
 const largestBlock = 2 ** 31;
 
 export function judgeHeader({ images, file_bytes }: TiffStructure): RasterFinding[] {
@@ -39,7 +42,7 @@ export function judgeHeader({ images, file_bytes }: TiffStructure): RasterFindin
     const text = `Its data end at byte ${firstBeyond}, and the file has ${file_bytes}: it is cut off.`;
     return [makeFinding("FILE_CORRUPTED", text)];
   }
-  // Less than all blocks where the last one is shorter than the others.
+  // Fewer bytes than all blocks, because the last block may be shorter than the others.
   const claimed = Math.min(present * blockBytes, imageBytes(main, samples));
   const ratio = largestRatio.get(main.compression);
   if (ratio !== undefined && claimed > stored * ratio) {

@@ -1,4 +1,4 @@
-/** Whether many rasters can be one collection: what is different is named file by file. */
+/** Checks whether many rasters can form one collection, and names the differences file by file. */
 import { isSameCrs } from "./crs.ts";
 import type { RasterCrs, RasterType, Transform } from "./facts.ts";
 
@@ -17,10 +17,10 @@ export interface HomogeneityFinding {
   readonly message: string;
 }
 
-/** Pixels may differ by this much in size: neighbouring UTM zones and rounding do. */
+/** Pixel sizes may differ by this share, as they do between UTM zones and after rounding. */
 const resolutionTolerance = 0.2;
 
-/** All are compared with the first. */
+/** Compares every raster with the first. */
 export function checkHomogeneity(members: readonly CollectionMember[]): HomogeneityFinding[] {
   const [first, ...others] = members;
   return first === undefined ? [] : others.flatMap((member) => compare(first, member));

@@ -1,6 +1,6 @@
 import type { RasterBand, RasterCrs, Transform } from "./facts.ts";
 
-/** What was read of a file before anybody judged it. */
+/** The facts that were read from a file before it is judged. */
 export interface InspectedRaster {
   readonly driver: string;
   readonly bytes: number;
@@ -21,13 +21,13 @@ export interface InspectedRaster {
   /** Corners in longitude and latitude, as GDAL transforms them. */
   readonly wgs84Ring: readonly (readonly [number, number])[] | null;
   readonly isCog: boolean;
-  /** A COG without even a warning: with the overviews that it needs, and tiled also where small. */
+  /** A COG without warnings: with the overviews that it needs, and tiled even if small. */
   readonly isWholeCog: boolean;
-  /** What GDAL said while every block was read. */
+  /** GDAL's messages while every block was read. */
   readonly readErrors: readonly string[];
 }
 
-/** West, south, east, north of all four corners, also of a rotated one. */
+/** West, south, east, north of the four corners, also of a rotated raster. */
 export function boundsOf({
   width,
   height,
@@ -53,7 +53,7 @@ export function place(transform: Transform, column: number, row: number): [numbe
   return [a * column + b * row + c, d * column + e * row + f];
 }
 
-/** Bands that hold data; alpha only says where the others do. */
+/** The bands that hold data, without alpha, which only marks where data exist. */
 export function dataBands(bands: readonly RasterBand[]): RasterBand[] {
   return bands.filter(({ color }) => color !== "alpha");
 }

@@ -1,4 +1,6 @@
-/** Where it lies: its CRS, how pixels map onto it, and whether the result can be true. */
+/**
+ * Judges where a raster lies: its CRS, its transform, and whether the resulting place is possible.
+ */
 import { isEarth, isSameCrs, meaningOf } from "./crs.ts";
 import type { RasterCrs } from "./facts.ts";
 import { makeFinding } from "./finding.ts";
@@ -66,14 +68,14 @@ function isIdentity([a, b, c, d, e, f]: readonly number[]): boolean {
   return a === 1 && b === 0 && c === 0 && d === 0 && Math.abs(e ?? 0) === 1 && f === 0;
 }
 
-/** Its pixels have no area. */
+/** Whether the pixels have no area. */
 function isFlat([a = 0, b = 0, , d = 0, e = 0]: readonly number[]): boolean {
   return a * e - b * d === 0;
 }
 
 /** Half of the Earth's circumference, where the widest projections end. */
 const halfWay = 20_040_000;
-/** A pixel's edge may stick out of the world by this share of the extent. */
+/** The edge of a pixel may exceed the world by this share of the extent. */
 const slack = 1e-3;
 
 function judgeBounds(raster: InspectedRaster, crs: RasterCrs): RasterFinding[] {
@@ -113,7 +115,7 @@ function crossing(): RasterFinding {
   return makeFinding("CROSSES_ANTIMERIDIAN", "It reaches across 180° of longitude.");
 }
 
-/** Neighbouring corners that are more than half the world apart are neighbours the other way. */
+/** Neighbouring corners more than half the world apart are joined across the antimeridian. */
 function crossesAntimeridian(ring: InspectedRaster["wgs84Ring"]): boolean {
   if (ring === null) return false;
   return ring.some(([longitude], index) => {

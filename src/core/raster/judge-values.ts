@@ -1,14 +1,13 @@
-/** What its pixels hold: their type, what is empty, and numbers that nobody measured. */
+/** Judges the pixels: their type, their emptiness, and values that cannot be measurements. */
 import { isCompatible } from "./detect-type.ts";
 import { holdsNumber, integerRange } from "./data-type.ts";
-import type { RasterBand, RasterType } from "./facts.ts";
+import type { RasterBand, RasterType, RasterPolicy } from "./facts.ts";
 import { makeFinding } from "./finding.ts";
 import type { RasterFinding } from "./finding.ts";
 import { dataBands } from "./inspected.ts";
 import type { InspectedRaster } from "./inspected.ts";
-import type { RasterPolicy } from "./policy.ts";
 
-/** What can be said without having read every pixel, and more where statistics are there. */
+/** Judges the bands without reading every pixel, and in more detail if there are statistics. */
 export function judgeBands(
   raster: InspectedRaster,
   detected: RasterType,
@@ -25,7 +24,7 @@ export function judgeBands(
   ].filter(isFirstOfKind);
 }
 
-/** One band that is wrong in a way stands for all bands that are. */
+/** A defect that several bands share is reported for the first of them. */
 function isFirstOfKind(
   finding: RasterFinding,
   index: number,
@@ -78,7 +77,7 @@ function judgeType(
 export function downcastOf(
   bands: readonly RasterBand[],
 ): "float32" | "int32" | "uint32" | undefined {
-  // Without having read them, nobody knows how large whole numbers are.
+  // Without statistics the largest whole number is unknown.
   if (bands.some((band) => band.statistics === null && band.data_type !== "float64")) {
     return undefined;
   }
@@ -125,7 +124,7 @@ function emptyPercent({ bands }: InspectedRaster): number | undefined {
   return 100 - Math.max(...valid);
 }
 
-/** What other programs write where there is nothing. */
+/** Values that other programs write into empty pixels. */
 const sentinels = new Set([-9999, -99999, -999, -32768, -32767, -1e10]);
 const extreme = 1e30;
 

@@ -1,11 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import type { RasterBand } from "./facts.ts";
+import type { RasterBand, RasterPolicy } from "./facts.ts";
 import type { InspectedRaster } from "./inspected.ts";
 import { describeCrs } from "./crs.ts";
 import { rasterFindings } from "./finding.ts";
 import { judgeRaster } from "./judge.ts";
-import type { RasterPolicy } from "./policy.ts";
 
 const utm = describeCrs(
   'PROJCRS["WGS 84 / UTM zone 18N",BASEGEOGCRS["WGS 84",DATUM["World Geodetic System 1984",ELLIPSOID["WGS 84",6378137,298.257223563,LENGTHUNIT["metre",1]]]],CONVERSION["UTM zone 18N",METHOD["Transverse Mercator"],PARAMETER["Longitude of natural origin",-75,ANGLEUNIT["degree",0.0174532925199433]],PARAMETER["False easting",500000,LENGTHUNIT["metre",1]]],CS[Cartesian,2],LENGTHUNIT["metre",1],ID["EPSG",32618]]',
@@ -19,12 +18,23 @@ const mars = describeCrs(
 
 function band(given: Partial<RasterBand> = {}): RasterBand {
   return {
-    ...{ name: "b1", description: null, data_type: "float32", color: "gray", nodata: -9999 },
-    ...{ unit: null, scale: null, offset: null },
+    name: "b1",
+    description: null,
+    data_type: "float32",
+    color: "gray",
+    nodata: -9999,
+    unit: null,
+    scale: null,
+    offset: null,
     statistics: { minimum: 1, maximum: 500.5, mean: 250, stddev: 100, valid_percent: 100 },
     sample: {
-      ...{ percentile_2: 10, percentile_98: 490, distinct: 1000, whole: false },
-      ...{ nan_share: 0, lowest: 1, lowest_share: 0.0001 },
+      percentile_2: 10,
+      percentile_98: 490,
+      distinct: 1000,
+      whole: false,
+      nan_share: 0,
+      lowest: 1,
+      lowest_share: 0.0001,
     },
     ...given,
   };
@@ -32,22 +42,47 @@ function band(given: Partial<RasterBand> = {}): RasterBand {
 
 function raster(given: Partial<InspectedRaster> = {}): InspectedRaster {
   return {
-    ...{ driver: "GTiff", bytes: 1000, width: 100, height: 100, crs: utm },
+    driver: "GTiff",
+    bytes: 1000,
+    width: 100,
+    height: 100,
+    crs: utm,
     transform: [30, 0, 500_000, 0, -30, 4_000_000],
-    ...{ gcpCount: 0, hasRpc: false, bands: [band()], hasPalette: false, transparency: "nodata" },
-    ...{ overviews: [], blockSize: [100, 100], compression: null, sampling: "area" },
-    ...{ datetime: null, wgs84Ring: null, isCog: false, isWholeCog: false, readErrors: [] },
+    gcpCount: 0,
+    hasRpc: false,
+    bands: [band()],
+    hasPalette: false,
+    transparency: "nodata",
+    overviews: [],
+    blockSize: [100, 100],
+    compression: null,
+    sampling: "area",
+    datetime: null,
+    wgs84Ring: null,
+    isCog: false,
+    isWholeCog: false,
+    readErrors: [],
     ...given,
   };
 }
 
 const policy: RasterPolicy = {
-  ...{ tier: "analysis", givenCrs: null, strict: false, rasterType: undefined },
-  ...{ allowDowncast: false, maxNodataPercent: 99, nodata: undefined },
+  tier: "analysis",
+  givenCrs: null,
+  strict: false,
+  rasterType: undefined,
+  allowDowncast: false,
+  maxNodataPercent: 99,
+  nodata: undefined,
 };
 
 const statistics = (given: object) => ({
-  ...{ minimum: 0, maximum: 100, mean: 50, stddev: 10, valid_percent: 100, ...given },
+  minimum: 0,
+  maximum: 100,
+  mean: 50,
+  stddev: 10,
+  valid_percent: 100,
+  ...given,
 });
 const sample = (given: object) => ({ ...band().sample!, ...given });
 const one = (given: Partial<RasterBand>) => ({ bands: [band(given)] });

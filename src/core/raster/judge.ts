@@ -1,15 +1,14 @@
 import { detectRasterType } from "./detect-type.ts";
-import type { RasterType } from "./facts.ts";
+import type { RasterType, RasterPolicy } from "./facts.ts";
 import { changesFile, makeFinding, sortFindings, verdictOf } from "./finding.ts";
 import type { RasterFinding, Verdict } from "./finding.ts";
 import type { InspectedRaster } from "./inspected.ts";
 import { judgePlace } from "./judge-place.ts";
 import { judgeBands, judgeEmptiness } from "./judge-values.ts";
-import type { RasterPolicy } from "./policy.ts";
 
 export interface Judgement {
   readonly verdict: Verdict;
-  /** All of them, the worst first: whoever has to correct a file wants to do it once. */
+  /** All findings, the worst first, so that the submitter can correct the file in one go. */
   readonly findings: readonly RasterFinding[];
   readonly rasterType: RasterType;
 }
@@ -29,7 +28,7 @@ export function judgeRaster(raster: InspectedRaster, policy: RasterPolicy): Judg
   return { verdict: verdictOf(findings), findings, rasterType };
 }
 
-/** A band that could not be read has no statistics either, which must not count as empty. */
+/** A band that could not be read has no statistics, and that must not count as empty. */
 function judgeUnlessBroken(raster: InspectedRaster, policy: RasterPolicy): RasterFinding[] {
   return raster.readErrors.length > 0 ? [] : judgeEmptiness(raster, policy);
 }

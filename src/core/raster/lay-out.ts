@@ -16,7 +16,7 @@ export interface MosaicLayout {
     readonly transform: Transform;
     readonly wkt2: string;
   };
-  /** Where each member lies, in their order. */
+  /** The place of each member, in their order. */
   readonly places: readonly Place[];
 }
 
@@ -26,10 +26,13 @@ interface Placed extends Member {
   readonly transform: Transform;
 }
 
-/** Of a pixel: rounding in files, not a shift. */
+/** As a share of a pixel: rounding in files, not a shift. */
 const tolerance = 0.01;
 
-/** One grid over all of them, or why there is none. Pixels are put together, never resampled. */
+/**
+ * Finds one grid for all members, or the reason why there is none. Pixels are put together and
+ * never resampled.
+ */
 export function layOut(members: readonly Member[]): MosaicLayout | string {
   const placed = members.filter(isPlaced);
   const [first] = placed;

@@ -1,4 +1,4 @@
-/** What `gdalinfo -json` prints, as our own words. */
+/** Reads the output of `gdalinfo -json` into our own types. */
 import { z } from "zod";
 import { describeCrs } from "./crs.ts";
 import { fromGdalType } from "./data-type.ts";
@@ -6,7 +6,7 @@ import type { NodataValue, RasterBand, Transform } from "./facts.ts";
 import type { InspectedRaster } from "./inspected.ts";
 
 const text = z.record(z.string(), z.string());
-/** Numbers that JSON has no word for come as texts. */
+/** Numbers that JSON cannot write come as text. */
 const loose = z.union([z.number(), z.string()]);
 
 const bandInfo = z.looseObject({
@@ -48,7 +48,7 @@ const info = z.looseObject({
 
 type ParsedInfo = Omit<InspectedRaster, "bytes" | "isCog" | "isWholeCog" | "readErrors">;
 
-/** GDAL's JSON may contain bare NaN and Infinity. Undefined when it is not what was expected. */
+/** GDAL's JSON may contain bare NaN and Infinity. Undefined: the output has another form. */
 export function parseGdalInfo(json: string): ParsedInfo | undefined {
   const quoted = json.replaceAll(/:\s*(-?(?:nan|inf|infinity))\b/gi, ': "$1"');
   let value: unknown;
@@ -143,7 +143,7 @@ function toNodata(value: number | string): NodataValue {
   return word.startsWith("inf") ? "inf" : Number(value);
 }
 
-/** GDAL: origin, step, skew of x, then of y. */
+/** GDAL's order: origin, step and skew of x, then of y. */
 function toTransform([x = 0, dx = 0, xSkew = 0, y = 0, ySkew = 0, dy = 0]: number[]): Transform {
   return [dx, xSkew, x, ySkew, dy, y];
 }
@@ -157,7 +157,7 @@ function transparencyOf(
   return flags.includes("PER_DATASET") ? "mask" : "none";
 }
 
-/** `2019:05:01 10:20:30` of TIFF, or ISO; taken as UTC, since neither says otherwise. */
+/** `2019:05:01 10:20:30` from TIFF, or ISO; taken as UTC, because neither names a zone. */
 function readDatetime(given: string | undefined): string | null {
   const parts = /^(\d{4})[:-](\d\d)[:-](\d\d)[ T](\d\d):(\d\d):(\d\d)/.exec(given ?? "");
   if (parts === null) return null;

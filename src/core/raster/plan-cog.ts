@@ -1,13 +1,12 @@
-/** From what a raster is and what is wanted to the steps of GDAL that make it so. */
+/** Plans the GDAL steps that turn a raster into the requested COG. */
 import { isSameCrs, meaningOf } from "./crs.ts";
 import { toGdalType } from "./data-type.ts";
-import type { NodataValue, RasterCrs } from "./facts.ts";
+import type { NodataValue, RasterCrs, Tier } from "./facts.ts";
 import { changesFile } from "./finding.ts";
 import type { RasterFinding, RasterFindingCode } from "./finding.ts";
 import { dataBands } from "./inspected.ts";
 import type { InspectedRaster } from "./inspected.ts";
 import { downcastOf } from "./judge-values.ts";
-import type { Tier } from "./policy.ts";
 import type { CogProfile } from "./profile.ts";
 import type { ImageAlpha, ImageBand } from "./vrt.ts";
 
@@ -16,29 +15,29 @@ export interface CogRequest {
   readonly findings: readonly RasterFinding[];
   readonly tier: Tier;
   readonly profile: CogProfile;
-  /** What was asked for, as GDAL understood it; null keeps the CRS of the source. */
+  /** The requested CRS as GDAL reads it; null keeps the CRS of the source. */
   readonly targetCrs: RasterCrs | null;
   readonly givenCrs: RasterCrs | null;
   readonly nodata: number | undefined;
-  /** Whether the encoding itself was asked for: then a copy will not do. */
+  /** True if the request names an encoding: then the source cannot simply be copied. */
   readonly isEncodingGiven: boolean;
 }
 
 export interface CogPlan {
-  /** It is what it should be, byte for byte. */
+  /** The source already is the requested file, byte for byte. */
   readonly isCopy: boolean;
-  /** Arguments of a warp to a virtual raster; undefined when pixels stay where they are. */
+  /** Arguments of a warp to a virtual raster; undefined if the pixels keep their places. */
   readonly warp: readonly string[] | undefined;
-  /** Colours for looking at, laid over the source or over the warp. */
+  /** Colours for display, computed from the source or from the warp. */
   readonly image: readonly ImageBand[] | undefined;
   readonly imageAlpha: ImageAlpha | undefined;
   /** Arguments of the translation, without format, creation options and files. */
   readonly translate: readonly string[];
-  /** What the output says that empty pixels are. */
+  /** The nodata value that the output declares. */
   readonly nodata: NodataValue | null;
-  /** The CRS that the source's coordinates are in, as it says itself or as it was told. */
+  /** The CRS of the source's coordinates: its own, or the one that the submission states. */
   readonly sourceWkt2: string | undefined;
-  /** Whether the driver must add alpha where its own warp leaves nothing. */
+  /** Whether the driver must add alpha for the parts that its own warp leaves empty. */
   readonly addAlpha: boolean;
 }
 
@@ -82,10 +81,13 @@ export function planCog(request: CogRequest): CogPlan {
   };
 }
 
-/** Longitudes count on beyond 180, or the output would span the world and hold almost nothing. */
+/** Longitudes continue beyond 180, or the output would span the world and be almost empty. */
 const wrapped = ["--config", "CENTER_LONG", "180"];
 
-/** Null: none. What the type cannot hold is dropped; floating point without any gets NaN. */
+/**
+ * Null: no nodata value. A value that the type cannot hold is dropped; floating point without a
+ * value gets NaN.
+ */
 function nodataOf({ raster, findings, nodata }: CogRequest): NodataValue | null {
   if (findings.some(({ code }) => code === "NODATA_NOT_REPRESENTABLE")) return null;
   if (nodata !== undefined) return nodata;
@@ -129,7 +131,7 @@ function translateArguments(
 ): string[] {
   const args: string[] = [];
   if (needsMask) {
-    // The warp has put alpha behind the bands; as a mask it does not count as data.
+    // The warp has appended alpha after the bands; used as a mask it does not count as data.
     for (const index of raster.bands.keys()) args.push("-b", String(index + 1));
     args.push("-mask", String(raster.bands.length + 1));
   }
@@ -143,7 +145,7 @@ function translateArguments(
   return args;
 }
 
-/** Red, green and blue where they are named, otherwise the first three; one band stays gray. */
+/** Red, green and blue by name, otherwise the first three bands; a single band stays gray. */
 function imageBands({ bands, hasPalette }: InspectedRaster): ImageBand[] {
   if (hasPalette) {
     return ([1, 2, 3] as const).map((paletteComponent) => ({ sourceBand: 1, paletteComponent }));
@@ -157,7 +159,7 @@ function imageBands({ bands, hasPalette }: InspectedRaster): ImageBand[] {
   return chosen.map(({ band, sourceBand }) => ({ sourceBand, scale: scaleOf(band) }));
 }
 
-/** GDAL takes the type's largest number for opaque; some write 255 into 16 bits all the same. */
+/** GDAL takes the type's largest number as opaque; some programs write 255 into 16 bits. */
 function imageAlpha({ bands }: InspectedRaster): ImageAlpha | undefined {
   const index = bands.findIndex(({ color }) => color === "alpha");
   const alpha = bands[index];
@@ -166,7 +168,7 @@ function imageAlpha({ bands }: InspectedRaster): ImageAlpha | undefined {
   return { sourceBand: index + 1, full: most <= 255 ? 255 : 65_535 };
 }
 
-/** Bytes stay; anything wider is stretched between its percentiles. */
+/** Bytes are kept; wider types are stretched between their percentiles. */
 function scaleOf({ data_type, sample, statistics }: InspectedRaster["bands"][number]) {
   if (data_type === "uint8") return undefined;
   const low = sample?.percentile_2 ?? statistics?.minimum ?? 0;

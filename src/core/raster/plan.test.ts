@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isCrsText } from "./crs-text.ts";
-import { describeCrs, isEarth, isSameCrs } from "./crs.ts";
+import { isCrsText, describeCrs, isEarth, isSameCrs } from "./crs.ts";
 import { judgeHeader } from "./header.ts";
 import { chooseProfile, toCreationOptions } from "./profile.ts";
 import type { ProfileRequest } from "./profile.ts";
@@ -12,13 +11,11 @@ describe("the profile of a COG", () => {
   const all = new Set(["deflate", "jpeg", "webp", "zstd"]);
   const choose = (given: Partial<ProfileRequest>) =>
     chooseProfile({
-      ...{
-        tier: "analysis",
-        rasterType: "dem",
-        dataType: "float32",
-        codecs: all,
-        hasPalette: false,
-      },
+      tier: "analysis",
+      rasterType: "dem",
+      dataType: "float32",
+      codecs: all,
+      hasPalette: false,
       ...given,
     });
 
@@ -38,7 +35,10 @@ describe("the profile of a COG", () => {
     ],
   ] as const)("of %s", (_, given, compression, predictor, warpResampling, overviewResampling) => {
     expect(choose(given)).toMatchObject({
-      ...{ compression, predictor, warpResampling, overviewResampling },
+      compression,
+      predictor,
+      warpResampling,
+      overviewResampling,
     });
   });
 
@@ -125,10 +125,22 @@ describe("a CRS", () => {
 
 describe("the header of a TIFF", () => {
   const image = (given: Partial<TiffImage>): TiffImage => ({
-    ...{ ifd_offset: 8, subfile_type: 0, width: 1000, height: 1000, is_tiled: false },
-    ...{ block_width: 1000, block_height: 1000, bits_per_sample: 8, samples_per_pixel: 1 },
-    ...{ sample_format: 1, compression: 1, predictor: 1, photometric: 1, is_planar: false },
-    ...{ block_offsets: [100], block_bytes: [1_000_000] },
+    ifd_offset: 8,
+    subfile_type: 0,
+    width: 1000,
+    height: 1000,
+    is_tiled: false,
+    block_width: 1000,
+    block_height: 1000,
+    bits_per_sample: 8,
+    samples_per_pixel: 1,
+    sample_format: 1,
+    compression: 1,
+    predictor: 1,
+    photometric: 1,
+    is_planar: false,
+    block_offsets: [100],
+    block_bytes: [1_000_000],
     ...given,
   });
   const judge = (given: Partial<TiffImage>, file_bytes = 2_000_000) => {
@@ -145,7 +157,7 @@ describe("the header of a TIFF", () => {
     ["is believed where the sizes fit", {}, []],
     ["may not end behind the file", { block_offsets: [1_500_000] }, ["FILE_CORRUPTED"]],
     [
-      "may not claim blocks that nobody could hold",
+      "may not claim blocks that no memory could hold",
       { width: 60_000, height: 60_000, block_width: 60_000, block_height: 60_000 },
       ["HEADER_IMPLAUSIBLE"],
     ],
@@ -162,10 +174,14 @@ describe("the header of a TIFF", () => {
 });
 
 describe("a sample", () => {
-  it("tells where the values lie, without what is empty", () => {
+  it("finds the range of the values, without empty pixels", () => {
     const values = [-9999, ...Array.from({ length: 101 }, (_, index) => index), Number.NaN];
     expect(summariseSample(values, -9999)).toMatchObject({
-      ...{ percentile_2: 2, percentile_98: 98, distinct: 101, whole: true, lowest: 0 },
+      percentile_2: 2,
+      percentile_98: 98,
+      distinct: 101,
+      whole: true,
+      lowest: 0,
     });
     expect(summariseSample([5, 5], 5)).toBeUndefined();
   });

@@ -1,10 +1,9 @@
 /**
- * How a Cloud-Optimized GeoTIFF is encoded, by what it holds and what it is for. Chosen, not left to
- * the driver: its default CUBIC invents classes in a land-cover raster, and a predictor costs 15 %
- * on a palette while it saves a third on a terrain model.
+ * Chooses the encoding of a Cloud-Optimized GeoTIFF by its content and its purpose. It is not left
+ * to the driver, whose default CUBIC invents classes in a land-cover raster; and a predictor costs
+ * 15 % on a palette while it saves a third on a terrain model.
  */
-import type { DataType, RasterType } from "./facts.ts";
-import type { Tier } from "./policy.ts";
+import type { DataType, RasterType, Tier } from "./facts.ts";
 
 export type Compression = "deflate" | "zstd" | "lzw" | "jpeg" | "webp" | "lerc" | "none";
 export type Resampling =
@@ -27,9 +26,9 @@ export interface CogProfile {
   readonly warpResampling: Resampling;
   readonly overviewResampling: Resampling;
   readonly blockSize: 256 | 512 | 1024;
-  /** Cut along the tiles of web maps, so that serving one is reading one block. */
+  /** Cut along the tiles of web maps, so that serving a tile reads one block. */
   readonly isWebAligned: boolean;
-  /** Imagery for looking at: red, green, blue and where there is something, 8 bits each. */
+  /** Imagery for display: red, green, blue and alpha, 8 bits each. */
   readonly asImage: boolean;
 }
 
@@ -52,7 +51,8 @@ export function chooseProfile(request: ProfileRequest): CogProfile {
   const isClasses = rasterType === "categorical";
   const isImagery = ["rgb", "rgba", "multispectral"].includes(rasterType);
   const isVisual = tier === "visualization";
-  // Classes without colours and measurements keep their values: a style is put on them later.
+  // Classes without colours and measurements keep their values: a style is applied when they are
+  // shown.
   const asImage = isVisual && (isImagery || request.hasPalette);
   const usual = isVisual && isImagery && codecs.has("jpeg") ? "jpeg" : "deflate";
   const compression = request.compression ?? usual;
@@ -70,7 +70,10 @@ export function chooseProfile(request: ProfileRequest): CogProfile {
   };
 }
 
-/** The most frequent class; of colours each band would find another one. */
+/**
+ * The most frequent class. For colours each band would choose another class, so the nearest is
+ * taken.
+ */
 function overviewFor(isClasses: boolean, asImage: boolean): Resampling {
   if (!isClasses) return "average";
   return asImage ? "nearest" : "mode";
@@ -90,11 +93,11 @@ function predictorFor(compression: Compression, isClasses: boolean, type: DataTy
 interface CreationSize {
   readonly threads: number;
   readonly addAlpha: boolean;
-  /** Of the output, in pixels. */
+  /** The size of the output, in pixels. */
   readonly size: readonly [number, number];
 }
 
-/** As options of GDAL's COG driver. */
+/** The profile as options of GDAL's COG driver. */
 export function toCreationOptions(
   profile: CogProfile,
   { threads, addAlpha, size }: CreationSize,
@@ -106,8 +109,8 @@ export function toCreationOptions(
     QUALITY: profile.quality,
     OVERVIEW_RESAMPLING: profile.overviewResampling.toUpperCase(),
     WARP_RESAMPLING: profile.warpResampling.toUpperCase(),
-    // Overviews of the source were made in ways that nobody knows. Where none are needed GDAL 3.6
-    // takes them over all the same, in whatever order they were, unless told to have none.
+    // The source's overviews were made with unknown methods, so they are not reused. GDAL 3.6
+    // copies them, in any order, even if none are needed, unless the option is NONE.
     OVERVIEWS:
       profile.isWebAligned || size.some((side) => side > profile.blockSize)
         ? "IGNORE_EXISTING"

@@ -1,10 +1,10 @@
-/** What a reduced copy of a band tells: where its values lie, and whether they are classes. */
+/** Summarises a reduced copy of a band: the range of its values, and whether they are classes. */
 import type { BandSample, DataType, NodataValue } from "./facts.ts";
 
-/** Beyond this many different values the exact number tells nothing. */
+/** Values are counted up to this number; a larger count would not change any decision. */
 const mostDistinct = 1024;
 
-/** Values of one band in any order. Undefined when none of them is valid. */
+/** Takes the values of one band in any order. Undefined: none of them is valid. */
 export function summariseSample(
   values: ArrayLike<number>,
   nodata: NodataValue | null,
@@ -37,7 +37,9 @@ export function summariseSample(
   };
 }
 
-/** Raw pixels, band after band, as the machine orders bytes. Complex types have no order. */
+/**
+ * Reads raw pixels, band after band, in the machine's byte order. Complex types cannot be sorted.
+ */
 export function readSamples(
   bytes: Uint8Array,
   type: DataType,

@@ -1,8 +1,10 @@
-/** What a TIFF says about itself, without a pixel of it. Made by a reader, judged by pure functions. */
+/**
+ * The structure of a TIFF without its pixels. A reader fills it in, and pure functions judge it.
+ */
 export interface TiffStructure {
   readonly file_bytes: number;
   readonly is_big: boolean;
-  /** The text that GDAL hides between header and first directory: what the layout promises. */
+  /** The text between the header and the first directory, in which GDAL describes the layout. */
   readonly ghost: string | null;
   /** Every directory in the order of the chain; the first is the image itself. */
   readonly images: readonly [TiffImage, ...TiffImage[]];
@@ -24,17 +26,17 @@ export interface TiffImage {
   readonly predictor: number;
   readonly photometric: number;
   readonly is_planar: boolean;
-  /** Of the first band, row by row; a block without bytes was never written and counts as 0. */
+  /** The offsets of the first band's blocks, row by row; 0 for a block that was never written. */
   readonly block_offsets: ArrayLike<number>;
   readonly block_bytes: ArrayLike<number>;
-  /** Where the bytes around the blocks were read as well. */
+  /** Present if the bytes around the blocks were read as well. */
   readonly edges?: BlockEdges;
 }
 
 export interface BlockEdges {
-  /** The number before each block, which should be its size; negative where there is none. */
+  /** The number before each block, which should be its size; negative if there is none. */
   readonly leaders: ArrayLike<number>;
-  /** 1: the last four bytes of the block follow it once more. */
+  /** 1: the last four bytes of the block are repeated after it. */
   readonly trailers: ArrayLike<number>;
 }
 

@@ -1,7 +1,7 @@
 /**
- * A grid of windows over the output, in its own pixels. They touch and never overlap: what a
- * resampling kernel needs beyond a window is read from the source and not written, so the tiles
- * together are pixel by pixel what one piece would have been.
+ * Divides the output into a grid of windows, in its own pixels. Windows touch and never overlap.
+ * The pixels that a resampling kernel needs beyond a window are read from the source and not
+ * written, so the tiles together equal the output made in one piece.
  */
 import { z } from "zod";
 import type { Transform } from "./facts.ts";
@@ -21,10 +21,10 @@ export const rasterTile = z.looseObject({
 });
 export type RasterTile = z.infer<typeof rasterTile>;
 
-/** Warped blocks are computed whole: a tile that cuts one would have it computed twice. */
+/** Warped blocks are computed whole; a tile that cuts a block would have it computed twice. */
 const align = 512;
 
-/** The side of a square tile of about so many uncompressed bytes. */
+/** The side of a square tile of about this many uncompressed bytes. */
 export function tileSide(bytesPerPixel: number, targetBytes: number): number {
   const side = Math.sqrt(targetBytes / Math.max(1, bytesPerPixel));
   return Math.max(align, Math.round(side / align) * align);

@@ -1,6 +1,6 @@
 /**
- * Is it a cloud-optimised GeoTIFF? The rules, and so the verdicts, are those of GDAL's own
- * `validate_cloud_optimized_geotiff`; this one needs no GDAL, and says what to do.
+ * Checks whether a file is a cloud-optimised GeoTIFF. The rules, and so the verdicts, are those of
+ * GDAL's own `validate_cloud_optimized_geotiff`; this check needs no GDAL and names a remedy.
  */
 import { checkBlocks, readPromises } from "./check-cog-blocks.ts";
 import type { CogFinding } from "./check-cog-blocks.ts";
@@ -15,7 +15,7 @@ export interface CogVerdict {
   readonly warnings: readonly CogFinding[];
 }
 
-/** Files beside the raster that change what a reader sees. */
+/** Files beside the raster that change its content for a reader. */
 export interface Sidecars {
   /** `name.tif.ovr` */
   readonly overviews: boolean;
@@ -23,7 +23,7 @@ export interface Sidecars {
   readonly mask: boolean;
 }
 
-/** Below this a single request fetches everything anyway. */
+/** A single request fetches a smaller file as a whole. */
 const smallEnough = 512;
 const widestStrip = 1024;
 const ghostHeadBytes = 43;
@@ -70,7 +70,10 @@ function isUntiled({ width, block_width }: TiffImage): boolean {
   return block_width === width && block_width > widestStrip;
 }
 
-/** One request of a reader must fetch all directories: they begin at the start of the file. */
+/**
+ * The directories must be at the start of the file, so that one request of a reader fetches them
+ * all.
+ */
 function checkStart(structure: TiffStructure): CogFinding[] {
   const { ifd_offset: at } = structure.images[0];
   if (at === 8 || at === 16) return [];
@@ -95,7 +98,7 @@ function checkStart(structure: TiffStructure): CogFinding[] {
   return found;
 }
 
-/** From large to small, tiled, and their directories in that order. */
+/** Overviews must be tiled and ordered from large to small, and so must their directories. */
 function checkOverviews(main: TiffImage, overviews: readonly TiffImage[]): CogFinding[] {
   const found: CogFinding[] = [];
   overviews.forEach((overview, index) => {
@@ -122,7 +125,10 @@ function checkOverviews(main: TiffImage, overviews: readonly TiffImage[]): CogFi
   return found;
 }
 
-/** The smallest overview first and the full resolution last: what a reader needs first comes first. */
+/**
+ * The smallest overview must come first and the full resolution last, in the order in which a
+ * reader needs them.
+ */
 function checkDataOrder(main: TiffImage, overviews: readonly TiffImage[]): CogFinding[] {
   const images = [main, ...overviews];
   const starts = images.map(firstBlock);

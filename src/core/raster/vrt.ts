@@ -1,4 +1,6 @@
-/** Virtual rasters, written by hand: one of GDAL's two engines has no program that makes them. */
+/**
+ * Writes virtual rasters as text, because one of GDAL's two engines has no program that makes them.
+ */
 import type { NodataValue, Transform } from "./facts.ts";
 
 export function escapeXml(text: string): string {
@@ -25,20 +27,20 @@ function openDataset({ width, height, transform, wkt2 }: Frame): string {
   ].join("\n");
 }
 
-/** One pixel of nothing: asks GDAL what a text for a CRS means. */
+/** A virtual raster of one empty pixel, with which GDAL is asked to interpret a CRS. */
 export function probeVrt(crs: string): string {
   return `<VRTDataset rasterXSize="1" rasterYSize="1"><SRS>${escapeXml(crs)}</SRS><GeoTransform>0,1,0,0,0,-1</GeoTransform><VRTRasterBand dataType="Byte" band="1"/></VRTDataset>`;
 }
 
 export interface ImageBand {
   readonly sourceBand: number;
-  /** Values that become 1 and 255; undefined keeps them. */
+  /** The values that become 1 and 255; undefined keeps the values. */
   readonly scale?: readonly [number, number] | undefined;
-  /** Of the palette: 1 red, 2 green, 3 blue. */
+  /** The component of the palette: 1 red, 2 green, 3 blue. */
   readonly paletteComponent?: 1 | 2 | 3 | undefined;
 }
 
-/** A band of the source that says where there is something, and its value for all of it. */
+/** The band of the source that marks where data exist, and the value that means fully present. */
 export interface ImageAlpha {
   readonly sourceBand: number;
   readonly full: number;
@@ -47,9 +49,9 @@ export interface ImageAlpha {
 const colors = ["Red", "Green", "Blue"] as const;
 
 /**
- * Red, green, blue and alpha in 8 bits over any source. Alpha is where at least one band has
- * something, whether its source says so by nodata, by a mask or by alpha: a pixel whose red alone
- * equals the nodata value is still there.
+ * Red, green, blue and alpha in 8 bits over any source. Alpha is set where at least one band has
+ * data, whether the source marks it by nodata, by a mask or by alpha: a pixel whose red alone
+ * equals the nodata value still has data.
  */
 export function imageVrt(
   frame: Frame & {
@@ -90,7 +92,7 @@ function alphaBand(
   if (given !== undefined) {
     return `${open}>${color}<ComplexSource>${file}<SourceBand>${given.sourceBand}</SourceBand><LUT>0:0,${given.full}:255</LUT></ComplexSource></VRTRasterBand>`;
   }
-  // GDAL's sum wants two terms at least.
+  // GDAL's sum needs at least two terms.
   if (masks.length === 1) return `${open}>${color}${masks.join("")}</VRTRasterBand>`;
   return `${open} subClass="VRTDerivedRasterBand">${color}<PixelFunctionType>sum</PixelFunctionType><SourceTransferType>Float32</SourceTransferType>${masks.join("")}</VRTRasterBand>`;
 }
@@ -99,19 +101,19 @@ export interface MosaicMember {
   readonly file: string;
   readonly width: number;
   readonly height: number;
-  /** Where its first pixel lies in the mosaic. */
+  /** The place of the member's first pixel in the mosaic. */
   readonly left: number;
   readonly top: number;
 }
 
 export interface MosaicBand {
-  /** GDAL's name. */
+  /** GDAL's name of the data type. */
   readonly type: string;
   readonly color: string;
   readonly nodata: NodataValue | null;
 }
 
-/** Members on one grid, side by side; where they overlap the later one lies on top. */
+/** Places members on one grid; where they overlap, the later one is on top. */
 export function mosaicVrt(
   frame: Frame & {
     readonly members: readonly MosaicMember[];
@@ -155,9 +157,9 @@ function capitalise(word: string): string {
 }
 
 /**
- * A warp as GDAL has written it, in blocks that are worth the work of several threads. Pixels
- * depend on the blocks, since the transformation is interpolated within each: they are the same for
- * whoever warps, and tiles begin where blocks begin.
+ * Sets the blocks of a warp that GDAL wrote to a size that makes several threads worthwhile. The
+ * transformation is interpolated within each block, so the pixels depend on the blocks: every
+ * program that warps must use the same, and tiles begin where blocks begin.
  */
 export function threadBlocks(warp: string, threads: number): string {
   return warp

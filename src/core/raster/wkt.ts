@@ -1,4 +1,4 @@
-/** Well-known text of a CRS as a tree: `KEYWORD["text", 1.5, INNER[…]]`. */
+/** Parses the well-known text of a CRS to a tree: `KEYWORD["text", 1.5, INNER[…]]`. */
 
 export interface WktNode {
   readonly keyword: string;
@@ -9,7 +9,7 @@ export interface WktNode {
 const longest = 64 * 1024;
 const deepest = 32;
 
-/** Undefined for anything that is not such a text. */
+/** Undefined: the text has another form. */
 export function parseWkt(text: string): WktNode | undefined {
   if (text.length > longest) return undefined;
   const reader = { text, at: 0 };
@@ -91,7 +91,7 @@ export function findChild(node: WktNode, ...keywords: string[]): WktNode | undef
   return node.children.find(({ keyword }) => keywords.includes(keyword));
 }
 
-/** The first below it, at any depth, nearest to the root. */
+/** The first such node below this one, at any depth, nearest to the root. */
 export function findBelow(node: WktNode, ...keywords: string[]): WktNode | undefined {
   let level = node.children;
   while (level.length > 0) {

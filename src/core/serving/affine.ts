@@ -1,6 +1,6 @@
 /**
- * From pixels to coordinates: x = a·column + b·row + c, y = d·column + e·row + f. Pixel (0, 0) is a
- * square whose middle is at (0.5, 0.5).
+ * Maps pixels to coordinates: x = a·column + b·row + c, y = d·column + e·row + f. The centre of
+ * pixel (0, 0) is (0.5, 0.5).
  */
 export type Affine = readonly [number, number, number, number, number, number];
 

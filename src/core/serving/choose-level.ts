@@ -1,6 +1,9 @@
 import type { PixelMap } from "./pixel-map.ts";
 
-/** Full-size pixels of the source under one pixel of the picture; undefined: none at all. */
+/**
+ * The number of full-size source pixels along the side of one pixel of the picture; undefined if
+ * the picture shows none.
+ */
 export function measureReduction(map: PixelMap): number | undefined {
   const { width, height, columns, rows } = map;
   let least = Number.POSITIVE_INFINITY;
@@ -24,7 +27,7 @@ function difference(values: Float64Array, from: number, to: number): number {
   return (values[to] ?? Number.NaN) - (values[from] ?? Number.NaN);
 }
 
-/** The smallest overview that still has a pixel for each pixel of the picture. */
+/** Chooses the smallest overview that still has a pixel for each pixel of the picture. */
 export function chooseLevel(
   levels: readonly { readonly width: number; readonly height: number }[],
   reduction: number,
@@ -34,7 +37,7 @@ export function chooseLevel(
   let best = 0;
   for (const [index, level] of levels.entries()) {
     const factor = full.width / level.width;
-    // Two in a hundred: an overview of 1001 pixels has 501, and that is its half.
+    // The 2 % are for rounding: the overview of 1001 pixels has 501, which is its half.
     if (factor <= reduction * 1.02 && level.width < (levels[best]?.width ?? 0)) best = index;
   }
   return best;

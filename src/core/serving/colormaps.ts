@@ -1,6 +1,6 @@
 /**
- * Colour ramps by name. Each is a few stops with straight lines between them: within two steps of
- * 255 of the published tables, and readable.
+ * Colour ramps by name. Each has a few stops with linear interpolation between them: within two
+ * steps of 255 of the published tables, and readable.
  */
 const ramps = {
   gray: "000000 ffffff",
@@ -26,7 +26,7 @@ const ramps = {
 type RampName = keyof typeof ramps;
 export type ColormapName = RampName | `${RampName}_r`;
 
-/** `_r`: the same, the other way round. */
+/** `_r` reverses a ramp. */
 export const colormapNames = Object.keys(ramps).flatMap((name) => [
   name,
   `${name}_r`,
@@ -34,7 +34,7 @@ export const colormapNames = Object.keys(ramps).flatMap((name) => [
 
 const made = new Map<ColormapName, Uint8Array>();
 
-/** 256 colours, red green blue alpha. */
+/** 256 colours as red, green, blue and alpha. */
 export function namedColormap(name: ColormapName): Uint8Array {
   let table = made.get(name);
   if (table === undefined) {

@@ -25,7 +25,7 @@ describe("the extent of a raster", () => {
     });
   });
 
-  it("runs on past the antimeridian, and is folded only when it is told", () => {
+  it("runs on past the antimeridian, and is folded only for clients", () => {
     const extent = findExtent({
       ...degrees(178, 0, 4),
       toDegrees: (x, y) => [x > 180 ? x - 360 : x, y],

@@ -1,7 +1,7 @@
 /**
- * Which part of the world a raster covers. Longitudes run on where it crosses the antimeridian, and
- * start where the raster itself starts (some count from 0 to 360), so west < east always holds here;
- * only what leaves the platform is folded.
+ * The part of the world that a raster covers. Longitudes continue beyond 180 where it crosses the
+ * antimeridian, and start where the raster starts (some count from 0 to 360), so west < east always
+ * holds here. Only answers to clients are folded to ±180.
  */
 import type { Affine } from "./affine.ts";
 import { apply } from "./affine.ts";
@@ -15,7 +15,7 @@ export interface Extent {
   readonly south: number;
   readonly east: number;
   readonly north: number;
-  /** Its edges are meridians and parallels, so nothing bulges over them. */
+  /** The edges are meridians and parallels, so the raster does not bulge over them. */
   readonly isStraight: boolean;
 }
 
@@ -23,7 +23,7 @@ const pointsASide = 21;
 const tiny = 1e-6;
 const turns = [0, 1, -1];
 
-/** Undefined: no point of its edge has a place on the globe. */
+/** Undefined: no point of the edge has a place on the globe. */
 export function findExtent(raster: {
   readonly width: number;
   readonly height: number;
@@ -49,7 +49,7 @@ export function findExtent(raster: {
   let east = Math.max(...points.map(([lon]) => lon));
   let south = Math.min(...points.map(([, lat]) => lat));
   let north = Math.max(...points.map(([, lat]) => lat));
-  // The edge of a picture with a pole inside goes around it and never shows it.
+  // The edge of a raster that contains a pole goes around it without touching it.
   for (const pole of [90, -90]) {
     if (!contains(raster, pole)) continue;
     [west, east] = [-180, 180];
@@ -75,28 +75,31 @@ function* edge(width: number, height: number): Generator<readonly [number, numbe
 }
 
 export function toBounds({ west, south, east, north }: Extent): Bounds {
-  // A raster of the whole world may miss it by a rounding error, on either side.
+  // A raster of the whole world may miss its bounds by a rounding error, on either side.
   if (east - west >= 360 - tiny) return [-180, south, 180, north];
   const turn = 360 * Math.floor((west + 180 + tiny) / 360);
   const [from, to] = [west - turn, east - turn];
   return [from, south, to > 180 + tiny ? to - 360 : to, north];
 }
 
-/** The longitude as the raster counts it; undefined: outside. */
+/** The longitude as the raster counts it; undefined: outside of the raster. */
 export function toOwnLongitude({ west, east }: Extent, longitude: number): number | undefined {
   return turns
     .map((turn) => longitude + 360 * turn)
     .find((each) => each >= west - tiny && each <= east + tiny);
 }
 
-/** Inside of a box in web mercator, what the raster can reach; with the turns of the globe to add. */
+/**
+ * The parts of a web-mercator box that the raster covers, each with the shift by whole turns of the
+ * globe.
+ */
 export function coveredParts(
   box: Box,
   { west, south, east, north, isStraight }: Extent,
 ): { box: Box; shift: number }[] {
   const [left, bottom] = toMercator(west, south);
   const [right, top] = toMercator(east, north);
-  // A straight edge elsewhere is a curve here and may bulge over its sampled points.
+  // A straight edge in another system is a curve here and may bulge over its sampled points.
   const margin = isStraight ? 0 : 0.005 * Math.max(right - left, top - bottom);
   const upper = Math.min(box[3], north >= mostLatitude ? halfWorld : top + margin);
   const lower = Math.max(box[1], south <= -mostLatitude ? -halfWorld : bottom - margin);

@@ -3,7 +3,7 @@ import type { Bounds, Layer, RasterLayer } from "./layer.ts";
 import type { LayerStyle } from "./style.ts";
 import { layerStyle } from "./style.ts";
 
-/** What of a STAC item matters here; everything else may be as it likes. */
+/** The fields of a STAC item that serving reads; all others are ignored. */
 const asset = z.looseObject({
   "rmhdag:path": z.string().optional(),
   "rmhdag:table": z.string().optional(),
@@ -27,10 +27,10 @@ const item = z.looseObject({
   assets: z.record(z.string(), asset),
 });
 
-/** Rasters that say what range a mosaic has: enough of them to be like the others. */
+/** The number of rasters from which the range of a mosaic is computed. */
 export const mostSamples = 8;
 
-/** Undefined: the item has nothing that can be shown. */
+/** Undefined: the item has no asset that can be shown. */
 export function layerOfItem(given: unknown): Layer | undefined {
   const parsed = item.safeParse(given);
   if (!parsed.success) return undefined;
@@ -78,7 +78,7 @@ function placeOf(data: z.infer<typeof asset>): Pick<RasterLayer, "wkt2" | "grid"
   return { wkt2: data["proj:wkt2"] ?? null, grid };
 }
 
-/** The render extension's `default`; whatever else it holds is for other programs. */
+/** Reads the `default` of the render extension and ignores its fields for other programs. */
 function readStyle(render: unknown): LayerStyle | null {
   if (typeof render !== "object" || render === null) return null;
   const names = Object.keys(layerStyle.shape);

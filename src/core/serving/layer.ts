@@ -8,19 +8,21 @@ interface Served {
   readonly title: string;
   readonly bounds: Bounds;
   readonly style: LayerStyle | null;
-  /** Changes whenever what is served changes. Part of every ETag and of every cache's key. */
+  /** Changes whenever the served content changes; a part of every ETag and cache key. */
   readonly version_tag: string;
 }
 
 export interface RasterLayer extends Served {
   readonly kind: "raster";
-  /** In storage: what is shown, the web-mercator copy if there is one, and otherwise the data. */
+  /**
+   * The file in storage that is shown: the web-mercator copy if there is one, otherwise the data.
+   */
   readonly path: string;
-  /** In storage: what point, statistics and info read. */
+  /** The file in storage that point, statistics and info read. */
   readonly data_path: string;
-  /** Of the data, when its file names a system that only this text explains. */
+  /** The definition of the data's system, if the file does not define it completely. */
   readonly wkt2?: string | null;
-  /** Where the data lie, if the catalogue says so. */
+  /** The grid of the data, if the catalogue has it. */
   readonly grid?: RasterGrid | undefined;
 }
 
@@ -34,9 +36,12 @@ interface RasterGrid {
 /** Many rasters that are shown as one. */
 export interface MosaicLayer extends Served {
   readonly kind: "mosaic";
-  /** The uppermost first. */
+  /** The uppermost raster first. */
   readonly members: readonly RasterLayer[];
-  /** Those that say in which range values are shown: the same for every tile, so that no seams show. */
+  /**
+   * The members from which the range of values is computed, the same for every tile, so that no
+   * seams show.
+   */
   readonly samples: readonly RasterLayer[];
 }
 
@@ -45,5 +50,7 @@ export interface VectorLayer extends Served {
   readonly table: string;
 }
 
-/** What the serving routes show; who may see it was decided by whoever found it. */
+/**
+ * A layer for the serving routes. Whether the caller may see it was decided before it was found.
+ */
 export type Layer = RasterLayer | MosaicLayer | VectorLayer;

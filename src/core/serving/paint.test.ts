@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { colormapNames, namedColormap } from "./colormaps.ts";
-import { paint } from "./paint.ts";
+import { layOver, paint } from "./paint.ts";
+import type { Picture } from "./paint.ts";
 
 const pixels = (band: Uint8Array | Float32Array, mask = new Uint8Array(band.length).fill(255)) => ({
   width: band.length,
@@ -101,5 +102,29 @@ describe("colour ramps", () => {
     expect([...namedColormap("viridis").subarray(0, 3)]).toEqual([0x44, 0x01, 0x54]);
     expect([...namedColormap("viridis").subarray(1020, 1023)]).toEqual([0xfd, 0xe7, 0x25]);
     expect([...namedColormap("viridis_r").subarray(0, 3)]).toEqual([0xfd, 0xe7, 0x25]);
+  });
+});
+
+function row(...pixels: [number, number, number, number][]): Picture {
+  const isOpaque = pixels.every(([, , , alpha]) => alpha === 255);
+  return { width: pixels.length, height: 1, rgba: Uint8Array.from(pixels.flat()), isOpaque };
+}
+
+describe("layOver", () => {
+  it("shows what lies below where nothing is, and a mixture where half is", () => {
+    const top = row([9, 9, 9, 255], [0, 0, 0, 0], [200, 0, 0, 128], [0, 0, 0, 0]);
+    const below = row([1, 1, 1, 255], [2, 3, 4, 255], [0, 0, 100, 255], [7, 7, 7, 0]);
+    const laid = layOver(top, below)!;
+    expect([...laid.rgba]).toEqual([9, 9, 9, 255, 2, 3, 4, 255, 100, 0, 50, 255, 0, 0, 0, 0]);
+    expect(laid.isOpaque).toBe(false);
+    // The pictures themselves are kept elsewhere and stay as they are.
+    expect(top.rgba[4]).toBe(0);
+  });
+
+  it("needs no second picture where the first is whole, nor any where there is none", () => {
+    const whole = row([1, 2, 3, 255]);
+    expect(layOver(whole, row([9, 9, 9, 255]))).toBe(whole);
+    expect(layOver(undefined, whole)).toBe(whole);
+    expect(layOver(undefined, undefined)).toBeUndefined();
   });
 });

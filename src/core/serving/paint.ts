@@ -3,7 +3,7 @@ import { namedColormap } from "./colormaps.ts";
 import type { RenderOptions } from "./render-options.ts";
 import type { Pixels, Samples } from "./resample.ts";
 
-/** Red, green, blue and alpha of every pixel. */
+/** A picture with red, green, blue and alpha of every pixel. */
 export interface Picture {
   readonly width: number;
   readonly height: number;
@@ -12,11 +12,11 @@ export interface Picture {
   readonly isOpaque: boolean;
 }
 
-/** Values to colours: one band by a colormap or as gray, three as red, green and blue. */
+/** Turns values into colours: one band by a colormap or as gray, three as red, green and blue. */
 export function paint(
   pixels: Pixels,
   options: Partial<Pick<RenderOptions, "rescale" | "colormap" | "colormap_name">> & {
-    /** Of the file itself: a colour for every value. */
+    /** The palette of the file: a colour for every value. */
     readonly palette?: Uint8Array;
   },
 ): Picture {
@@ -98,7 +98,7 @@ function paintIntervals(
   }
 }
 
-/** Clamped, then rounded. NaN gives 0. */
+/** Clamps and rounds. NaN gives 0. */
 function toByte(value: number): number {
   return value >= 255 ? 255 : value > 0 ? Math.floor(value + 0.5) : 0;
 }
@@ -117,4 +117,25 @@ function applyMask(rgba: Uint8Array, mask: Uint8Array, isSolid: boolean): boolea
     if (rgba[place] !== 255) isOpaque = false;
   }
   return isOpaque;
+}
+
+/** Lays one picture over another of the same size; undefined if there is neither. */
+export function layOver(top: Picture | undefined, below: Picture | undefined): Picture | undefined {
+  if (top === undefined || below === undefined || top.isOpaque) return top ?? below;
+  const rgba = top.rgba.slice();
+  let isOpaque = true;
+  for (let place = 0; place < rgba.length; place += 4) {
+    const alpha = (rgba[place + 3] ?? 0) / 255;
+    if (alpha === 1) continue;
+    const under = ((1 - alpha) * (below.rgba[place + 3] ?? 0)) / 255;
+    const whole = alpha + under;
+    for (let channel = 0; channel < 3 && whole > 0; channel++) {
+      const mixed =
+        alpha * (rgba[place + channel] ?? 0) + under * (below.rgba[place + channel] ?? 0);
+      rgba[place + channel] = Math.round(mixed / whole);
+    }
+    rgba[place + 3] = Math.round(whole * 255);
+    isOpaque &&= rgba[place + 3] === 255;
+  }
+  return { width: top.width, height: top.height, rgba, isOpaque };
 }

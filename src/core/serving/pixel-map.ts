@@ -1,16 +1,20 @@
 /**
- * Where each pixel of a picture comes from. Projecting every pixel would cost far more than all the
- * rest of a tile; a grid of exact points with straight lines between them is off by much less than a
- * pixel, because a grid has 16 cells a side however small the part that the layer covers.
+ * Maps each pixel of a picture to its place in the source. Projecting every pixel would cost far
+ * more than the rest of a tile. A grid of exact points with linear interpolation is off by much
+ * less than a pixel, because the grid has 16 cells a side, however small the part that the layer
+ * covers.
  */
 import type { Affine } from "./affine.ts";
 import { apply } from "./affine.ts";
 import type { Box } from "./web-mercator.ts";
 
-/** A place in another coordinate reference system; undefined where it has none. */
+/** Projects a place to another coordinate reference system; undefined if it has no place there. */
 export type Project = (x: number, y: number) => readonly [number, number] | undefined;
 
-/** Column and row in the source for every pixel of the picture; NaN: nothing is there. */
+/**
+ * The column and row in the source for every pixel of the picture; NaN: the source has no pixel
+ * there.
+ */
 export interface PixelMap {
   readonly width: number;
   readonly height: number;
@@ -72,7 +76,7 @@ function fill(
   const grid = new Float64Array(across * down * 2);
   for (let j = 0; j < down; j++) {
     for (let i = 0; i < across; i++) {
-      // Middles of pixels, so that a grid of single pixels is exact.
+      // Centres of pixels, so that a grid of single pixels is exact.
       const [column, row] = place(left + i * stepX + 0.5, top + j * stepY + 0.5) ?? [NaN, NaN];
       grid[2 * (j * across + i)] = column;
       grid[2 * (j * across + i) + 1] = row;

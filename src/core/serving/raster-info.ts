@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** With TiTiler's names. */
+/** The fields have TiTiler's names. */
 export const rasterInfo = z
   .object({
     bounds: z.tuple([z.number(), z.number(), z.number(), z.number()]),

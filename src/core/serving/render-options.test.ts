@@ -1,7 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { chooseFormat } from "./image-format.ts";
-import { chooseOptions, optionsKey, renderQuery, toQueryText } from "./render-options.ts";
+import {
+  chooseFormat,
+  chooseOptions,
+  optionsKey,
+  renderQuery,
+  toQueryText,
+} from "./render-options.ts";
 
 const query = z.strictObject(renderQuery);
 const read = (given: object) => query.parse(given);

@@ -1,4 +1,4 @@
-/** How a picture is made: what the address asks for, and for the rest what the layer's style says. */
+/** The options of a picture: those that the address gives, and the layer's style for the rest. */
 import { z } from "zod";
 import type { ColormapName } from "./colormaps.ts";
 import { colormapNames } from "./colormaps.ts";
@@ -16,7 +16,7 @@ export interface RenderOptions {
   readonly resampling: Resampling;
 }
 
-/** Once or several times in the address, each perhaps a list: `bidx=1&bidx=2` or `bidx=1,2`. */
+/** A parameter may be repeated, and each may be a list: `bidx=1&bidx=2` or `bidx=1,2`. */
 const texts = z.union([z.string(), z.array(z.string()).max(16)]);
 
 const bidx = texts.transform((given, context) => {
@@ -57,20 +57,20 @@ const colormapText = z
     return z.NEVER;
   });
 
-/** What the addresses of pictures take, with TiTiler's names. */
+/** The query parameters of pictures, with TiTiler's names. */
 export const renderQuery = {
   bidx: bidx.optional().describe("bands to show; 1 is the first"),
   rescale: rescale.optional().describe('"low,high" shown as black and white'),
   colormap_name: z.enum(colormapNames).optional().describe("a colour ramp for one band"),
   colormap: colormapText.optional().describe("colours as JSON, by value or by interval"),
-  nodata: nodata.optional().describe("a value that means: nothing is here"),
+  nodata: nodata.optional().describe("the value of pixels without data"),
   resampling: z.enum(resamplingMethods).optional(),
 };
 export type RenderQuery = z.output<z.ZodObject<typeof renderQuery>>;
 
 export function chooseOptions(query: RenderQuery, style: LayerStyle | null): RenderOptions {
   const bands = query.bidx ?? style?.bands;
-  // Ranges and colours of the style belong to its bands: for other bands they would be wrong.
+  // Ranges and colours of the style belong to its bands and would be wrong for other bands.
   const fits = query.bidx === undefined || String(query.bidx) === String(style?.bands);
   const fallback = fits ? style : null;
   const asksColours = query.colormap !== undefined || query.colormap_name !== undefined;
@@ -85,7 +85,7 @@ export function chooseOptions(query: RenderQuery, style: LayerStyle | null): Ren
   };
 }
 
-/** The same options give the same text, whatever the order in which they were asked for. */
+/** The same options give the same text, whatever their order in the address. */
 export function optionsKey(options: RenderOptions): string {
   const { bands, rescale: ranges, colormap_name, colormap: colours, nodata: hole } = options;
   const parts = [bands, ranges, colormap_name, colours, hole?.toString(), options.resampling];
@@ -101,7 +101,7 @@ function isRange(numbers: readonly number[]): numbers is [number, number] {
   return numbers.length === 2 && Number.isFinite(low) && Number.isFinite(high) && low < high;
 }
 
-/** The same wishes as part of an address, to be passed on. */
+/** Writes the same parameters as a part of another address. */
 export function toQueryText(query: Readonly<Record<string, unknown>>): string {
   const parts = Object.entries(query).flatMap(([name, value]): [string, string][] => {
     if (value === undefined || value === null) return [];
@@ -113,4 +113,41 @@ export function toQueryText(query: Readonly<Record<string, unknown>>): string {
   });
   const text = parts.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&");
   return text === "" ? "" : `?${text}`;
+}
+
+export const imageFormats = ["png", "webp", "jpeg"] as const;
+export type ImageFormat = (typeof imageFormats)[number];
+
+const mediaOf: Readonly<Record<ImageFormat, string>> = {
+  png: "image/png",
+  webp: "image/webp",
+  jpeg: "image/jpeg",
+};
+
+/** Reads the media type from the first byte of a picture. */
+export function mediaOfPicture([first]: Uint8Array): string {
+  switch (first) {
+    case 0x89:
+      return mediaOf.png;
+    case 0xff:
+      return mediaOf.jpeg;
+    default:
+      return mediaOf.webp;
+  }
+}
+
+/**
+ * Chooses the format of a picture. `auto`: JPEG if no pixel is transparent, otherwise PNG. An
+ * extension in the address comes before the Accept header; a browser accepts everything, and `auto`
+ * suits it best.
+ */
+export function chooseFormat(
+  extension: string | undefined,
+  accept: string | undefined,
+): ImageFormat | "auto" {
+  if (extension === "jpg" || extension === "jpeg") return "jpeg";
+  if (extension === "png" || extension === "webp") return extension;
+  const named = (accept ?? "").split(",").map((part) => part.split(";")[0]?.trim() ?? "");
+  if (named.some((media) => media === "*/*" || media === "image/*")) return "auto";
+  return imageFormats.find((format) => named.includes(mediaOf[format])) ?? "auto";
 }

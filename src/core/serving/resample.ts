@@ -13,16 +13,16 @@ export type Samples =
 export const resamplingMethods = ["nearest", "bilinear"] as const;
 export type Resampling = (typeof resamplingMethods)[number];
 
-/** A part of a raster: bands of one size, and which pixels count. */
+/** A part of a raster: bands of one size, and the mask of their valid pixels. */
 export interface Pixels {
   readonly width: number;
   readonly height: number;
   readonly bands: readonly Samples[];
-  /** 0: nothing is there. 255: it is. Between them: partly, as an alpha channel says. */
+  /** 0: no data. 255: data. In between: partly, like an alpha channel. */
   readonly mask: Uint8Array;
 }
 
-/** `left`, `top`: where the window starts in the pixels that the map speaks of. */
+/** `left` and `top` are the start of the window in the source pixels of the map. */
 export function resample(
   window: Pixels & { readonly left: number; readonly top: number },
   map: PixelMap,
@@ -36,7 +36,7 @@ export function resample(
   for (let index = 0; index < count; index++) {
     const column = Math.floor((map.columns[index] ?? NaN) * scale.x) - window.left;
     const row = Math.floor((map.rows[index] ?? NaN) * scale.y) - window.top;
-    // Written so that NaN is outside too.
+    // Written so that NaN counts as outside.
     const isInside = column >= 0 && column < window.width && row >= 0 && row < window.height;
     const source = isInside ? row * window.width + column : -1;
     sources[index] = source;
@@ -59,7 +59,7 @@ function pickNearest(band: Samples, sources: Int32Array): Samples {
   return picked;
 }
 
-/** What does not count has no weight, so that nodata never bleeds into its neighbours. */
+/** Pixels without data have no weight, so that nodata never bleeds into its neighbours. */
 function interpolate(
   window: Omit<Pixels, "bands"> & {
     readonly left: number;

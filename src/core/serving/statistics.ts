@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Pixels, Samples } from "./resample.ts";
 
-/** With TiTiler's names. Null: there is no valid pixel. */
+/** The fields have TiTiler's names. Null: no pixel is valid. */
 export const bandStatistics = z
   .object({
     min: z.number().nullable(),
@@ -62,7 +62,7 @@ export function computeStatistics(band: Samples, mask: Uint8Array): BandStatisti
   };
 }
 
-/** For each band what most of its values lie between; undefined: nothing to go by. */
+/** The range of most values of each band; undefined: the band has no range. */
 export function spread(pixels: Pixels): readonly ([number, number] | undefined)[] {
   return pixels.bands.map((band) => {
     const values = validValues(band, pixels.mask);
@@ -70,7 +70,7 @@ export function spread(pixels: Pixels): readonly ([number, number] | undefined)[
     const high = percentile(values, 98);
     if (low === null || high === null) return undefined;
     if (low < high) return [low, high];
-    // One value nearly everywhere: the rest is what there is to see.
+    // If nearly all pixels have one value, the range of the others is shown.
     const [least = low, most = high] = [values[0], values.at(-1)];
     return least < most ? [least, most] : [low - 1, high + 1];
   });
@@ -95,7 +95,7 @@ function percentile(sorted: Float64Array, percent: number): number | null {
 }
 
 function histogram(sorted: Float64Array, min: number, max: number): [number[], number[]] {
-  // As numpy does: one value alone gets an interval of width one around it.
+  // As numpy does: a single value gets an interval of width one around it.
   const [low, high] = min === max ? [min - 0.5, max + 0.5] : [min, max];
   const counts = new Array<number>(bins).fill(0);
   for (const value of sorted) {

@@ -1,12 +1,12 @@
 /**
- * Topologies for globes have polygons that simply go on across the antimeridian, or around a pole. On
- * a flat map such a ring jumps from one edge to the other and covers half the world; so each is cut
- * at ±180 degrees, as GeoJSON wants it.
+ * Topologies for globes have polygons that continue across the antimeridian or around a pole. On a
+ * flat map such a ring jumps from one edge to the other and covers half the world, so each is cut
+ * at ±180 degrees, as GeoJSON requires.
  */
 type Position = readonly number[];
 type Ring = readonly Position[];
 
-/** One polygon to as many as the antimeridian makes of it. */
+/** Cuts one polygon into as many parts as the antimeridian makes of it. */
 export function unstitch(rings: readonly Ring[]): Position[][][] {
   const flat = rings.map(unroll);
   const [outer] = flat;
@@ -17,13 +17,13 @@ export function unstitch(rings: readonly Ring[]): Position[][][] {
   const last = Math.ceil((highest - 180) / 360);
   for (let turn = Math.floor((lowest + 180) / 360); turn <= last; turn++) {
     const cut = flat.map((ring) => cutTo(ring, 360 * turn)).filter((ring) => ring.length >= 4);
-    // A hole may reach over into a part that its polygon does not.
+    // A hole may reach into a part that its polygon does not have.
     if (cutTo(outer, 360 * turn).length >= 4) pieces.push(cut);
   }
   return pieces;
 }
 
-/** Longitudes run on instead of jumping; a ring around a pole gets its pole. */
+/** Makes longitudes continue instead of jump; a ring around a pole gets its pole. */
 function unroll(ring: Ring): Position[] {
   const made: [number, number][] = [];
   for (const [lon = 0, lat = 0] of ring) {
@@ -38,7 +38,7 @@ function unroll(ring: Ring): Position[] {
   return [...made, [end[0], pole], [first[0], pole], first];
 }
 
-/** What lies within 180 degrees of the middle, moved to longitudes as usual. */
+/** Keeps the part within 180 degrees of the middle, with longitudes between ±180. */
 function cutTo(ring: readonly Position[], middle: number): Position[] {
   const left = cutAt(ring, middle - 180, 1);
   const both = cutAt(left, middle + 180, -1);
@@ -47,7 +47,7 @@ function cutTo(ring: readonly Position[], middle: number): Position[] {
   return first === undefined ? [] : [...moved, first];
 }
 
-/** Keeps what is on one side of a meridian (Sutherland and Hodgman); the ring comes back open. */
+/** Keeps the part on one side of a meridian (Sutherland and Hodgman); the returned ring is open. */
 function cutAt(ring: readonly Position[], meridian: number, side: 1 | -1): Position[] {
   const kept: Position[] = [];
   for (const [index, [lon = 0, lat = 0]] of ring.entries()) {
@@ -66,7 +66,7 @@ interface Polygons {
   readonly coordinates: unknown;
 }
 
-/** A Polygon or MultiPolygon that fits on a flat map; anything else stays as it is. */
+/** Makes a Polygon or MultiPolygon fit on a flat map; other geometries stay as they are. */
 export function unstitchGeometry<Given extends Polygons>(
   geometry: Given,
 ): Given | { type: "MultiPolygon"; coordinates: Position[][][] } {

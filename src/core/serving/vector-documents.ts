@@ -11,7 +11,7 @@ export interface DescribedTable {
   readonly feature_count: number;
 }
 
-/** Finer tiles would show nothing new: a unit is a centimetre at 14. */
+/** Finer tiles would show nothing new: a unit is a centimetre at zoom 14. */
 const mostZoom = 14;
 export const layerName = "default";
 const crs84 = "http://www.opengis.net/def/crs/OGC/1.3/CRS84";
@@ -33,14 +33,16 @@ const types: Readonly<Record<GeoColumn["type"], JsonObject>> = {
   "double precision[]": { type: "array", items: { type: "number" } },
 };
 
-/** `address`: of the collection itself. */
+/** `address` is that of the collection itself. */
 export function collectionDocument(
   layer: VectorLayer,
   table: DescribedTable,
   address: string,
 ): JsonObject {
   const link = (rel: string, path: string, type: string, title: string) => ({
-    ...{ rel, type, title },
+    rel,
+    type,
+    title,
     href: address + path,
   });
   return {
@@ -92,7 +94,7 @@ export function queryablesDocument(
   };
 }
 
-/** `address`: of the tiles, with {z}, {x} and {y}. */
+/** `address` is that of the tiles, with {z}, {x} and {y}. */
 export function vectorTileJson(
   layer: VectorLayer,
   { columns }: DescribedTable,

@@ -26,7 +26,7 @@ function roundAll(wkb: Uint8Array) {
   };
 }
 
-/** With a heading; the geometry last, as WKT. */
+/** CSV with a heading; the geometry is the last column, as WKT. */
 export function csvText(features: readonly ServedFeature[], columns: readonly string[]): string {
   const rows = features.map(({ fid, wkb, properties }) => [
     String(fid),

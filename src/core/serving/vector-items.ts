@@ -1,9 +1,8 @@
-/** What a request for features asks for, as OGC API Features and TiPG spell it. */
+/** Reads a request for features, as OGC API Features and TiPG define it. */
 import { z } from "zod";
-import { readInterval } from "../catalogue/interval.ts";
-import { readSort } from "../catalogue/sort.ts";
+import { readInterval, readSort } from "../catalogue/query-parameters.ts";
 import type { Filter } from "../cql2/ast.ts";
-import { checkSpatial } from "../cql2/check-spatial.ts";
+import { checkSpatial } from "../cql2/spatial.ts";
 import { filterFromJson, filterFromText } from "../cql2/read-filter.ts";
 import { Problem } from "../errors.ts";
 import type { Json } from "../model/json.ts";
@@ -11,7 +10,7 @@ import type { GeoColumn } from "../vector/geo-table.ts";
 
 const mostItems = 10_000;
 
-/** In the address all is text. Any other name is a column whose value must be this. */
+/** The known query parameters. Any other name is a column, and the feature must have that value. */
 export const itemsQuery = {
   limit: z.coerce.number().int().min(1).max(mostItems).default(10),
   token: z.string().max(16_384).optional().describe("of the `next` link of the page before"),
@@ -53,7 +52,7 @@ export interface AskedItems {
   readonly limit: number;
 }
 
-/** `own`: parameters of the address that are no columns either. */
+/** `own` names the parameters of the route that are not columns either. */
 export function readItems(
   asked: ItemsQuery,
   columns: readonly GeoColumn[],

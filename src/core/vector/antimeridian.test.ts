@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { splitAtAntimeridian } from "./antimeridian.ts";
 import { toGeoJson } from "./geojson.ts";
 import type { Parts } from "./parts.ts";
-import { signedArea } from "./rings.ts";
+import { signedArea } from "./parts.ts";
 
 type Ring = [number, number][];
 

@@ -1,31 +1,33 @@
 /**
- * Cuts lines and polygons at 180° of longitude, as RFC 7946 asks for. A step of nearly the whole way
- * round is a short step over the antimeridian; longitudes beyond ±180 are brought back first. Where
- * a ring goes round a pole, it is led along the antimeridian to that pole and back.
+ * Cuts lines and polygons at 180° of longitude, as RFC 7946 requires. A step of nearly the whole
+ * way round is a short step over the antimeridian; longitudes beyond ±180 are folded back first. A
+ * ring that goes round a pole is extended along the antimeridian to that pole and back.
  */
-import { signedArea, reversed } from "./rings.ts";
+import { signedArea, reversed, at } from "./parts.ts";
 import type { Line, Parts, Polygon } from "./parts.ts";
-import { at } from "./parts.ts";
 
 /**
- * A step this long in degrees is read as the short way round. Half a turn would be the textbook's
- * limit, but boxes that are drawn around continents with four corners have edges of 200°; nobody
- * draws a crossing with an edge of more than 90°.
+ * A step of more degrees than this is read as the short way round. Half a turn would be the usual
+ * limit, but boxes around continents have edges of 200°, while edges that cross the antimeridian
+ * are shorter than 90°.
  */
 const longStep = 270;
 
-/** Projecting there and back leaves 180.00000000001, which is no place on the other side. */
+/** Projecting forth and back leaves 180.00000000001, which does not mean the other side. */
 const tolerance = 1e-9;
 
-/** A piece of a ring from one side of the antimeridian to the next. */
+/** A piece of a ring from one crossing of the antimeridian to the next. */
 type Piece = readonly (readonly [number, number])[];
 
 export interface SplitOptions {
-  /** The file's rings run as RFC 7946 says. Otherwise the smaller side of a ring is its inside. */
+  /**
+   * The rings of the file are wound as RFC 7946 says. Otherwise the smaller side of a ring is its
+   * inside.
+   */
   readonly trustWinding?: boolean;
 }
 
-/** The same object when there was nothing to do. */
+/** Returns the same object if nothing had to be cut. */
 export function splitAtAntimeridian(parts: Parts, options: SplitOptions = {}): Parts {
   const split = {
     points: normaliseLine(parts.points),
@@ -39,7 +41,7 @@ export function splitAtAntimeridian(parts: Parts, options: SplitOptions = {}): P
   return isSame ? parts : split;
 }
 
-/** Whether some edge of it was drawn over the antimeridian, or a longitude beyond it. */
+/** Whether an edge crosses the antimeridian, or a longitude lies beyond it. */
 function crosses(line: Line): boolean {
   for (let index = 0; index < line.length; index += 2) {
     const x = at(line, index);
@@ -49,7 +51,7 @@ function crosses(line: Line): boolean {
   return false;
 }
 
-/** A whole turn is an edge along the world's frame, from one side to the other. */
+/** An edge of a whole turn is the frame of the world, from one side to the other. */
 function isLong(step: number): boolean {
   return Math.abs(step) > longStep && Math.abs(step) !== 360;
 }
@@ -95,8 +97,8 @@ function splitPolygon(polygon: Polygon, { trustWinding = false }: SplitOptions):
 }
 
 /**
- * Whether the inside lies to the left. The ring is laid out without a break first: only then has it
- * an area to measure. One that does not close then goes round a pole: the nearer one.
+ * Whether the inside lies to the left. The ring is unrolled first, so that its area can be
+ * measured. A ring that does not close after that goes round a pole: the nearer one.
  */
 function isInsideLeft(ring: Line): boolean {
   const unrolled = Float64Array.from(ring);
@@ -109,11 +111,11 @@ function isInsideLeft(ring: Line): boolean {
     latitudes += at(ring, index + 1);
   }
   if (shift === 0) return signedArea(unrolled) >= 0;
-  // Eastward with the north pole on the left.
+  // Eastward the north pole is on the left.
   return shift > 0 === latitudes >= 0;
 }
 
-/** The pieces between the crossings; none if it does not cross. */
+/** The pieces between the crossings; none if the line does not cross. */
 function cut(line: Line): Piece[] {
   const pieces: Piece[] = [];
   let piece: [number, number][] = [];
@@ -142,7 +144,7 @@ function cut(line: Line): Piece[] {
   return pieces;
 }
 
-/** On the straight line between the two, over the antimeridian. */
+/** The latitude at which the straight line between the two points crosses the antimeridian. */
 function crossingLatitude(
   [x1, y1]: readonly [number, number],
   [x2, y2]: readonly [number, number],
@@ -152,7 +154,7 @@ function crossingLatitude(
   return before + after === 0 ? y1 : y1 + ((y2 - y1) * before) / (before + after);
 }
 
-/** A piece that arrives where no piece starts between it and the pole has the pole inside. */
+/** A piece contains the pole if no other piece starts between its end and the pole. */
 function leadOverPoles(pieces: readonly Piece[]): Piece[] {
   const led = [...pieces];
   const ends = (side: number) =>
@@ -173,7 +175,9 @@ function leadOverPoles(pieces: readonly Piece[]): Piece[] {
   return led;
 }
 
-/** Joins each piece to the next one along its side of the antimeridian, inside to the left. */
+/**
+ * Joins each piece to the next one along its side of the antimeridian, with the inside to the left.
+ */
 function join(pieces: readonly Piece[]): Line[] {
   const open = [...pieces];
   const rings: Line[] = [];
@@ -190,7 +194,7 @@ function join(pieces: readonly Piece[]): Line[] {
   return rings.reverse();
 }
 
-/** Undefined: nothing comes nearer than its own start. */
+/** Undefined: no piece starts nearer than the piece's own start. */
 function findNext(piece: Piece, open: readonly Piece[]): number | undefined {
   const last = piece.at(-1);
   const [first] = piece;
@@ -221,7 +225,7 @@ function flatten(piece: Piece): Line {
   return Float64Array.from(piece.flat());
 }
 
-/** By the hole's first point: a valid hole lies in one piece whole. */
+/** Tests the hole's first point, because a valid hole lies in one piece as a whole. */
 function contains(ring: Line, hole: Line): boolean {
   const [x = 0, y = 0] = hole;
   let isInside = false;

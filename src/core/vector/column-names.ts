@@ -1,6 +1,6 @@
-/** Columns of our own; an attribute of the same name gets another. */
+/** The platform's own columns; an attribute of the same name is renamed. */
 export const ownColumns = ["fid", "geom", "bounds", "etl_batch_id"] as const;
-/** Names that clients of features take for the geometry or the feature itself. */
+/** Names that clients take for the geometry or for the feature itself. */
 const reserved: ReadonlySet<string> = new Set([...ownColumns, "id", "geometry", "ogc_fid"]);
 const longest = 63;
 
@@ -9,7 +9,7 @@ export interface NamedColumn {
   readonly name: string;
 }
 
-/** Names that PostgreSQL takes unquoted, each once, in the order of the file. */
+/** Gives columns unique names that PostgreSQL accepts unquoted, in the order of the file. */
 export function nameColumns(sources: readonly string[]): NamedColumn[] {
   const taken = new Set<string>();
   return sources.map((source) => {
@@ -21,7 +21,7 @@ export function nameColumns(sources: readonly string[]): NamedColumn[] {
   });
 }
 
-/** Letters lose their accents; all else that is no letter or digit becomes one underscore. */
+/** Removes accents and turns everything that is not a letter or digit into underscores. */
 function sanitise(source: string): string {
   const plain = source
     .normalize("NFKD")
@@ -42,7 +42,7 @@ function makeUnique(wanted: string, taken: ReadonlySet<string>): string {
   return name;
 }
 
-/** A table's name from a file's, short enough for the suffix of a geometry type. */
+/** A table's name from a file's name, short enough for the suffix of a geometry type. */
 export function nameTable(fileName: string): string {
   const base =
     fileName

@@ -1,6 +1,6 @@
 /**
- * What was found in a file and done about it, in words for the person who sent it. Nothing is
- * changed or left out without one of these.
+ * The findings about a vector file, in words for its submitter. Every change and every feature that
+ * is left out has a finding.
  */
 import { z } from "zod";
 
@@ -8,9 +8,9 @@ export const vectorFinding = z.object({
   code: z.string(),
   severity: z.enum(["info", "warning"]),
   message: z.string(),
-  /** What to do, if it is not as it should be. */
+  /** What the submitter can do about it. */
   remedy: z.string(),
-  /** Features or columns that it is about. */
+  /** The number of features or columns concerned. */
   count: z.number().int().min(0),
 });
 export type VectorFinding = z.infer<typeof vectorFinding>;
@@ -19,12 +19,12 @@ type Counted = readonly [one: string, many: string];
 
 interface Meaning {
   readonly severity: VectorFinding["severity"];
-  /** For one and for n, with `#` for the number. */
+  /** The text for one and for several, with `#` for the number. */
   readonly text: Counted;
   readonly remedy: string;
 }
 
-/** What is counted while the features pass. */
+/** Findings that are counted while the features are read. */
 const meanings = {
   GEOMETRY_NULL: {
     severity: "warning",
@@ -127,7 +127,7 @@ const meanings = {
 export type CountedCode = keyof typeof meanings;
 const order = Object.keys(meanings) as CountedCode[];
 
-/** Counts by code, while the features pass. */
+/** Counts findings by code while the features are read. */
 export class Tally {
   private readonly counts = new Map<CountedCode, number>();
 
@@ -224,7 +224,7 @@ export function encodingFinding(encoding: string, isGuess: boolean): VectorFindi
   };
 }
 
-/** All of a few, or the first ones and how many more there are. */
+/** Lists a few names, or the first ones and the number of the rest. */
 function listOf(names: readonly string[]): string {
   const shown = names.slice(0, 10).join(", ");
   return names.length > 10 ? `${shown} and ${names.length - 10} more` : shown;

@@ -1,14 +1,16 @@
-/** A layer as a table: what the loader makes and what serving reads. */
+/** The table of a layer, which the loader makes and serving reads. */
 import { z } from "zod";
 import { multiType } from "./parts.ts";
 
-/** PostgreSQL folds and cuts longer or other names, and two tables would meet in one. */
+/**
+ * PostgreSQL folds the case of other names and truncates longer ones, so two tables could collide.
+ */
 export const tableName = z
   .string()
   .max(63)
   .regex(/^[a-z_][a-z0-9_]*$/, "must be a lower-case PostgreSQL name");
 
-/** The types that columns of a layer have, whatever the file called them. */
+/** The column types of a layer, whatever the file called them. */
 export const columnTypes = [
   "text",
   "boolean",
@@ -29,7 +31,7 @@ export const columnTypes = [
 export const geoColumn = z.object({
   name: tableName,
   type: z.enum(columnTypes),
-  /** As the file calls it. */
+  /** The attribute's name in the file. */
   source: z.string(),
 });
 export type GeoColumn = z.infer<typeof geoColumn>;
@@ -41,5 +43,5 @@ export type GeometryForm = (typeof geometryForms)[number];
 export const geometryType = z.enum([multiType.point, multiType.line, multiType.polygon]);
 export type GeometryType = z.infer<typeof geometryType>;
 
-/** Everything in the platform's tables is longitude and latitude on WGS 84. */
+/** All tables of the platform hold longitude and latitude on WGS 84. */
 export const srid = 4326;

@@ -14,7 +14,7 @@ export interface Collection {
   readonly geometries: MultiGeometry[];
 }
 
-/** A multi geometry, or a collection of them if it has several kinds. */
+/** Makes a multi geometry, or a collection of them if there are several kinds. */
 export function toGeoJson(parts: Parts): MultiGeometry | Collection {
   const geometries = kindsOf(parts).map((kind) => ({
     type: multiType[kind],
@@ -53,7 +53,7 @@ const feature = z.object({
   ]),
 });
 
-/** Of a feature that `toGeoJson` wrote; nobody else's is read here. */
+/** Reads the geometry of a feature that `toGeoJson` wrote; other GeoJSON is not supported. */
 export function fromGeoJson(text: string): Parts {
   const { geometry } = feature.parse(JSON.parse(text));
   const members = geometry.type === "GeometryCollection" ? geometry.geometries : [geometry];

@@ -1,21 +1,27 @@
 import { describe, expect, it } from "vitest";
-import { mendAttributes, planAttributes } from "./attributes.ts";
+import { mendAttributes, planAttributes, isUsableDate } from "./attributes.ts";
 import { nameColumns, nameTable } from "./column-names.ts";
-import { isUsableDate } from "./dates.ts";
-import { guessEncoding } from "./guess-encoding.ts";
+import { guessEncoding } from "./source-format.ts";
 
 describe("column names", () => {
   const names = (...sources: string[]) => nameColumns(sources).map((column) => column.name);
 
   it("are what PostgreSQL takes unquoted", () => {
     expect(names("NAME", "Größe (m²)", "2020", "a--b", "面积")).toEqual([
-      ...["name", "gro_e_m2", "_2020", "a_b", "column"],
+      "name",
+      "gro_e_m2",
+      "_2020",
+      "a_b",
+      "column",
     ]);
   });
 
   it("leave the platform's own to the platform", () => {
     expect(names("id", "geom", "FID", "etl_batch_id")).toEqual([
-      ...["source_id", "source_geom", "source_fid", "source_etl_batch_id"],
+      "source_id",
+      "source_geom",
+      "source_fid",
+      "source_etl_batch_id",
     ]);
   });
 

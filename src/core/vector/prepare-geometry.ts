@@ -1,10 +1,9 @@
 import { splitAtAntimeridian } from "./antimeridian.ts";
-import { boundsOf } from "./bounds.ts";
+import { boundsOf, at, isEmpty } from "./parts.ts";
 import type { Parts } from "./parts.ts";
-import { at, isEmpty } from "./parts.ts";
 import type { ReadGeometry } from "./read-wkb.ts";
 
-/** Why a feature has no place in a table. */
+/** Why a feature is not stored in a table. */
 export type Unusable = "empty" | "not_finite" | "out_of_range";
 
 export type PreparedGeometry =
@@ -15,13 +14,13 @@ export type PreparedGeometry =
       readonly wasSplit: boolean;
     };
 
-/** Three turns round the world: what was digitised past the antimeridian goes a little beyond it. */
+/** Three turns round the world: files digitised across the antimeridian go a little beyond 180°. */
 const farthest = 540;
 
 /**
- * Everything that can be done to one geometry in longitude and latitude without GEOS: two
- * dimensions, the antimeridian, and rings that have no area to enclose. Repair comes after the
- * antimeridian, because a polygon that crosses it looks broken to whoever takes the map for flat.
+ * Prepares one geometry in longitude and latitude without GEOS: two dimensions, cut at the
+ * antimeridian, without rings of no area. Invalid geometries are repaired after this step, because
+ * a polygon that crosses the antimeridian looks invalid on a flat map.
  */
 export function prepareGeometry(read: ReadGeometry): PreparedGeometry {
   if (read.hasNonFinite) return { unusable: "not_finite" };
@@ -37,7 +36,7 @@ export function prepareGeometry(read: ReadGeometry): PreparedGeometry {
   return { unusable: undefined, parts, wasSplit: parts !== closed };
 }
 
-/** A ring of fewer than four positions is none; one that does not end where it began is closed. */
+/** Drops rings of fewer than four positions, and closes rings that do not end where they began. */
 function closeRings(parts: Parts): Parts {
   const lines = parts.lines.filter((line) => line.length >= 4);
   const polygons = parts.polygons.flatMap((polygon) => {

@@ -1,4 +1,4 @@
-/** The heading of what GDAL writes with its driver PGDUMP: tables, columns and rows for COPY. */
+/** Reads the heading that GDAL's driver PGDUMP writes: tables, columns and rows for COPY. */
 import type { GeoColumn } from "./geo-table.ts";
 
 export interface DumpColumn {
@@ -32,7 +32,7 @@ const types: ReadonlyMap<string, GeoColumn["type"]> = new Map([
   ["float8[]", "double precision[]"],
 ]);
 
-/** `ALTER TABLE "public"."x" ADD COLUMN "name" VARCHAR(254);` */
+/** Reads `ALTER TABLE "public"."x" ADD COLUMN "name" VARCHAR(254);`. */
 export function readColumn(line: string): DumpColumn | undefined {
   const match = /^ALTER TABLE .* ADD COLUMN "((?:[^"]|"")*)" ([^;]+);/.exec(line);
   if (match === null) return undefined;
@@ -40,7 +40,7 @@ export function readColumn(line: string): DumpColumn | undefined {
   return { name: unquote(name), type: columnType(declared) };
 }
 
-/** `COPY "public"."x" ("geom", "ogc_fid", "name") FROM STDIN;` */
+/** Reads `COPY "public"."x" ("geom", "ogc_fid", "name") FROM STDIN;`. */
 export function readCopy(line: string): string[] | undefined {
   const list = /^COPY .*? \((.*)\) FROM STDIN;/i.exec(line)?.[1];
   if (list === undefined) return undefined;

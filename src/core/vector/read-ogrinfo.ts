@@ -1,15 +1,15 @@
 /**
- * The text that `ogrinfo -so -al` prints. Its JSON is no choice: GDAL before 3.7 has none, and that
- * is what the long-lived distributions carry.
+ * Reads the text that `ogrinfo -so -al` prints. Its JSON cannot be used: GDAL before 3.7, which
+ * long-term distributions have, does not print it.
  */
 export interface LayerFacts {
   readonly name: string;
   readonly geometryType: string;
   readonly featureCount: number;
-  /** Undefined: it says nothing, or that it does not know. */
+  /** Undefined: the file names no CRS, or says that it is unknown. */
   readonly crsWkt: string | undefined;
   readonly geometryColumn: string | undefined;
-  /** In the file's own coordinates: least x, least y, greatest x, greatest y. */
+  /** In the file's own coordinates: smallest x, smallest y, largest x, largest y. */
   readonly extent: readonly [number, number, number, number] | undefined;
   readonly fields: readonly string[];
 }
@@ -40,7 +40,7 @@ function readLayer(section: string): LayerFacts {
   };
 }
 
-/** `(-180.000000, -90.000000) - (180.000000, 83.645130)` */
+/** Reads `(-180.000000, -90.000000) - (180.000000, 83.645130)`. */
 function readExtent(text = ""): LayerFacts["extent"] {
   const numbers = [...text.matchAll(/-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi)].map(Number);
   const [west, south, east, north] = numbers;
@@ -50,7 +50,7 @@ function readExtent(text = ""): LayerFacts["extent"] {
   return [west, south, east, north];
 }
 
-/** The definition is indented over many lines, and ends where a line starts at the margin again. */
+/** The definition is indented over many lines and ends before the next line without indentation. */
 function readCrs(lines: readonly string[]): string | undefined {
   const start = lines.findIndex((line) => line.startsWith("Layer SRS WKT:"));
   if (start < 0) return undefined;
@@ -58,6 +58,6 @@ function readCrs(lines: readonly string[]): string | undefined {
   if (first === undefined || first.startsWith("(unknown)")) return undefined;
   const end = rest.findIndex((line) => !/^\s/.test(line));
   const wkt = [first, ...rest.slice(0, end < 0 ? rest.length : end)].join("\n").trim();
-  // GeoPackage has names for not knowing.
+  // GeoPackage has names for unknown systems.
   return /^\w+\["Undefined /.test(wkt) ? undefined : wkt;
 }

@@ -1,12 +1,12 @@
 /**
- * Well-known binary, in the spellings of ISO (type + 1000, 2000, 3000) and of PostGIS (flags in the
- * high bits), to two dimensions. Counts in the bytes are claims: each is held against the bytes that
- * are left before anything is made of it.
+ * Reads well-known binary in two dimensions, in the forms of ISO (type + 1000, 2000, 3000) and of
+ * PostGIS (flags in the high bits). Each count in the bytes is checked against the remaining bytes
+ * before anything is allocated for it.
  */
 import type { Line, Parts, Polygon } from "./parts.ts";
 
 export interface ReadGeometry extends Parts {
-  /** Some coordinate is no finite number. */
+  /** A coordinate is not a finite number. */
   readonly hasNonFinite: boolean;
 }
 
@@ -63,7 +63,7 @@ class Reader {
     switch (code % 1000) {
       case 1: {
         const position = this.positions(1);
-        // There is no other way to write an empty point.
+        // WKB has no other form for an empty point.
         if (!Number.isNaN(position[0])) this.points.push(...position);
         return;
       }

@@ -1,16 +1,16 @@
-/** One look at all features before anything is converted: counts, broken geometries, empty columns. */
+/** Surveys all features before the conversion: their count, invalid geometries, empty columns. */
 import { z } from "zod";
-import { recordSeparator } from "./file-signature.ts";
+import { recordSeparator } from "./source-format.ts";
 
 export interface Survey {
   readonly featureCount: number;
-  /** By the number that GDAL gives each feature. */
+  /** GDAL's numbers of the features with invalid geometries. */
   readonly invalid: ReadonlySet<number>;
-  /** Those that hold nothing at all. */
+  /** Columns without any value. */
   readonly emptyColumns: ReadonlySet<string>;
 }
 
-/** In SQLite's dialect, which GDAL offers for every format. */
+/** Written in SQLite's dialect, which GDAL offers for every format. */
 export function surveySql(
   layer: string,
   geometryColumn: string,
@@ -33,7 +33,7 @@ const answer = z.object({
   }),
 });
 
-/** The only feature of what it wrote as lines of GeoJSON. */
+/** Reads the single feature of the query's output, which is written as lines of GeoJSON. */
 export function readSurvey(text: string, fields: readonly string[]): Survey {
   const { properties } = answer.parse(JSON.parse(text.replace(recordSeparator, "").trim()));
   const invalid = String(properties.invalid ?? "");

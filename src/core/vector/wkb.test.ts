@@ -64,7 +64,7 @@ describe("well-known binary", () => {
     ["claims more points than it has bytes", "0102000000ffffffff"],
     ["claims more members than it has bytes", "0107000000ffffff7f"],
     ["is cut off", "010100000000"],
-    ["is of a type that nobody knows", "0163000000"],
+    ["is of an unknown type", "0163000000"],
     ["is empty", ""],
   ])("is refused without an allocation when it %s", (_, hex) => {
     expect(() => readWkb(bytes(hex))).toThrow(BadWkb);

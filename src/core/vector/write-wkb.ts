@@ -1,11 +1,14 @@
 import type { Kind, Line, Parts, Polygon } from "./parts.ts";
+import { boundsOf } from "./parts.ts";
+import type { GeometryForm } from "./geo-table.ts";
+import { srid } from "./geo-table.ts";
 
 const codes = { point: [1, 4], line: [2, 5], polygon: [3, 6] } as const;
 const hasSrid = 0x20000000;
 
 /**
- * The parts of one kind as a multi geometry, little-endian. With `srid` in PostGIS's spelling: a
- * column that names its reference system refuses a geometry that does not.
+ * Writes the parts of one kind as a multi geometry, little-endian. With `srid` it is PostGIS's
+ * EWKB: a column with a reference system refuses a geometry without one.
  */
 export function writeWkb(kind: Kind, parts: Parts, srid?: number): Uint8Array {
   const members = membersOf(kind, parts);
@@ -61,4 +64,21 @@ function sizeOf(kind: Kind, member: Polygon): number {
   const header = kind === "polygon" ? 9 : 5;
   const counts = kind === "point" ? 0 : 4 * member.length;
   return header + counts + member.reduce((sum, part) => sum + 8 * part.length, 0);
+}
+
+/**
+ * The geometry's column or columns of a row, without the attributes, in the text format of
+ * PostgreSQL's COPY: the chunk files hold exactly what the table takes, so loading one only sends
+ * it.
+ */
+export function geometryFields(
+  form: GeometryForm,
+  kind: Kind,
+  parts: Parts,
+  toHex: (bytes: Uint8Array) => string,
+): string {
+  if (form === "postgis") return toHex(writeWkb(kind, parts, srid));
+  const [west, south, east, north] = boundsOf(parts) ?? [0, 0, 0, 0];
+  // One backslash is COPY's escape, the other starts bytea's hex format.
+  return `\\\\x${toHex(writeWkb(kind, parts))}\t(${east},${north}),(${west},${south})`;
 }

@@ -10,7 +10,7 @@ import { findRequest } from "../../adapters/postgres/queries/requests.ts";
 import type { Queryable } from "../../adapters/postgres/queryable.ts";
 import { restartVersion, restoreRevision } from "../../adapters/postgres/repositories/versions.ts";
 import type { Accepted } from "../../core/api/requests.ts";
-import { mayReprocess, mayResubmit } from "../../core/domain/review.ts";
+import { mayReprocess, mayResubmit } from "../../core/domain/version-rules.ts";
 import { Problem } from "../../core/errors.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import type { AuditContext } from "../audit-context.ts";

@@ -1,8 +1,6 @@
 import { KnownError } from "../../adapters/runtime/known-error.ts";
 import type { BlobInput } from "../../core/domain/preflight.ts";
-import { preflight } from "../../core/domain/preflight.ts";
-import { isForPlatforms } from "../../core/domain/for-platforms.ts";
-import { isBelow, placeOf } from "../../core/domain/source-prefix.ts";
+import { preflight, isBelow, placeOf, isForPlatforms } from "../../core/domain/preflight.ts";
 import type { ProblemItem } from "../../core/errors.ts";
 import { Problem } from "../../core/errors.ts";
 import type { JsonObject } from "../../core/model/json.ts";

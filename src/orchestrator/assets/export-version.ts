@@ -1,4 +1,4 @@
-import { findExportsToChange } from "../../adapters/postgres/queries/exports.ts";
+import { findExportsToChange } from "../../adapters/postgres/queries/assets.ts";
 import { supersedeJobs } from "../../adapters/postgres/repositories/requests.ts";
 import { setExport } from "../../adapters/postgres/repositories/versions.ts";
 import type { AssetVersion } from "../../core/api/asset-schemas.ts";

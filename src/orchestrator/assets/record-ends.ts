@@ -15,7 +15,7 @@ import { endRequest } from "../../adapters/postgres/repositories/requests.ts";
 import { endProcessing, setExport } from "../../adapters/postgres/repositories/versions.ts";
 import { partnerResult, readExport, readOutputs } from "../../core/domain/read-outputs.ts";
 import type { AssetEventType } from "../../core/model/asset.ts";
-import type { CallbackEventType } from "../../core/model/callback.ts";
+import type { CallbackEventType } from "../../core/model/request.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import { isJsonObject } from "../../core/model/json.ts";
 import type { EndedJob } from "../engine/deps.ts";

@@ -4,7 +4,7 @@ import {
   rejectVersion as writeRejection,
   withdrawApproval,
 } from "../../adapters/postgres/repositories/versions.ts";
-import { mayApprove, mayReject, mayWithdraw } from "../../core/domain/review.ts";
+import { mayApprove, mayReject, mayWithdraw } from "../../core/domain/version-rules.ts";
 import type { AuditContext } from "../audit-context.ts";
 import { changeAsset, throwRefusal, versionOf } from "./change-asset.ts";
 import type { AssetDeps } from "./deps.ts";

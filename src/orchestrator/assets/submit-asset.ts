@@ -15,7 +15,7 @@ import type { Accepted, Submission } from "../../core/api/requests.ts";
 import { assetIdOf } from "../../core/domain/asset-id.ts";
 import type { CheckedRefs } from "../../core/domain/check-refs.ts";
 import { checkRefs } from "../../core/domain/check-refs.ts";
-import { nextVersion } from "../../core/domain/may-submit.ts";
+import { nextVersion } from "../../core/domain/version-rules.ts";
 import type { ProblemItem } from "../../core/errors.ts";
 import { Problem } from "../../core/errors.ts";
 import type { AssetEventType } from "../../core/model/asset.ts";

@@ -3,7 +3,7 @@ import { readVersions } from "../../adapters/postgres/queries/asset-rows.ts";
 import { markDeleted } from "../../adapters/postgres/repositories/assets.ts";
 import { deleteVersion } from "../../adapters/postgres/repositories/versions.ts";
 import type { AssetVersion } from "../../core/api/asset-schemas.ts";
-import { mayDelete } from "../../core/domain/review.ts";
+import { mayDelete } from "../../core/domain/version-rules.ts";
 import { Problem } from "../../core/errors.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import type { AuditContext } from "../audit-context.ts";

@@ -1,7 +1,7 @@
 import type { Transaction } from "../../adapters/postgres/queryable.ts";
 import type { ChildOutput } from "../../adapters/postgres/repositories/nodes.ts";
 import { readChildOutputs } from "../../adapters/postgres/repositories/nodes.ts";
-import { aggregate } from "../../core/dag/evaluate/aggregate.ts";
+import { aggregate } from "../../core/dag/evaluate/fan-in.ts";
 import type { Collected, Contribution } from "../../core/dag/evaluate/facts.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import { taskId } from "../../core/model/node.ts";

@@ -6,10 +6,14 @@ import type { GraphCache } from "../../adapters/postgres/queries/graph-cache.ts"
 import { readAttempts, readCheckpoints } from "../../adapters/postgres/queries/history.ts";
 import { describeNodes, readJobNodes } from "../../adapters/postgres/queries/job-nodes.ts";
 import type { JobWithoutNodes } from "../../adapters/postgres/queries/jobs.ts";
-import { readNodeData } from "../../adapters/postgres/queries/node-data.ts";
+import {
+  readNodeData,
+  findNode,
+  listNodes,
+  readChildren,
+} from "../../adapters/postgres/queries/nodes.ts";
 import type { NodeRow } from "../../adapters/postgres/queries/node-rows.ts";
 import { toNodeColumns } from "../../adapters/postgres/queries/node-rows.ts";
-import { findNode, listNodes, readChildren } from "../../adapters/postgres/queries/nodes.ts";
 import { listTasks } from "../../adapters/postgres/queries/tasks.ts";
 import type { NodeSummary } from "../../core/api/job-schemas.ts";
 import type { nodeContracts } from "../../core/api/nodes.ts";

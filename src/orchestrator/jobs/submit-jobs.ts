@@ -14,7 +14,7 @@ import { copyChildren } from "../../adapters/postgres/repositories/copy-children
 import { reach } from "../../adapters/runtime/fail-points.ts";
 import type { NodeFact } from "../../core/dag/evaluate/facts.ts";
 import type { Graph, GraphNode } from "../../core/dag/compile/graph.ts";
-import { checkInputs } from "../../core/dag/compile/inputs.ts";
+import { checkInputs } from "../../core/dag/check-inputs.ts";
 import { Problem } from "../../core/errors.ts";
 import { isFinished } from "../../core/model/job.ts";
 import type { JsonObject } from "../../core/model/json.ts";

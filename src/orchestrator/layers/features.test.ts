@@ -12,7 +12,7 @@ import { beginLoad, loadChunk } from "../../adapters/postgres/repositories/geo-l
 import { publishLoad } from "../../adapters/postgres/repositories/geo-publish.ts";
 import { featureContracts } from "../../core/api/features.ts";
 import type { VectorLayer } from "../../core/serving/layer.ts";
-import { geometryFields } from "../../core/vector/copy-row.ts";
+import { geometryFields } from "../../core/vector/write-wkb.ts";
 import type { GeoColumn, GeometryForm } from "../../core/vector/geo-table.ts";
 import { createFeatureAnswers } from "./feature-answers.ts";
 

@@ -1,7 +1,7 @@
 import { findCollection } from "../../adapters/postgres/queries/catalogue-collections.ts";
 import { searchItems } from "../../adapters/postgres/queries/catalogue-items.ts";
 import type { Queryable } from "../../adapters/postgres/queryable.ts";
-import type { Box } from "../../core/catalogue/boxes.ts";
+import type { Box } from "../../core/geometry/boxes.ts";
 import { Problem } from "../../core/errors.ts";
 import { layerOfItem, mostSamples } from "../../core/serving/layer-of-item.ts";
 import type { MosaicLayer, RasterLayer } from "../../core/serving/layer.ts";

@@ -12,10 +12,15 @@ import { mapPage } from "../../adapters/http/map-page.ts";
 import type { RasterServer } from "../../adapters/tiles/raster-server.ts";
 import type { Contract } from "../../core/api/contract.ts";
 import { Problem } from "../../core/errors.ts";
-import { chooseFormat, mediaOfPicture } from "../../core/serving/image-format.ts";
 import type { Layer, RasterLayer, VectorLayer } from "../../core/serving/layer.ts";
 import type { RenderQuery } from "../../core/serving/render-options.ts";
-import { chooseOptions, optionsKey, toQueryText } from "../../core/serving/render-options.ts";
+import {
+  chooseFormat,
+  chooseOptions,
+  mediaOfPicture,
+  optionsKey,
+  toQueryText,
+} from "../../core/serving/render-options.ts";
 import { makeTileJson } from "../../core/serving/tilejson.ts";
 import { baseOf } from "../../adapters/http/base-url.ts";
 

@@ -5,7 +5,7 @@ import {
 } from "../../adapters/postgres/repositories/layer-metadata.ts";
 import type { LayerMetadata } from "../../core/api/metadata.ts";
 import { Problem } from "../../core/errors.ts";
-import type { LayerMetadataEdit } from "../../core/model/layer-metadata.ts";
+import type { LayerMetadataEdit } from "../../core/serving/style.ts";
 import { changeAsset } from "../assets/change-asset.ts";
 import type { AuditContext } from "../audit-context.ts";
 import { refuseStale } from "../audit-context.ts";

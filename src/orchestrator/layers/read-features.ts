@@ -12,8 +12,8 @@ import {
   placeSize,
 } from "../../adapters/postgres/queries/features.ts";
 import type { GeoTable } from "../../adapters/postgres/queries/geo-tables.ts";
-import type { SearchGeometry } from "../../core/catalogue/geometry.ts";
-import { separateSpatial } from "../../core/cql2/separate-spatial.ts";
+import type { SearchGeometry } from "../../core/geometry/geometry.ts";
+import { separateSpatial } from "../../core/cql2/spatial.ts";
 import type { AskedItems } from "../../core/serving/vector-items.ts";
 import { toGeoJson } from "../../core/vector/geojson.ts";
 import { readWkb } from "../../core/vector/read-wkb.ts";

@@ -16,7 +16,7 @@ import type {
 } from "../../core/api/tiles.ts";
 import type { WantedVersion } from "../../core/domain/served-version.ts";
 import { Problem } from "../../core/errors.ts";
-import { tileBounds } from "../../core/serving/vector-tile-bounds.ts";
+import { tileBounds } from "../../core/serving/web-mercator.ts";
 import type { AssetDeps } from "../assets/deps.ts";
 import type { CollectionRequest, ItemRequest, WantedLayer } from "./check-clearance.ts";
 import { findServedVersion, viewerOf } from "./check-clearance.ts";

@@ -1,4 +1,4 @@
-import { callbackProblem } from "../../core/domain/callback-host.ts";
+import { callbackProblem } from "../../core/domain/partner-callbacks.ts";
 import type { ProblemItem } from "../../core/errors.ts";
 
 export interface CallbackSettings {

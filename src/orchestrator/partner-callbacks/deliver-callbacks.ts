@@ -11,8 +11,8 @@ import {
 } from "../../adapters/postgres/repositories/deliveries.ts";
 import type { Clock } from "../../adapters/runtime/clock.ts";
 import { version } from "../../adapters/runtime/version.ts";
-import { callbackProblem } from "../../core/domain/callback-host.ts";
-import { nextDelaySeconds, openSeconds } from "../../core/domain/callback-plan.ts";
+import { callbackProblem } from "../../core/domain/partner-callbacks.ts";
+import { nextDelaySeconds, openSeconds } from "../../core/domain/partner-callbacks.ts";
 import type { CallbackSettings } from "./check-callback-url.ts";
 import { signCallback } from "./sign-callback.ts";
 

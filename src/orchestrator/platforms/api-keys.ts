@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { Database } from "../../adapters/postgres/database.ts";
-import { findKey } from "../../adapters/postgres/queries/api-keys.ts";
+import { findKey } from "../../adapters/postgres/queries/platforms.ts";
 import { findPlatform } from "../../adapters/postgres/queries/platforms.ts";
 import {
   expireKey,
@@ -10,7 +10,7 @@ import {
 import type { Queryable } from "../../adapters/postgres/queryable.ts";
 import type { ApiKey } from "../../core/api/keys.ts";
 import { Problem } from "../../core/errors.ts";
-import type { KeyScope } from "../../core/model/api-key.ts";
+import type { KeyScope } from "../../core/model/platform.ts";
 import type { AuditContext } from "../audit-context.ts";
 
 export interface KeyRequest {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ApiTest } from "../../../test/support/api.ts";
 import { openApiTest } from "../../../test/support/api.ts";
 import { makeWorkflowFolder } from "../../../test/support/domain.ts";
-import { apiKeyPattern } from "../../core/model/api-key.ts";
+import { apiKeyPattern } from "../../core/model/platform.ts";
 
 let test: ApiTest;
 let folder: Awaited<ReturnType<typeof makeWorkflowFolder>>;

@@ -1,7 +1,7 @@
 import type { Handlers } from "../../adapters/http/handler.ts";
 import { Answer } from "../../adapters/http/handler.ts";
 import type { Database } from "../../adapters/postgres/database.ts";
-import { listKeys } from "../../adapters/postgres/queries/api-keys.ts";
+import { listKeys } from "../../adapters/postgres/queries/platforms.ts";
 import { findPlatform, listPlatforms } from "../../adapters/postgres/queries/platforms.ts";
 import type { keyContracts } from "../../core/api/keys.ts";
 import type { platformContracts } from "../../core/api/platforms.ts";

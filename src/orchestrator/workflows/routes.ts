@@ -1,13 +1,13 @@
 import type { Handlers } from "../../adapters/http/handler.ts";
 import type { Database } from "../../adapters/postgres/database.ts";
-import { readRuns } from "../../adapters/postgres/queries/runs.ts";
-import type { StoredWorkflow } from "../../adapters/postgres/queries/workflows.ts";
 import {
   findVersion,
   findWorkflow,
   listVersions,
   listWorkflows,
+  readRuns,
 } from "../../adapters/postgres/queries/workflows.ts";
+import type { StoredWorkflow } from "../../adapters/postgres/queries/workflows.ts";
 import { hashDefinition } from "../../adapters/workflow-files/hash-definition.ts";
 import { readWorkflow } from "../../adapters/workflow-files/read-workflow.ts";
 import type { WorkflowGraph, workflowContracts } from "../../core/api/workflows.ts";

@@ -1,5 +1,5 @@
 import { Link } from "wouter";
-import { mayDelete, mayReprocess, mayResubmit } from "../../../src/core/domain/review.ts";
+import { mayDelete, mayReprocess, mayResubmit } from "../../../src/core/domain/version-rules.ts";
 import { Action } from "../shared/action.tsx";
 import { api } from "../shared/api.ts";
 import { commands } from "../shared/commands.ts";

@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { AssetRevision } from "../../../src/core/api/asset-schemas.ts";
-import { mayReprocess } from "../../../src/core/domain/review.ts";
+import { mayReprocess } from "../../../src/core/domain/version-rules.ts";
 import { Action } from "../shared/action.tsx";
 import { api } from "../shared/api.ts";
 import { commands } from "../shared/commands.ts";

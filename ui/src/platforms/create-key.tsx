@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import type { KeyScope } from "../../../src/core/model/api-key.ts";
-import { keyScope } from "../../../src/core/model/api-key.ts";
+import type { KeyScope } from "../../../src/core/model/platform.ts";
+import { keyScope } from "../../../src/core/model/platform.ts";
 import { Action } from "../shared/action.tsx";
 import { api } from "../shared/api.ts";
 import { commands } from "../shared/commands.ts";

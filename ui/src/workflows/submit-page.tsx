@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "wouter";
-import { checkInputs } from "../../../src/core/dag/compile/inputs.ts";
+import { checkInputs } from "../../../src/core/dag/check-inputs.ts";
 import type { Json, JsonObject } from "../../../src/core/model/json.ts";
 import { isJsonObject } from "../../../src/core/model/json.ts";
 import { api, ApiError, errorText } from "../shared/api.ts";

@@ -5,16 +5,28 @@ import type {
   AssetVersion,
 } from "../../../core/api/asset-schemas.ts";
 import type { Queryable } from "../queryable.ts";
-import { isoRow } from "./iso-row.ts";
+import { isoRow } from "./rows.ts";
 
 export const assetColumnNames = [
-  ...["asset_id", "platform_id", "platform_refs", "clearance_state", "cleared_at", "cleared_by"],
-  ...["made_public_at", "made_public_by", "exposure", "latest_approved_version_ordinal"],
-  ...["row_version", "deleted_at", "deleted_by", "created_at", "updated_at"],
+  "asset_id",
+  "platform_id",
+  "platform_refs",
+  "clearance_state",
+  "cleared_at",
+  "cleared_by",
+  "made_public_at",
+  "made_public_by",
+  "exposure",
+  "latest_approved_version_ordinal",
+  "row_version",
+  "deleted_at",
+  "deleted_by",
+  "created_at",
+  "updated_at",
 ];
 export const assetColumns = assetColumnNames.join(", ");
 
-/** Of `asset_versions v`. */
+/** The columns of a version, from `asset_versions v`. */
 export const versionColumns = `asset_id, version_ordinal, version_label, approval_state, reviewer,
   reviewed_at, rejection_reason, withdrawn_at, processing_state, processing_error, request_id,
   workflow_id, current_job_id, revision, served_revision, blob_path, table_name,
@@ -32,7 +44,7 @@ export async function findAsset(db: Queryable, assetId: string): Promise<AssetSu
   return rows[0] && isoRow<AssetSummary>(rows[0]);
 }
 
-/** In their order. */
+/** By `version_ordinal`, ascending. */
 export async function readVersions(db: Queryable, assetId: string): Promise<AssetVersion[]> {
   const { rows } = await db.query(
     `SELECT ${versionColumns} FROM dagapp.asset_versions v
@@ -43,7 +55,7 @@ export async function readVersions(db: Queryable, assetId: string): Promise<Asse
   return rows.map((row) => isoRow<AssetVersion>(row));
 }
 
-/** The newest first. */
+/** The newest revision first. */
 export async function readRevisions(
   db: Queryable,
   assetId: string,

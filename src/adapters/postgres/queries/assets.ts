@@ -5,7 +5,7 @@ import type { ApprovalState, ProcessingState } from "../../../core/model/version
 import type { Queryable } from "../queryable.ts";
 import { assetColumnNames, versionColumns } from "./asset-rows.ts";
 import { Conditions, contains, cut } from "./conditions.ts";
-import { isoRow } from "./iso-row.ts";
+import { isoRow } from "./rows.ts";
 
 export interface AssetFilter {
   readonly platform_id?: string | undefined;
@@ -19,7 +19,7 @@ export interface AssetFilter {
 }
 
 export interface AssetPlace {
-  /** As text: a Date would lose the microseconds. */
+  /** As text, because a Date would lose the microseconds. */
   readonly updated_at: string;
   readonly asset_id: string;
 }
@@ -30,7 +30,7 @@ interface Row {
   readonly newest_version: object | null;
 }
 
-/** The last changed first. */
+/** Lists assets, the last changed first. */
 export async function listAssets(
   db: Queryable,
   filter: AssetFilter,
@@ -83,7 +83,7 @@ function toListed({ place: _, newest_version, ...row }: Row): AssetListed {
   });
 }
 
-/** Inside of jsonb a time is text already, in the database's own form. */
+/** Times inside jsonb are text already, in the database's own form. */
 function isoTexts(row: object): object {
   return Object.fromEntries(
     Object.entries(row).map(([key, value]: [string, unknown]) => [
@@ -91,4 +91,33 @@ function isoTexts(row: object): object {
       key.endsWith("_at") && typeof value === "string" ? new Date(value).toISOString() : value,
     ]),
   );
+}
+
+/**
+ * Finds versions whose copy in the external zone must be made or removed and that have no running
+ * export. A job that was started for this revision and failed is not started again automatically.
+ */
+export async function findExportsToChange(
+  db: Queryable,
+  limit: number,
+): Promise<readonly { readonly asset_id: string; readonly version_ordinal: number }[]> {
+  const { rows } = await db.query<{ asset_id: string; version_ordinal: number }>(
+    `SELECT v.asset_id, v.version_ordinal
+     FROM dagapp.asset_versions v JOIN dagapp.geospatial_assets a USING (asset_id)
+     WHERE v.export_state IS NOT NULL AND v.export_state <> 'running'
+       AND CASE WHEN a.clearance_state = 'public' AND v.approval_state = 'approved'
+           AND v.deleted_at IS NULL
+         THEN v.processing_state = 'completed' AND v.blob_path IS NOT NULL
+           AND v.exported_revision IS DISTINCT FROM v.served_revision
+           AND NOT EXISTS (SELECT FROM dagapp.asset_jobs j
+             WHERE j.asset_id = v.asset_id AND j.version_ordinal = v.version_ordinal
+               AND j.revision = v.revision AND j.purpose = 'export' AND NOT j.superseded)
+         ELSE v.export_state = 'completed' AND NOT EXISTS (SELECT FROM dagapp.asset_jobs j
+             WHERE j.asset_id = v.asset_id AND j.version_ordinal = v.version_ordinal
+               AND j.revision = v.revision AND j.purpose = 'withdraw' AND NOT j.superseded)
+         END
+     LIMIT $1`,
+    [limit],
+  );
+  return rows;
 }

@@ -3,14 +3,13 @@ import type { Coverage } from "../../../core/catalogue/extent.ts";
 import type { StacCollection, StacItem } from "../../../core/catalogue/stac.ts";
 import type { Viewer } from "../../../core/domain/served-version.ts";
 import type { Queryable } from "../queryable.ts";
-import { coverageText } from "./catalogue-coverage.ts";
 import { visibleItems } from "./catalogue-items.ts";
 import { hidesSome, visibleTo } from "./catalogue-visibility.ts";
 import { Conditions, cut } from "./conditions.ts";
 
 interface CollectionRow {
   readonly collection_id: string;
-  /** Without its extent. */
+  /** The collection without its extent. */
   readonly collection: StacCollection;
   readonly coverage: Coverage | null;
 }
@@ -25,7 +24,7 @@ export async function findCollection(
   return rows[0] && toCollection(rows[0]);
 }
 
-/** Without measuring what it covers. */
+/** Does not measure the extent. */
 export async function hasCollection(
   db: Queryable,
   viewer: Viewer,
@@ -52,8 +51,9 @@ export async function listCollections(
 }
 
 /**
- * A collection of which somebody may see nothing is not there for them, and of one that hides some
- * of its items only what they see is measured: an extent would tell where the others lie.
+ * Reads collections as the viewer sees them. A collection without any item that the viewer may see
+ * is left out. If some of its items are hidden, only the visible ones are measured, because the
+ * extent would reveal where the others lie.
  */
 async function readCollections(
   db: Queryable,
@@ -64,7 +64,8 @@ async function readCollections(
   onlyVisible(where, viewer);
   const few = visibleTo(viewer, "few");
   const all = visibleTo(viewer, "all");
-  // Whoever has no token sees so few that all of them are measured; others nearly all, which is not.
+  // A viewer without a token sees few items, so their extent is measured; other viewers see nearly
+  // all items, so it is measured only for collections that hide some.
   const coverage =
     few === undefined || all === undefined
       ? "coverage"
@@ -88,7 +89,7 @@ function onlyVisible(where: Conditions, viewer: Viewer): Conditions {
   return where.always(viewer.reads ? `(item_count = 0 OR ${some})` : some);
 }
 
-/** Some of the newest: enough to see which properties there are. */
+/** A sample of the newest items, enough to see which properties exist. */
 export async function sampleProperties(
   db: Queryable,
   viewer: Viewer,
@@ -109,4 +110,38 @@ export async function sampleProperties(
 
 function toCollection({ collection, coverage }: CollectionRow): StacCollection {
   return { ...collection, extent: extentOf(coverage) };
+}
+
+/**
+ * Measures items as one row: their number, and the area and time that they cover, in the form that
+ * collections store.
+ */
+export function coverageText(condition: string): string {
+  return `WITH covered AS (
+  SELECT box, box_beyond, starts_at, ends_at FROM dagapp.stac_items AS items WHERE ${condition}
+), pieces AS (
+  SELECT (box[1])[0] AS west, (box[1])[1] AS south, (box[0])[0] AS east, (box[0])[1] AS north
+  FROM covered
+  UNION ALL
+  SELECT (box_beyond[1])[0], (box_beyond[1])[1], (box_beyond[0])[0], (box_beyond[0])[1]
+  FROM covered WHERE box_beyond IS NOT NULL
+), measured AS (
+  SELECT min(west) FILTER (WHERE west < 0) AS western_west,
+    max(least(east, 0)) FILTER (WHERE west < 0) AS western_east,
+    min(greatest(west, 0)) FILTER (WHERE east >= 0) AS eastern_west,
+    max(east) FILTER (WHERE east >= 0) AS eastern_east,
+    min(south) AS south, max(north) AS north
+  FROM pieces
+), spanned AS (
+  SELECT count(*) AS item_count, min(starts_at) AS starts_at, max(ends_at) AS ends_at FROM covered
+)
+SELECT item_count, CASE WHEN item_count > 0 THEN jsonb_build_object(
+  'western', CASE WHEN western_west IS NOT NULL
+    THEN jsonb_build_array(western_west, western_east) END,
+  'eastern', CASE WHEN eastern_west IS NOT NULL
+    THEN jsonb_build_array(eastern_west, eastern_east) END,
+  'south', south, 'north', north,
+  'start', to_char(starts_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+  'end', to_char(ends_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) END AS coverage
+FROM measured, spanned`;
 }

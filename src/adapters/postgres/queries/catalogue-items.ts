@@ -1,5 +1,5 @@
-import type { Box } from "../../../core/catalogue/boxes.ts";
-import { boxesAround } from "../../../core/catalogue/boxes.ts";
+import type { Box } from "../../../core/geometry/boxes.ts";
+import { boxesAround } from "../../../core/geometry/boxes.ts";
 import type { StacItem } from "../../../core/catalogue/stac.ts";
 import type { Filter } from "../../../core/cql2/ast.ts";
 import type { Viewer } from "../../../core/domain/served-version.ts";
@@ -15,7 +15,7 @@ import { countRows } from "./count.ts";
 export interface ItemFilter {
   readonly collections?: readonly string[] | undefined;
   readonly ids?: readonly string[] | undefined;
-  /** The item lies in one of them. */
+  /** The item overlaps at least one of these boxes. */
   readonly boxes?: readonly Box[] | undefined;
   readonly start?: string | undefined;
   readonly end?: string | undefined;
@@ -23,17 +23,17 @@ export interface ItemFilter {
 }
 
 export interface SortKey {
-  /** `id`, `collection`, or the path of anything else in the item. */
+  /** `id`, `collection`, or the path of another value in the item. */
   readonly path: readonly string[];
   readonly descending: boolean;
 }
 
-/** The values of an item's sort keys, as texts, and what makes them unique. */
+/** The values of an item's sort keys as text, and then the ids that make them unique. */
 export type ItemPlace = readonly string[];
 
 /**
- * Every read of an item goes through here, so that who may see what is decided in one place: the
- * relation to read from, with whatever conditions it needs.
+ * Returns the relation to read items from and adds the conditions that it needs. Every read of
+ * items uses it, so that what a viewer may see is decided in one place.
  */
 export function visibleItems(where: Conditions, viewer: Viewer, reach: Reach = "few"): string {
   const condition = visibleTo(viewer, reach);
@@ -60,7 +60,7 @@ export async function findItem(
 export interface FoundItem {
   readonly item: StacItem;
   readonly place: ItemPlace;
-  /** To what was asked of it, in that order. */
+  /** The answers to the `asked` conditions, in their order. */
   readonly answers: readonly (boolean | null)[];
 }
 
@@ -69,7 +69,7 @@ export interface ItemSearch {
   readonly sort: readonly SortKey[];
   readonly limit: number;
   readonly after?: ItemPlace | undefined;
-  /** So few are found that sorting them beats walking all items in order until a page is full. */
+  /** The filter finds so few items that sorting them is faster than walking all items in order. */
   readonly few?: boolean;
   /** Conditions that are answered for each item, whether it meets them or not. */
   readonly asked?: readonly Filter[] | undefined;
@@ -92,7 +92,8 @@ export async function searchItems(
   const order = keys
     .map(({ sql, descending }) => `${sql} ${descending ? "DESC" : "ASC"}`)
     .join(", ");
-  // The planner knows nothing of boxes and would always walk; OFFSET 0 is a wall that it respects.
+  // The planner cannot estimate boxes and would always walk all items in order; OFFSET 0 prevents
+  // it.
   const from = few
     ? `(SELECT * FROM ${all} WHERE ${found} OFFSET 0) AS items WHERE true`
     : `${all} WHERE ${found}`;
@@ -105,7 +106,7 @@ export async function searchItems(
   return { items: page.rows, more: page.last !== null };
 }
 
-/** Undefined: there are too many, or it takes too long. */
+/** Undefined: there are too many, or counting takes too long. */
 export async function countItems(
   db: Database,
   viewer: Viewer,
@@ -134,7 +135,7 @@ function narrow(where: Conditions, filter: ItemFilter): void {
 function inOneOf(boxes: readonly Box[], where: Conditions): string {
   const tests = boxes.map(([west, south, east, north]) => {
     const box = `${where.value(`(${west},${south}),(${east},${north})`)}::box`;
-    // Never unknown, since it may stand behind a "not"; and in a form that an index answers.
+    // Never null, because it may stand under a NOT; and in a form that an index can answer.
     return `items.box && ${box} OR (items.box_beyond IS NOT NULL AND items.box_beyond && ${box})`;
   });
   return tests.length === 0 ? "false" : `(${tests.join(" OR ")})`;
@@ -164,7 +165,7 @@ interface KeyExpression {
   readonly type: string;
 }
 
-/** Without it two items with equal keys could change places between two pages. */
+/** Without a unique last key, items with equal keys could change places between two pages. */
 function withTieBreak(sort: readonly SortKey[]): readonly SortKey[] {
   const given =
     sort.length === 0 ? [{ path: ["properties", "datetime"], descending: true }] : [...sort];
@@ -185,11 +186,14 @@ function expressionOf({ path }: SortKey, where: Conditions): KeyExpression {
   const [first = "", ...rest] = path;
   const at = where.value(first === "properties" ? rest : path);
   const base = first === "properties" ? "items.properties" : "items.item";
-  // What is missing sorts like a null, which JSON puts before everything: keys are never unknown.
+  // A missing value sorts as JSON's null, which comes first, so that a key is never SQL's null.
   return { sql: `coalesce(${base} #> ${at}::text[], 'null')`, type: "jsonb" };
 }
 
-/** Behind the place: greater in the first key, or equal there and greater in the next one, and so on. */
+/**
+ * The condition for items after a place: greater in the first key, or equal there and greater in
+ * the next key, and so on.
+ */
 function behind(
   keys: readonly (KeyExpression & SortKey)[],
   place: ItemPlace,
@@ -204,7 +208,7 @@ function behind(
     const before = bounds.slice(0, index).map(({ equal }) => equal);
     return `(${[...before, after].join(" AND ")})`;
   });
-  // Redundant, and the only part that an index can begin at.
+  // Redundant, but the only part at which an index scan can begin.
   const first = bounds.slice(0, 1).map(({ equal, after }) => `(${after} OR ${equal}) AND `);
   return `${first.join("")}(${steps.join(" OR ")})`;
 }

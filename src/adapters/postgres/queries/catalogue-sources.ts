@@ -1,8 +1,8 @@
-/** The catalogue seen from below: which files and tables its items stand on. */
+/** Reads which files and tables the items of the catalogue use. */
 import type { Json } from "../../../core/model/json.ts";
 import type { Queryable } from "../queryable.ts";
 
-/** Those of the paths that an item uses. */
+/** Returns those of the paths that an item uses. */
 export async function knownPaths(db: Queryable, paths: readonly string[]): Promise<Set<string>> {
   const { rows } = await db.query<{ path: string }>(
     `SELECT path FROM unnest($1::text[]) AS path
@@ -12,7 +12,7 @@ export async function knownPaths(db: Queryable, paths: readonly string[]): Promi
   return new Set(rows.map(({ path }) => path));
 }
 
-/** Those of the tables that an item uses. */
+/** Returns those of the tables that an item uses. */
 export async function knownTables(db: Queryable, tables: readonly string[]): Promise<Set<string>> {
   const { rows } = await db.query<{ name: string }>(
     `SELECT name FROM unnest($1::text[]) AS name
@@ -22,7 +22,7 @@ export async function knownTables(db: Queryable, tables: readonly string[]): Pro
   return new Set(rows.map(({ name }) => name));
 }
 
-/** Those of the files and tables that another item uses too. */
+/** Returns those of the item's files and tables that another item uses too. */
 export async function usedByOthers(
   db: Queryable,
   item: { readonly collection_id: string; readonly item_id: string },
@@ -60,7 +60,7 @@ export async function pageOfPaths(
   return { items: rows, next: rows.length === limit ? rows.at(-1) : undefined };
 }
 
-/** Tables that no item uses and no load is filling, and items whose table is not there. */
+/** Finds tables that no item uses and no load is filling, and items whose table does not exist. */
 export async function compareTables(
   db: Queryable,
 ): Promise<{ withoutItem: string[]; missing: string[] }> {
@@ -80,7 +80,7 @@ export async function compareTables(
   return { withoutItem: those(true), missing: those(false) };
 }
 
-/** Items as they are stored, whatever is in them. */
+/** Reads items as they are stored, even if they are invalid. */
 export async function itemRows(
   db: Queryable,
   collectionId: string,

@@ -1,8 +1,8 @@
 /**
- * Which items of the catalogue somebody may see: what is served at the address of an asset is seen
- * here by the same people, and nothing else of that asset is. An item belongs to a version that
- * names it, or whose request it names: a layer of several geometry types has several items, and the
- * version names only one of them.
+ * The condition for items that a viewer may see: those that are served at the address of an asset
+ * are visible to the same viewers, and no other items of that asset. An item belongs to a version
+ * that names it, or whose request the item names: a layer of several geometry types has several
+ * items, and the version names only one of them.
  */
 import type { Viewer } from "../../../core/domain/served-version.ts";
 import { clearancesVisibleTo } from "../../../core/domain/served-version.ts";
@@ -16,9 +16,9 @@ const ofRequest = `FROM dagapp.requests AS request
   WHERE request.request_id = items.request_id`;
 
 /**
- * How many items are looked at. For a few each is looked up by an index; for all it is cheaper to read
- * what is governed once, which the planner chooses for a page too (24 ms instead of 1 at 5,000
- * versions) unless an OFFSET forbids it.
+ * How many items a query reads. For a few items each is looked up by an index. For all items it is
+ * cheaper to read all governed versions once; the planner chooses that for a page too (24 ms
+ * instead of 1 ms at 5,000 versions) unless an OFFSET prevents it.
  */
 export type Reach = "few" | "all";
 const endOf = (reach: Reach) => (reach === "few" ? "OFFSET 0" : "");
@@ -28,7 +28,7 @@ function governed(reach: Reach): string {
     OR items.request_id IS NOT NULL AND EXISTS (SELECT ${ofRequest} ${endOf(reach)}))`;
 }
 
-/** As `servedVersion` decides it for one asset. */
+/** The same rule as `servedVersion`, for many items. */
 function served(clearances: readonly string[], reach: Reach): string {
   const condition = `version.approval_state = 'approved' AND version.deleted_at IS NULL
     AND version.served_revision IS NOT NULL AND asset.deleted_at IS NULL
@@ -40,14 +40,17 @@ function served(clearances: readonly string[], reach: Reach): string {
       AND EXISTS (SELECT ${ofRequest} AND ${condition} ${endOf(reach)}))`;
 }
 
-/** A condition on `items`; undefined for who sees all of them. */
+/** A condition on `items`; undefined for a viewer who sees all items. */
 export function visibleTo(viewer: Viewer, reach: Reach): string | undefined {
   if (viewer.curates) return undefined;
   const isServed = served(clearancesVisibleTo(viewer), reach);
   return viewer.reads ? `(NOT ${governed(reach)} OR ${isServed})` : isServed;
 }
 
-/** Whether a collection has items that this condition hides. Only what is governed can be hidden. */
+/**
+ * Whether a collection has items that this condition hides. Only items of governed assets can be
+ * hidden.
+ */
 export function hidesSome(visible: string, collection: string): string {
   return `(EXISTS (SELECT FROM dagapp.stac_items AS items
       WHERE items.collection_id = ${collection} AND items.request_id IS NOT NULL AND NOT ${visible})

@@ -1,4 +1,7 @@
-/** Gathers the conditions of a WHERE and their values, so that none is ever spliced into text. */
+/**
+ * Collects the conditions of a WHERE and their values, so that no value is written into the SQL
+ * text.
+ */
 export class Conditions {
   readonly values: unknown[];
   readonly #conditions: string[] = [];
@@ -7,7 +10,7 @@ export class Conditions {
     this.values = values;
   }
 
-  /** `text` has `?` where the value belongs; nothing happens when there is no value. */
+  /** `text` has `?` in the place of the value. Does nothing if the value is undefined. */
   add(text: string, value: unknown): this {
     if (value === undefined) return this;
     this.#conditions.push(text.replaceAll("?", this.value(value)));
@@ -19,7 +22,7 @@ export class Conditions {
     return this;
   }
 
-  /** Places a value and returns its number. */
+  /** Adds a value and returns its placeholder. */
   value(value: unknown): string {
     this.values.push(value);
     return `$${this.values.length}`;
@@ -30,7 +33,7 @@ export class Conditions {
   }
 }
 
-/** For LIKE: what the user typed is text and no pattern. */
+/** A pattern for LIKE that finds the text literally. */
 export function contains(text: string): string {
   return `%${text.replaceAll(/[\\%_]/g, "\\$&")}%`;
 }
@@ -43,7 +46,9 @@ export function isoOrNull(date: Date | null): string | null {
   return date === null ? null : date.toISOString();
 }
 
-/** One row more than asked for tells whether there is another page, without a count. */
+/**
+ * Queries read one row more than the limit; it shows that there is another page, without a count.
+ */
 export function cut<Row>(rows: readonly Row[], limit: number): { rows: Row[]; last: Row | null } {
   const kept = rows.slice(0, limit);
   return { rows: kept, last: rows.length > limit ? (kept.at(-1) ?? null) : null };

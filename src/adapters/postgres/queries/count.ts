@@ -1,17 +1,19 @@
 import { hasErrorCode } from "../../runtime/error-code.ts";
 import type { Database } from "../database.ts";
 
-/** Nobody waits for an exact million, nor for long. */
+/**
+ * Counting stops at this number and after this time, because exact large counts are rarely needed.
+ */
 const mostCounted = 100_000;
 const countingMs = 250;
 const queryCanceled = "57014";
 
-/** Of those that a condition has to be tried on, one by one. */
+/** The limit if every row must be tested against a condition. */
 const mostTried = 20_000;
 
 /**
- * How many rows `FROM …` gives; with `matching`, how many of them meet it, which reads the relation
- * that it names. Undefined: there are too many, or it takes too long.
+ * Counts the rows of `FROM …`; with `matching`, those that meet its condition, which reads the
+ * relation that it names. Undefined: there are too many, or counting takes too long.
  */
 export async function countRows(
   db: Database,

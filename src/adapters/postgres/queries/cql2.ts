@@ -1,9 +1,9 @@
 /**
- * A CQL2 filter as a condition in SQL. Values are parameters, and names of properties become columns
- * only through the target, which knows them. A comparison of unlike things is null, as in SQL, so a
- * property that is missing or of another type is not found by `=` and not by `<>` either.
+ * Writes a CQL2 filter as a condition in SQL. Values are parameters, and names of properties become
+ * columns only through the target, which knows them. A comparison of different types is null, as in
+ * SQL, so neither `=` nor `<>` finds a property that is missing or of another type.
  */
-import type { SearchGeometry } from "../../../core/catalogue/geometry.ts";
+import type { SearchGeometry } from "../../../core/geometry/geometry.ts";
 import type { Comparison, Filter, Scalar, Temporal, Time } from "../../../core/cql2/ast.ts";
 import { invalidFilter } from "../../../core/cql2/ast.ts";
 import type { Conditions } from "./conditions.ts";
@@ -13,14 +13,14 @@ export type TermType = "json" | "number" | "text" | "boolean" | "moment";
 export interface Term {
   readonly sql: string;
   readonly type: TermType;
-  /** The end, where the property is a span of time and `sql` its start. */
+  /** The end of a time span, whose start is `sql`. */
   readonly ends?: string;
 }
 
 export interface FilterTarget {
   /** Undefined: there is no such property. */
   property(name: string, where: Conditions): Term | undefined;
-  /** At least those whose geometry meets this one. */
+  /** A condition that holds at least for all rows whose geometry intersects this one. */
   nearTo(geometry: SearchGeometry, where: Conditions): string;
 }
 
@@ -95,7 +95,7 @@ function demand(name: string, target: FilterTarget, where: Conditions): Term {
   return term;
 }
 
-/** Out of range is null as well, and no error: the filter comes from outside, and so do the data. */
+/** A result out of range is null and no error, because filter and data come from outside. */
 function arithmetic(op: string, left: string, right: string): string {
   if (op === "/") return `(${left} / nullif(${right}, 0))`;
   if (op === "%")
@@ -115,7 +115,7 @@ function compare(op: Comparison, left: Term, right: Term): string {
   return `(${as(left, type)} ${op} ${as(right, type)})`;
 }
 
-/** A text beside a time is read as one: JSON clients write times as plain texts. */
+/** Text beside a time is read as a time, because JSON clients write times as text. */
 function chooseType(a: TermType, b: TermType): TermType {
   if (a === b || b === "json") return a;
   if (a === "json") return b;
@@ -164,7 +164,7 @@ function toSpan(time: Time, target: FilterTarget, where: Conditions): Span {
   return { start, end: term.ends ?? start };
 }
 
-/** Allen's relations, as CQL2 names them. */
+/** Allen's interval relations, by their names in CQL2. */
 const temporal: Record<Temporal, (a: Span, b: Span) => string> = {
   t_after: (a, b) => `(${a.start} > ${b.end})`,
   t_before: (a, b) => `(${a.end} < ${b.start})`,

@@ -1,9 +1,9 @@
 import type { Delivery, DeliveryDetail } from "../../../core/api/deliveries.ts";
-import type { DeliveryState } from "../../../core/model/callback.ts";
+import type { DeliveryState } from "../../../core/model/request.ts";
 import type { JsonObject } from "../../../core/model/json.ts";
 import type { Queryable } from "../queryable.ts";
 import { Conditions, cut } from "./conditions.ts";
-import { isoRow } from "./iso-row.ts";
+import { isoRow } from "./rows.ts";
 
 const columns = `event_id, platform_id, request_id, job_id, event_type, url, state, attempts,
   CASE WHEN state = 'pending' THEN next_attempt_at END AS next_attempt_at, delivered_at,

@@ -1,13 +1,16 @@
-/** A filter as a condition on the columns of a layer. Names are checked, values are parameters. */
+/**
+ * Writes a filter as a condition on the columns of a layer. Names are checked, and values are
+ * parameters.
+ */
 import { escapeIdentifier } from "pg";
-import { bboxOf } from "../../../core/catalogue/boxes.ts";
-import type { SearchGeometry } from "../../../core/catalogue/geometry.ts";
+import { bboxOf } from "../../../core/geometry/boxes.ts";
+import type { SearchGeometry } from "../../../core/geometry/geometry.ts";
 import type { Filter, Scalar, Time } from "../../../core/cql2/ast.ts";
 import { invalidFilter } from "../../../core/cql2/ast.ts";
 import type { GeoColumn } from "../../../core/vector/geo-table.ts";
 import type { Conditions } from "./conditions.ts";
 import type { GeoTable } from "./geo-tables.ts";
-import { boundsCondition } from "./feature-place.ts";
+import { boundsCondition } from "./feature-sql.ts";
 
 type Category = "text" | "number" | "boolean" | "time" | "other";
 
@@ -127,12 +130,13 @@ export function filterCondition(table: GeoTable, filter: Filter, conditions: Con
         `A value that is ${a.category} cannot be compared with one that is ${b.category}.`,
       );
     }
-    // Text by code point: the order must not depend on how the database was made.
+    // Text is compared by code point, so that the order does not depend on the database's
+    // collation.
     const collation = a.category === "text" ? ' COLLATE "C"' : "";
     return [a.text + collation, b.text];
   }
 
-  /** Without PostGIS at least those that meet it: whoever asks has to look again. */
+  /** Without PostGIS it compares boxes, so callers must test the geometries of the rows again. */
   function intersects(geometry: SearchGeometry): string {
     if (table.form === "postgis") {
       const given = conditions.value(JSON.stringify(geometry));
@@ -149,7 +153,7 @@ export function filterCondition(table: GeoTable, filter: Filter, conditions: Con
     }
     const { text, category } = column(property.name);
     if (category !== "time") throw invalidFilter(`"${property.name}" is no date.`);
-    // Each use is a parameter of its own: one that is placed and not used has no type.
+    // Each use gets its own parameter, because PostgreSQL cannot find the type of an unused one.
     const compare = (operator: string, at: string | null) =>
       at === null ? undefined : `${text} ${operator} ${value(at, "timestamptz")}`;
     const within = (less: string, more: string) =>

@@ -1,11 +1,10 @@
-/** What a vector tile is made of: made by PostGIS, or the features for our own encoder. */
+/** Reads vector tiles: encoded by PostGIS, or as features for our own encoder. */
 import { escapeIdentifier } from "pg";
-import type { Bbox } from "../../../core/catalogue/geometry.ts";
+import type { Bbox } from "../../../core/geometry/geometry.ts";
 import type { GeoColumn } from "../../../core/vector/geo-table.ts";
 import type { Queryable } from "../queryable.ts";
 import { Conditions } from "./conditions.ts";
-import { readValue, selectColumn, tableText } from "./feature-columns.ts";
-import { boundsCondition } from "./feature-place.ts";
+import { readValue, selectColumn, tableText, boundsCondition } from "./feature-sql.ts";
 import type { FeatureRow } from "./features.ts";
 import type { GeoTable } from "./geo-tables.ts";
 
@@ -20,12 +19,13 @@ export interface TileQuery {
   readonly columns: readonly GeoColumn[];
 }
 
-/** Half a unit of the tile, in metres: finer than this nothing can be seen. */
+/** The circumference of the Earth; details below half a unit of the tile cannot be seen. */
 const worldMetres = 40_075_016.685_578_5;
 
 /**
- * The envelope is brought to the column's system, never the column to the envelope's: so the index
- * is used. PostGIS drops what is smaller than a unit but does not simplify, so that comes first.
+ * Makes a tile in PostGIS. The envelope is transformed to the column's system and not the column to
+ * the envelope's, so that the index is used. PostGIS drops parts smaller than a unit but does not
+ * simplify lines, so ST_Simplify comes first.
  */
 export async function postgisTile(
   db: Queryable,
@@ -58,12 +58,12 @@ export async function postgisTile(
   return rows[0]?.tile ?? new Uint8Array(0);
 }
 
-/** MVT holds text, numbers and truth; the rest becomes text. */
+/** MVT holds text, numbers and booleans; other types become text. */
 function isPlain(type: GeoColumn["type"]): boolean {
   return ["text", "boolean", "integer", "bigint", "double precision"].includes(type);
 }
 
-/** The features of a tile, with what its buffer reaches. */
+/** The features of a tile, including those in its buffer. */
 export async function tileFeatures(
   db: Queryable,
   table: GeoTable,

@@ -1,14 +1,19 @@
 import { escapeIdentifier } from "pg";
 import type { Filter } from "../../../core/cql2/ast.ts";
-import type { Bbox } from "../../../core/catalogue/geometry.ts";
+import type { Bbox } from "../../../core/geometry/geometry.ts";
 import type { GeoColumn } from "../../../core/vector/geo-table.ts";
 import type { Queryable } from "../queryable.ts";
 import type { Database } from "../database.ts";
 import { Conditions, cut } from "./conditions.ts";
 import { countRows } from "./count.ts";
-import { geometryText, readValue, selectColumn, tableText } from "./feature-columns.ts";
+import {
+  geometryText,
+  readValue,
+  selectColumn,
+  tableText,
+  boundsCondition,
+} from "./feature-sql.ts";
 import { filterCondition } from "./feature-filter.ts";
-import { boundsCondition } from "./feature-place.ts";
 import type { GeoTable } from "./geo-tables.ts";
 
 export interface FeatureFilter {
@@ -23,9 +28,9 @@ export interface SortColumn {
 }
 
 export interface FeatureQuery extends FeatureFilter {
-  /** In this order; then by number. */
+  /** The sort keys, in this order; the feature's number follows as the last key. */
   readonly sort: readonly SortColumn[];
-  /** Those that are wanted, in the table's order. */
+  /** The requested columns, in the table's order. */
   readonly columns: readonly GeoColumn[];
   readonly limit: number;
   readonly after?: FeaturePlace | undefined;
@@ -33,7 +38,7 @@ export interface FeatureQuery extends FeatureFilter {
   readonly asked?: readonly Filter[] | undefined;
 }
 
-/** The values of a feature's sort keys, as texts; its number is the last of them. */
+/** The values of a feature's sort keys as text; the last one is its number. */
 export type FeaturePlace = readonly (string | null)[];
 
 export interface FeatureRow {
@@ -47,7 +52,7 @@ export interface FoundFeature extends FeatureRow {
   readonly answers: readonly (boolean | null)[];
 }
 
-/** How many keys a place has. */
+/** The number of keys in a place. */
 export function placeSize(sort: readonly SortColumn[]): number {
   return sortKeys(sort).length;
 }
@@ -68,7 +73,7 @@ export async function listFeatures(
       `${escapeIdentifier(name)} ${isDescending ? "DESC" : "ASC"} NULLS LAST`,
   );
   const limit = conditions.value(query.limit + 1);
-  // No column has a colon in its name.
+  // The aliases contain a colon, which no column's name has.
   const { rows } = await db.query<Record<string, unknown>>(
     `SELECT ${select(table, query.columns)}, ARRAY[${place.join(", ")}] AS "row:place",
        ARRAY[${answers.join(", ")}]::boolean[] AS "row:answers"
@@ -87,14 +92,17 @@ export async function listFeatures(
   };
 }
 
-/** The number makes every order complete, and nothing behind it counts. */
+/** The feature's number makes every order total, so keys after it have no effect. */
 function sortKeys(sort: readonly SortColumn[]): readonly SortColumn[] {
   const number = sort.findIndex(({ name }) => name === "fid");
   if (number >= 0) return sort.slice(0, number + 1);
   return [...sort, { name: "fid", isDescending: false }];
 }
 
-/** Greater in the first key, or equal there and greater in the next one; what is null comes last. */
+/**
+ * The condition for features after a place: greater in the first key, or equal there and greater in
+ * the next. Nulls come last.
+ */
 function behind(
   table: GeoTable,
   keys: readonly SortColumn[],
@@ -118,7 +126,10 @@ function behind(
   return `(${steps.join(" OR ")})`;
 }
 
-/** Of all pages; counted only where something is asked for, and known otherwise. */
+/**
+ * The number of features on all pages: counted if there is a filter, otherwise known from the
+ * table's row.
+ */
 export async function countFeatures(
   db: Database,
   table: GeoTable,

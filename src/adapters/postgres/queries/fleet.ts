@@ -2,9 +2,9 @@ import type { WorkerGdal } from "../../../core/api/fleet.ts";
 import type { JobStatus } from "../../../core/model/job.ts";
 import type { Queryable } from "../queryable.ts";
 
-/** Six heartbeats of ten seconds: one late one must not make a worker look dead. */
+/** Six heartbeats of ten seconds, so that a single late one does not make a worker look dead. */
 const workerIsAlive = "heartbeat_at > now() - interval '60 seconds'";
-/** As the default of the take-over: whoever is silent for longer loses its jobs. */
+/** The default of the take-over: an orchestrator that is silent for longer loses its jobs. */
 const orchestratorIsAlive = "heartbeat_at > now() - interval '120 seconds'";
 
 interface Member {
@@ -33,7 +33,7 @@ export async function listWorkers(db: Queryable): Promise<WorkerRow[]> {
   return rows;
 }
 
-/** Live workers by queue. */
+/** Counts live workers by queue. */
 export async function countWorkers(db: Queryable): Promise<Map<string, number>> {
   const { rows } = await db.query<{ queue: string; count: number }>(
     `SELECT unnest(queues) AS queue, count(*) AS count FROM dagapp.dag_workers
@@ -57,7 +57,7 @@ export async function listOrchestrators(db: Queryable): Promise<OrchestratorRow[
   return rows;
 }
 
-/** Every status is there, also with none. */
+/** Every status is present, also with a count of zero. */
 export async function countJobs(db: Queryable): Promise<Record<JobStatus, number>> {
   const { rows } = await db.query<{ status: JobStatus; count: number }>(
     "SELECT status, count(*) AS count FROM dagapp.dag_jobs GROUP BY status",
@@ -67,7 +67,7 @@ export async function countJobs(db: Queryable): Promise<Record<JobStatus, number
   return counts;
 }
 
-/** Active jobs that this orchestrator owns, and those that nobody does. */
+/** Counts the active jobs that this orchestrator owns, and those that no orchestrator owns. */
 export async function countOwned(
   db: Queryable,
   ownerId: string,

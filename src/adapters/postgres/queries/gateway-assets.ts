@@ -3,8 +3,8 @@ import type { JsonObject } from "../../../core/model/json.ts";
 import type { ApprovalState, ExportState, ProcessingState } from "../../../core/model/version.ts";
 import type { Queryable } from "../queryable.ts";
 import { Conditions } from "./conditions.ts";
-import type { Sent } from "./gateway-rows.ts";
-import { toPage, toSent } from "./gateway-rows.ts";
+import type { Sent } from "./rows.ts";
+import { toPage, toSent } from "./rows.ts";
 
 interface AssetRow {
   readonly asset_id: string;
@@ -110,7 +110,7 @@ interface VersionRow {
   readonly updated_at: Date;
 }
 
-/** In order. */
+/** By `version_ordinal`, ascending. */
 export async function listVersions(
   db: Queryable,
   platformId: string,
@@ -169,7 +169,7 @@ interface EventRow {
   readonly created_at: Date;
 }
 
-/** The oldest first, behind a number. */
+/** The oldest first, after a sequence number. */
 export async function listAssetEvents(
   db: Queryable,
   platformId: string,

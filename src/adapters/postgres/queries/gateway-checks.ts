@@ -1,7 +1,7 @@
 import type { Queryable } from "../queryable.ts";
 
 export interface GatewaySchema {
-  /** Null: the views are not there. */
+  /** Null: the views of the gateway do not exist. */
   readonly version: number | null;
 }
 
@@ -16,7 +16,7 @@ export async function readGatewaySchema(db: Queryable): Promise<GatewaySchema> {
   return { version: found.rows[0]?.version ?? null };
 }
 
-/** What this user could change, in words; empty for a user that can only read. */
+/** Lists the write privileges of this user in words; empty for a user that can only read. */
 export async function readWriteRights(db: Queryable): Promise<string[]> {
   const { rows } = await db.query<{ right: string }>(
     `SELECT 'is a superuser' AS "right" FROM pg_roles WHERE rolname = current_user AND rolsuper

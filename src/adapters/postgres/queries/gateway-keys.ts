@@ -1,7 +1,7 @@
-import type { KeyScope } from "../../../core/model/api-key.ts";
+import type { KeyScope } from "../../../core/model/platform.ts";
 import type { Queryable } from "../queryable.ts";
-import type { Sent } from "./gateway-rows.ts";
-import { toSent } from "./gateway-rows.ts";
+import type { Sent } from "./rows.ts";
+import { toSent } from "./rows.ts";
 
 export interface KeyFacts {
   readonly key_id: string;
@@ -32,7 +32,7 @@ interface KeyRow {
   readonly rotated_from: string | null;
 }
 
-/** Without their hashes: nobody needs them who may list keys. */
+/** Lists keys without their hashes, which are read only to verify a key. */
 export async function listKeys(db: Queryable, platformId: string): Promise<Sent<KeyRow>[]> {
   const { rows } = await db.query<KeyRow>(
     `SELECT key_id, name, scopes, created_at, created_by, expires_at, revoked_at, rotated_from

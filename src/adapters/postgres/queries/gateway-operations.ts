@@ -1,11 +1,11 @@
-/** For operators: jobs by their own ids. Nothing here may be answered to a partner. */
+/** Queries for operators: jobs by their own ids. Their rows must not be sent to partners. */
 import type { JsonObject } from "../../../core/model/json.ts";
 import type { JobStatus } from "../../../core/model/job.ts";
 import type { NodeStatus, NodeType } from "../../../core/model/node.ts";
 import type { Queryable } from "../queryable.ts";
 import { Conditions } from "./conditions.ts";
-import type { Sent } from "./gateway-rows.ts";
-import { toPage, toSent } from "./gateway-rows.ts";
+import type { Sent } from "./rows.ts";
+import { toPage, toSent } from "./rows.ts";
 
 interface JobRow {
   readonly job_id: string;
@@ -126,7 +126,7 @@ interface EventRow {
 const eventColumns =
   "job_id, seq, event_type, event_status, node_id, task_id, event_data, created_at";
 
-/** The oldest first, behind a number. */
+/** The oldest first, after a sequence number. */
 export async function listEvents(
   db: Queryable,
   jobId: string,
@@ -141,7 +141,7 @@ export async function listEvents(
   return rows.map(toSent);
 }
 
-/** The newest first, of all jobs of the last hour: without a bound this would read every event. */
+/** The newest first, of all jobs of the last hour. Without that bound it would read every event. */
 export async function recentEvents(db: Queryable, limit: number): Promise<Sent<EventRow>[]> {
   const { rows } = await db.query<EventRow>(
     `SELECT ${eventColumns} FROM gateway.job_events

@@ -1,8 +1,8 @@
-import type { CallbackEventType, DeliveryState } from "../../../core/model/callback.ts";
+import type { CallbackEventType, DeliveryState } from "../../../core/model/request.ts";
 import type { Queryable } from "../queryable.ts";
 import { Conditions } from "./conditions.ts";
-import type { Sent } from "./gateway-rows.ts";
-import { toPage, toSent } from "./gateway-rows.ts";
+import type { Sent } from "./rows.ts";
+import { toPage, toSent } from "./rows.ts";
 
 interface PlatformRow {
   readonly platform_id: string;

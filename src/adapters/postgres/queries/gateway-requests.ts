@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../../core/model/json.ts";
 import type { Queryable } from "../queryable.ts";
 import { Conditions } from "./conditions.ts";
-import type { Sent } from "./gateway-rows.ts";
-import { toPage, toSent } from "./gateway-rows.ts";
+import type { Sent } from "./rows.ts";
+import { toPage, toSent } from "./rows.ts";
 
 interface RequestRow {
   readonly request_id: string;
@@ -30,7 +30,7 @@ export interface Asked {
   readonly requestId: string;
 }
 
-/** Many polls at once cost one statement; each sees its own partner's requests only. */
+/** Answers many polls with one statement; each poll sees only the requests of its own partner. */
 export async function findRequests(
   db: Queryable,
   asked: readonly Asked[],

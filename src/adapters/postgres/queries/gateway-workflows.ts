@@ -12,7 +12,7 @@ export interface OfferedWorkflow {
 
 const columns = "workflow_id, version, name, description, inputs, outputs";
 
-/** All of them; or those that a partner may submit. */
+/** Lists all workflows for operators, or those that a partner may submit. */
 export async function listOffered(
   db: Queryable,
   to: "operators" | "partners",

@@ -1,8 +1,8 @@
-import type { Bounds } from "../../../core/vector/bounds.ts";
+import type { Bounds } from "../../../core/vector/parts.ts";
 import type { GeoColumn, GeometryForm, GeometryType } from "../../../core/vector/geo-table.ts";
 import type { Queryable } from "../queryable.ts";
 
-/** A published layer: its columns, and how its geometry is kept. */
+/** A published layer: its columns, and the form in which its geometry is stored. */
 export interface GeoTable {
   readonly table_name: string;
   readonly load_id: string;
@@ -27,7 +27,7 @@ export async function findGeoTable(db: Queryable, name: string): Promise<GeoTabl
   return rows[0];
 }
 
-/** What one load published. */
+/** The tables that one load published. */
 export async function findPublished(db: Queryable, loadId: string): Promise<GeoTable[]> {
   const { rows } = await db.query<GeoTable>(
     `SELECT ${fields} FROM dagapp.geo_tables WHERE load_id = $1 ORDER BY table_name`,

@@ -9,7 +9,10 @@ export interface GraphCache {
   graphOf(hash: string): Promise<Graph | undefined>;
 }
 
-/** Compiled graphs by hash. A definition never changes under its hash, so nothing grows stale. */
+/**
+ * Caches compiled graphs by hash. The definition of a hash never changes, so entries cannot be
+ * stale.
+ */
 export function createGraphCache(db: Queryable, size = 200): GraphCache {
   const graphs = new LRUCache<string, Graph>({ max: size });
   return {

@@ -11,7 +11,7 @@ export interface EventFilter {
   readonly node_id?: string | undefined;
 }
 
-/** The oldest first, behind a number. */
+/** The oldest first, after a sequence number. */
 export async function readEvents(
   db: Queryable,
   jobId: string,
@@ -86,7 +86,7 @@ export interface Attempt {
   readonly reported_at: string;
 }
 
-/** By the ids of the attempts, which are known: results have no index by node. */
+/** Finds results by the ids of the attempts, because results have no index by node. */
 export async function readAttempts(db: Queryable, taskIds: readonly string[]): Promise<Attempt[]> {
   const { rows } = await db.query<
     Omit<Attempt, "started_at" | "reported_at"> & { started_at: Date | null; reported_at: Date }

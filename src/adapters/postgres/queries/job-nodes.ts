@@ -12,7 +12,7 @@ import { countChildren, readStaticNodes } from "./nodes.ts";
 
 type JobPart = Pick<JobWithoutNodes, "job_id" | "status" | "paused">;
 
-/** The static nodes of a job in the order of its graph, complete. */
+/** Reads all static nodes of a job, in the order of its graph. */
 export async function readJobNodes(
   db: Queryable,
   job: JobPart,
@@ -24,7 +24,7 @@ export async function readJobNodes(
   return nodes.sort((a, b) => place(a.node_id) - place(b.node_id));
 }
 
-/** Adds to some nodes of a job why they wait and how their children are. */
+/** Adds to some nodes of a job why they wait, and the counts of their children. */
 export async function describeNodes(
   db: Queryable,
   job: JobPart,

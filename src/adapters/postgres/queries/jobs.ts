@@ -14,7 +14,7 @@ export interface JobFilter {
   readonly search?: string | undefined;
 }
 
-/** The keys that jobs are sorted by. As text: a Date would lose the microseconds. */
+/** The sort keys of a job. The time is text, because a Date would lose the microseconds. */
 export interface JobPlace {
   readonly created_at: string;
   readonly job_id: string;
@@ -138,7 +138,12 @@ export async function findJob(db: Queryable, jobId: string): Promise<JobWithoutN
   const { input_params, result_data, callback_url, idempotency_key, metadata, event_seq } = row;
   return {
     ...toSummary(row),
-    ...{ input_params, result_data, callback_url, idempotency_key, metadata, event_seq },
+    input_params,
+    result_data,
+    callback_url,
+    idempotency_key,
+    metadata,
+    event_seq,
   };
 }
 
@@ -170,7 +175,7 @@ function toSummary(row: JobRow): JobSummary {
   };
 }
 
-/** Those of these jobs that are over. */
+/** Returns those of these jobs that have ended. */
 export async function findEnded(
   db: Queryable,
   jobIds: readonly string[],

@@ -2,7 +2,7 @@ import type { LayerMetadata } from "../../../core/api/metadata.ts";
 import type { JsonObject } from "../../../core/model/json.ts";
 import type { Queryable } from "../queryable.ts";
 import { Conditions, contains, cut } from "./conditions.ts";
-import { isoRow } from "./iso-row.ts";
+import { isoRow } from "./rows.ts";
 
 export async function findLayerMetadata(
   db: Queryable,

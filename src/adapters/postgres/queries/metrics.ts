@@ -47,7 +47,7 @@ export interface NodeMetrics {
   readonly total_retries: number;
 }
 
-/** Only nodes that ran: what a conditional skipped says nothing about a node. */
+/** Only nodes that ran: a node that a conditional skipped has no duration. */
 export async function readNodeMetrics(
   db: Queryable,
   workflowId: string,
@@ -107,13 +107,14 @@ export interface Throughput {
   readonly avg_duration: number | null;
 }
 
-/** Steps are counted back from now, so that the last one is always whole. */
+/** Steps are counted back from now, so that the last one is complete. */
 export async function readThroughput(
   db: Queryable,
   filter: { workflow_id?: string | undefined; hours: number; bucket_minutes: number },
 ): Promise<Throughput[]> {
   const { rows } = await db.query<Omit<Throughput, "bucket_at"> & { bucket_at: Date }>(
-    // Counted first, joined then: with 100,000 jobs, joining each with its step took three times as long.
+    // Counts before joining: with 100,000 jobs, joining each job with its step took three times as
+    // long.
     `WITH counted AS (
        SELECT floor(extract(epoch FROM now() - completed_at) / ($2 * 60))::int AS step,
               count(*) FILTER (WHERE status = 'completed') AS completed,

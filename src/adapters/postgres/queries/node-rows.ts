@@ -1,9 +1,9 @@
 /**
- * Nodes as they are read.
+ * Reads nodes together with their leases.
  *
- * The engine writes no row when a worker starts a task: that would be one write more for each. A
- * dispatched node whose message is leased IS running, and when it started, on which worker and how
- * far it is stand in the lease. So every read of a node looks at its lease too.
+ * The engine writes no row when a worker starts a task, which saves one write for each task. A
+ * dispatched node whose message is leased IS running, and the lease says since when, on which
+ * worker and how far. So every read of a node joins its lease.
  */
 import type { NodeSummary } from "../../../core/api/job-schemas.ts";
 import type { JsonObject } from "../../../core/model/json.ts";
@@ -29,7 +29,7 @@ export interface NodeRow {
   readonly worker_id: string | null;
   readonly error: TaskError | null;
   readonly fan_out: FanOutColumn | null;
-  /** Of a conditional only: the branch it took. */
+  /** Only of a conditional: the branch that it took. */
   readonly branch: JsonObject | null;
   readonly progress_percent: number | null;
   readonly progress_message: string | null;
@@ -48,7 +48,7 @@ interface FanOutColumn {
   readonly failed_indexes: readonly number[];
 }
 
-/** Of `n`, a node, and `l`, its lease if there is one. */
+/** The columns of a node `n` and of its lease `l`, if there is one. */
 export const nodeColumns = `
   n.job_id, n.node_id, n.node_type, n.status AS stored_status,
   CASE WHEN l.worker_id IS NULL THEN n.status ELSE 'running' END AS status,
@@ -58,7 +58,7 @@ export const nodeColumns = `
   l.progress_percent, l.progress_message, n.retry_at, n.created_at, n.dispatched_at,
   coalesce(l.started_at, n.started_at) AS started_at, n.completed_at`;
 
-/** At most one lease a node, also when a message was sent twice. */
+/** Joins at most one lease for each node, even if a message was sent twice. */
 export const withLease = `
   LEFT JOIN LATERAL (
     SELECT worker_id, started_at, progress_percent, progress_message
@@ -67,7 +67,7 @@ export const withLease = `
     ORDER BY started_at DESC LIMIT 1
   ) l ON true`;
 
-/** Which rows count as this status, seen from outside. */
+/** The condition for rows that a reader sees in this status. */
 export function statusCondition(status: NodeStatus | undefined): string {
   if (status === undefined) return "true";
   if (status === "running") return "(n.status = 'running' OR l.worker_id IS NOT NULL)";
@@ -75,7 +75,7 @@ export function statusCondition(status: NodeStatus | undefined): string {
   return `n.status = '${status}'`;
 }
 
-/** Without what only the whole job can tell: why it waits, and how its children are. */
+/** The columns of one row; why it waits and the counts of its children need the whole job. */
 export function toNodeColumns(row: NodeRow): Omit<NodeSummary, "wait_reason" | "children"> {
   return {
     node_id: row.node_id,

@@ -4,8 +4,9 @@ import type { Queryable } from "../queryable.ts";
 import { Conditions, cut } from "./conditions.ts";
 import type { NodeRow } from "./node-rows.ts";
 import { nodeColumns, statusCondition, withLease } from "./node-rows.ts";
+import type { JsonObject } from "../../../core/model/json.ts";
 
-/** Static nodes only; with `ids`, those of them. */
+/** Reads static nodes only; with `ids`, only those. */
 export async function readStaticNodes(db: Queryable, jobId: string): Promise<NodeRow[]> {
   const { rows } = await db.query<NodeRow>(
     `SELECT ${nodeColumns} FROM dagapp.dag_node_states n ${withLease}
@@ -28,7 +29,7 @@ export async function findNode(
   return rows[0];
 }
 
-/** The children of a fan-out in their order, behind an index. */
+/** Reads the children of a fan-out by index, after an index. */
 export async function readChildren(
   db: Queryable,
   jobId: string,
@@ -46,7 +47,7 @@ export async function readChildren(
   return { nodes: page.rows, next: page.last?.fan_out_index ?? null };
 }
 
-/** For each fan-out of a job, how many of its children are in each state. */
+/** Counts the children of each fan-out of a job by status. */
 export async function countChildren(
   db: Queryable,
   jobId: string,
@@ -73,7 +74,7 @@ export async function countChildren(
       const total = node.fan_out?.total ?? seen;
       const histogram: Histogram = {
         total,
-        // Children that have no row yet wait like the others.
+        // Children without a row yet count as pending.
         pending: of("pending") + Math.max(0, total - seen),
         ready: of("ready"),
         dispatched: of("dispatched"),
@@ -99,7 +100,7 @@ export type NodeOfJobRow = NodeRow & {
   readonly job_status: "pending" | "running" | "completed" | "failed" | "cancelled";
 };
 
-/** Nodes of all jobs. Walks the jobs by age, so that no index over all nodes is needed. */
+/** Lists nodes of all jobs. Walks the jobs by age, so that no index over all nodes is needed. */
 export async function listNodes(
   db: Queryable,
   filter: {
@@ -139,4 +140,24 @@ export async function listNodes(
     nodes: page.rows,
     next: last && { created_at: last.place, job_id: last.job_id, node_id: last.node_id },
   };
+}
+
+export interface NodeData {
+  readonly timeout_seconds: number | null;
+  readonly params: JsonObject | null;
+  readonly output: JsonObject | null;
+}
+
+/** Reads the large columns of one node, which lists do not read. */
+export async function readNodeData(
+  db: Queryable,
+  jobId: string,
+  nodeId: string,
+): Promise<NodeData> {
+  const { rows } = await db.query<NodeData>(
+    `SELECT timeout_seconds, input_params AS params, output
+     FROM dagapp.dag_node_states WHERE job_id = $1 AND node_id = $2`,
+    [jobId, nodeId],
+  );
+  return rows[0] ?? { timeout_seconds: null, params: null, output: null };
 }

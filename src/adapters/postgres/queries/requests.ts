@@ -2,7 +2,7 @@ import type { PlatformRequest } from "../../../core/api/asset-schemas.ts";
 import type { RequestKind, RequestStatus } from "../../../core/model/request.ts";
 import type { Queryable } from "../queryable.ts";
 import { Conditions, cut } from "./conditions.ts";
-import { isoRow } from "./iso-row.ts";
+import { isoRow } from "./rows.ts";
 
 export interface RequestFilter {
   readonly platform_id?: string | undefined;

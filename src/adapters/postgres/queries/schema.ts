@@ -12,7 +12,7 @@ export interface SchemaStatus {
   readonly pending: string[];
 }
 
-/** Also answers for a database that has nothing of ours yet. */
+/** Also works on a database that has no schema of ours yet. */
 export async function readSchemaStatus(db: Queryable): Promise<SchemaStatus> {
   const files = await readMigrations();
   const { rows: server } = await db.query<{
@@ -60,7 +60,7 @@ export async function listTables(db: Queryable): Promise<TableSize[]> {
   return rows;
 }
 
-/** The cheapest question there is: does the database answer? */
+/** Checks that the database answers. */
 export async function ping(db: Queryable): Promise<void> {
   await db.query("SELECT 1");
 }

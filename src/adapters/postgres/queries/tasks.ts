@@ -29,8 +29,9 @@ export type Task = Omit<TaskRow, "started_at" | "reported_at"> & {
 };
 
 /**
- * Results as workers reported them, those of the newest jobs first: from the jobs to their nodes, and
- * from the attempts of a node to its results, which need no index of their own then.
+ * Lists results as workers reported them, those of the newest jobs first. It reads from the jobs to
+ * their nodes and from the attempts of a node to its results, so that results need no index of
+ * their own.
  */
 export async function listTasks(
   db: Queryable,
@@ -89,7 +90,10 @@ export async function listTasks(
   };
 }
 
-/** What workers hold now of some jobs. In-flight messages are few, whatever waits behind them. */
+/**
+ * Reads the tasks of some jobs that workers hold now. There are few leased messages, however many
+ * wait in the queue.
+ */
 export async function readCurrentTasks(
   db: Queryable,
   jobIds: readonly string[],

@@ -1,4 +1,4 @@
-import type { KeyScope } from "../../../core/model/api-key.ts";
+import type { KeyScope } from "../../../core/model/platform.ts";
 import type { Queryable } from "../queryable.ts";
 
 export interface NewKey {

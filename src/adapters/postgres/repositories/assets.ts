@@ -2,7 +2,7 @@ import type { AssetSummary } from "../../../core/api/asset-schemas.ts";
 import type { AssetEventType, ClearanceState, Exposure } from "../../../core/model/asset.ts";
 import type { JsonObject } from "../../../core/model/json.ts";
 import { assetColumns } from "../queries/asset-rows.ts";
-import { isoRow } from "../queries/iso-row.ts";
+import { isoRow } from "../queries/rows.ts";
 import type { Transaction } from "../queryable.ts";
 
 export interface NewAsset {

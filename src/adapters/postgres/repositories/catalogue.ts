@@ -3,8 +3,8 @@
  * transaction: what a collection covers and counts follows from all its items, and two writers at
  * once would each leave out what the other one added. Everything is counted after it was written.
  */
-import { boxesOf } from "../../../core/catalogue/boxes.ts";
-import type { Box } from "../../../core/catalogue/boxes.ts";
+import { boxesOf } from "../../../core/geometry/boxes.ts";
+import type { Box } from "../../../core/geometry/boxes.ts";
 import { coverageOf, widen } from "../../../core/catalogue/extent.ts";
 import type { Coverage } from "../../../core/catalogue/extent.ts";
 import { sourcesOf, spanOf } from "../../../core/catalogue/stac.ts";
@@ -13,7 +13,7 @@ import { extentOf } from "../../../core/catalogue/collection.ts";
 import { KnownError } from "../../runtime/known-error.ts";
 import type { Database } from "../database.ts";
 import type { Transaction } from "../queryable.ts";
-import { coverageText } from "../queries/catalogue-coverage.ts";
+import { coverageText } from "../queries/catalogue-collections.ts";
 import { createPgstacMirror } from "./catalogue-pgstac.ts";
 import type { PgstacMirror } from "./catalogue-pgstac.ts";
 

@@ -1,4 +1,4 @@
-import { failuresToOpen } from "../../../core/domain/callback-plan.ts";
+import { failuresToOpen } from "../../../core/domain/partner-callbacks.ts";
 import { callbacksChannel } from "../channels.ts";
 import type { Queryable, Transaction } from "../queryable.ts";
 

@@ -4,7 +4,7 @@
  * promise.
  */
 import { escapeIdentifier } from "pg";
-import type { Bounds } from "../../../core/vector/bounds.ts";
+import type { Bounds } from "../../../core/vector/parts.ts";
 import type { GeoColumn, GeometryForm, GeometryType } from "../../../core/vector/geo-table.ts";
 import { srid } from "../../../core/vector/geo-table.ts";
 import type { Database } from "../database.ts";

@@ -1,4 +1,4 @@
-import type { LayerMetadataEdit } from "../../../core/model/layer-metadata.ts";
+import type { LayerMetadataEdit } from "../../../core/serving/style.ts";
 import type { CatalogLayer } from "../queries/layer-metadata.ts";
 import type { Transaction } from "../queryable.ts";
 

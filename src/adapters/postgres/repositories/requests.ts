@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../core/model/json.ts";
 import type { JobPurpose, RequestKind, RequestStatus } from "../../../core/model/request.ts";
-import { isoRow } from "../queries/iso-row.ts";
+import { isoRow } from "../queries/rows.ts";
 import type { Queryable, Transaction } from "../queryable.ts";
 import type { VersionKey } from "./versions.ts";
 

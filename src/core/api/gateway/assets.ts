@@ -24,7 +24,12 @@ import {
 } from "./partner-schemas.ts";
 import { partnerOptions } from "./platform.ts";
 
-const actor = z.string().min(1).max(48).optional().describe("who of yours decides");
+const actor = z
+  .string()
+  .min(1)
+  .max(48)
+  .optional()
+  .describe("the person at your platform who decides");
 const decide = decisionBodies(actor);
 
 const assetsList = defineContract({
@@ -56,7 +61,8 @@ const assetsServices = defineContract({
   method: "GET",
   path: "/api/assets/{asset_id}/services",
   access: "read",
-  summary: "Where an asset is served now: what is approved, cleared and exposed at this moment.",
+  summary:
+    "The addresses at which an asset is served now, from its current approval, clearance and exposure.",
   params: oneAsset,
   response: z.object({ services, previews: services }).meta({ id: "PartnerServices" }),
   errors: ["ASSET_NOT_FOUND", "UNAVAILABLE"],
@@ -67,7 +73,7 @@ const assetsEvents = defineContract({
   method: "GET",
   path: "/api/assets/{asset_id}/events",
   access: "read",
-  summary: "Who did what to an asset, the oldest first.",
+  summary: "The history of an asset: every change with its author, the oldest first.",
   params: oneAsset,
   query: z.strictObject({ ...paging }),
   response: page(partnerEvent),
@@ -87,7 +93,7 @@ const assetsVersion = defineContract({
   errors: ["BAD_REQUEST", "ASSET_NOT_FOUND", "VERSION_NOT_FOUND"],
 });
 
-/** The orchestrator, whom every change is asked of, may be away. */
+/** The orchestrator makes every change and may be unreachable. */
 const changeErrors = [...sharedErrors, "UNAVAILABLE"] as const;
 const changed = { response: partnerAssetDetail, errors: changeErrors } as const;
 
@@ -119,7 +125,7 @@ const assetsWithdraw = defineContract({
   method: "POST",
   path: "/api/assets/{asset_id}/versions/{version_ordinal}/withdraw",
   access: "curate",
-  summary: "Take an approval back: the version is no longer served from this moment.",
+  summary: "Withdraw an approval: the version is no longer served.",
   params: oneVersion,
   body: decide.withReason,
   ...changed,
@@ -130,7 +136,7 @@ const assetsUnpublishVersion = defineContract({
   method: "POST",
   path: "/api/assets/{asset_id}/versions/{version_ordinal}/unpublish",
   access: "curate",
-  summary: "Delete a version; what was made is removed.",
+  summary: "Delete a version; its outputs are removed.",
   params: oneVersion,
   body: decide.unpublish,
   ...changed,
@@ -193,7 +199,7 @@ const assetsResubmit = defineContract({
   method: "POST",
   path: "/api/assets/{asset_id}/versions/{version_ordinal}/resubmit",
   access: "submit",
-  summary: "Hand in an unresolved version again, with other data if need be.",
+  summary: "Submit an unresolved version again, with other data if necessary.",
   params: oneVersion,
   body: z.strictObject({ ...resubmitted, ...partnerOptions }).prefault({}),
   ...again,

@@ -5,7 +5,7 @@ import { partnerAccepted } from "./partner-schemas.ts";
 
 export const largestBatch = 100;
 
-/** Items are checked one by one, so that a mistake in one does not cost the others their answer. */
+/** Items are checked one by one, so that an error in one item does not affect the others. */
 const submitBatch = defineContract({
   id: "submitBatch",
   method: "POST",

@@ -24,7 +24,7 @@ describe("every contract of the gateway", () => {
     },
   );
 
-  it("is for partners, for operators or for anybody, and for no service", () => {
+  it("is for partners, for operators or public, and for no service", () => {
     const found = new Set(all.map(({ access }) => access));
     expect([...found].sort()).toEqual(["admin", "curate", "operate", "public", "read", "submit"]);
   });

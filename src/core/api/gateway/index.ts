@@ -8,7 +8,7 @@ import { probeContracts } from "./probes.ts";
 import { proxyContracts } from "./proxy.ts";
 import { partnerTileContracts } from "./tiles.ts";
 
-/** The gateway's API, whole. */
+/** Every route of the gateway's API. */
 export const gatewayContracts = [
   ...partnerPlatformContracts,
   ...batchContracts,

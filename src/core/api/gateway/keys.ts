@@ -1,7 +1,6 @@
 import { z } from "zod";
-import { keyId, keyScope } from "../../model/api-key.ts";
-import { callbackEventType, deliveryState } from "../../model/callback.ts";
-import { requestId } from "../../model/request.ts";
+import { keyId, keyScope } from "../../model/platform.ts";
+import { callbackEventType, deliveryState, requestId } from "../../model/request.ts";
 import { defineContract } from "../contract.ts";
 import { count, page, paging, timestamp } from "../schemas.ts";
 
@@ -19,7 +18,7 @@ const partnerKey = z
   .meta({ id: "PartnerKey" });
 
 export const newPartnerKey = z
-  .object({ ...partnerKey.shape, key: z.string().describe("shown this once and kept nowhere") })
+  .object({ ...partnerKey.shape, key: z.string().describe("shown only once and not stored") })
   .meta({ id: "NewPartnerKey" });
 
 const one = z.object({ key_id: keyId });
@@ -55,7 +54,7 @@ const platformRotateKey = defineContract({
   method: "POST",
   path: "/api/platform/keys/{key_id}/rotate",
   access: "admin",
-  summary: "A key that follows another; the old one stays good for a while.",
+  summary: "Rotate a key: the old one stays valid for a while.",
   params: one,
   body: z
     .strictObject({ grace_seconds: z.number().int().min(0).max(2_592_000).default(86_400) })
@@ -70,7 +69,7 @@ const platformRevokeKey = defineContract({
   method: "POST",
   path: "/api/platform/keys/{key_id}/revoke",
   access: "admin",
-  summary: "End a key; the gateway has forgotten it within a second.",
+  summary: "Revoke a key; the gateway refuses it within a second.",
   params: one,
   response: partnerKey,
   errors: ["KEY_NOT_FOUND", "UNAVAILABLE"],
@@ -83,7 +82,7 @@ const platformCallbackSecret = defineContract({
   access: "admin",
   summary: "The secret that your callbacks are signed with; on request a new one.",
   body: z
-    .strictObject({ rotate: z.boolean().default(false).describe("both sign for a day") })
+    .strictObject({ rotate: z.boolean().default(false).describe("both secrets sign for a day") })
     .prefault({}),
   response: z.object({ secret: z.string() }).meta({ id: "PartnerSecret" }),
   errors: ["BAD_REQUEST", "SWITCHED_OFF", "UNAVAILABLE"],

@@ -1,4 +1,4 @@
-/** OGC API – Processes, Part 1: a second face of submit, status and results for standard clients. */
+/** OGC API – Processes, Part 1: submit, status and results again, for standard clients. */
 import { z } from "zod";
 import { requestId } from "../../model/request.ts";
 import { defineContract } from "../contract.ts";
@@ -44,7 +44,7 @@ const ogcLanding = defineContract({
   method: "GET",
   path: "/api/ogc",
   access: "public",
-  summary: "Where everything is.",
+  summary: "The landing page: links to the parts of this API.",
   response: z.object({ title: z.string(), description: z.string(), links }),
   errors: ["INTERNAL"],
 });
@@ -54,7 +54,7 @@ const ogcConformance = defineContract({
   method: "GET",
   path: "/api/ogc/conformance",
   access: "public",
-  summary: "Which parts of the standard are kept.",
+  summary: "The conformance classes of the standard that this API keeps.",
   response: z.object({ conformsTo: z.array(z.string()) }),
   errors: ["INTERNAL"],
 });
@@ -64,7 +64,7 @@ const ogcProcesses = defineContract({
   method: "GET",
   path: "/api/ogc/processes",
   access: "read",
-  summary: "What can be executed.",
+  summary: "The processes that can be executed.",
   response: z.object({ processes: z.array(z.object(summary)), links }),
   errors: ["UNAVAILABLE"],
 });
@@ -96,7 +96,7 @@ const ogcExecute = defineContract({
     subscriber: z
       .object({ successUri: z.url(), failedUri: z.url().optional() })
       .optional()
-      .describe("told when it is done, with a signed callback"),
+      .describe("gets a signed callback when the request ends"),
   }),
   response: statusInfo,
   status: 201,
@@ -125,7 +125,7 @@ const ogcJob = defineContract({
   method: "GET",
   path: "/api/ogc/jobs/{request_id}",
   access: "read",
-  summary: "What became of a request.",
+  summary: "The state of a request.",
   params: one,
   response: statusInfo,
   errors: ["NO_SUCH_JOB"],

@@ -1,4 +1,7 @@
-/** For the platform's own operators: jobs by their ids, the configuration, the other programs. */
+/**
+ * Routes for the platform's own operators: jobs by their ids, the configuration, the other
+ * programs.
+ */
 import { z } from "zod";
 import { jobStatus } from "../../model/job.ts";
 import { defineContract } from "../contract.ts";
@@ -8,9 +11,19 @@ import { count, integer, jobId, object, page, paging, timestamp } from "../schem
 const operatorJob = z
   .object({
     ...jobSummary.pick({
-      ...{ job_id: true, workflow_id: true, workflow_version: true, status: true, priority: true },
-      ...{ correlation_id: true, submitted_by: true, owner_id: true, nodes_total: true },
-      ...{ nodes_settled: true, created_at: true, started_at: true, updated_at: true },
+      job_id: true,
+      workflow_id: true,
+      workflow_version: true,
+      status: true,
+      priority: true,
+      correlation_id: true,
+      submitted_by: true,
+      owner_id: true,
+      nodes_total: true,
+      nodes_settled: true,
+      created_at: true,
+      started_at: true,
+      updated_at: true,
       completed_at: true,
     }).shape,
     idempotency_key: z.string().nullable(),
@@ -73,9 +86,18 @@ const statusNodes = defineContract({
     z
       .object({
         ...nodeSummary.pick({
-          ...{ node_id: true, node_type: true, status: true, parent_node_id: true },
-          ...{ fan_out_index: true, attempt: true, retry_count: true, handler: true, queue: true },
-          ...{ worker_id: true, started_at: true, completed_at: true },
+          node_id: true,
+          node_type: true,
+          status: true,
+          parent_node_id: true,
+          fan_out_index: true,
+          attempt: true,
+          retry_count: true,
+          handler: true,
+          queue: true,
+          worker_id: true,
+          started_at: true,
+          completed_at: true,
         }).shape,
         error: object.nullable(),
       })
@@ -130,7 +152,7 @@ const adminHealth = defineContract({
   method: "GET",
   path: "/api/admin/health",
   access: "operate",
-  summary: "Every part that the gateway depends on, and who is alive.",
+  summary: "Every part that the gateway depends on, and whether it answers.",
   response: z
     .object({
       status: z.enum(["ok", "degraded", "down"]),

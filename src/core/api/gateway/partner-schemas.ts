@@ -1,6 +1,6 @@
 /**
- * What a partner sees. These are written out and not derived from the orchestrator's: a field that
- * is added there, such as the id of a job, must not appear here by itself.
+ * The schemas of answers to partners. They are written out and not derived from the orchestrator's,
+ * so that a field that is added there, such as the id of a job, does not appear here.
  */
 import { z } from "zod";
 import { assetEventType, clearanceState, exposure } from "../../model/asset.ts";

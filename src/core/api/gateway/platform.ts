@@ -7,10 +7,17 @@ import { defineContract } from "../contract.ts";
 import { object, page, paging, timestamp } from "../schemas.ts";
 import { partnerAccepted, partnerRequest } from "./partner-schemas.ts";
 
-/** What a partner may say beside its data. Who the partner is, its key says. */
+/** The options of a partner's request besides its data. The API key says which partner it is. */
 export const partnerOptions = {
-  submitted_by: z.string().min(1).max(48).optional().describe("who of yours asks for it"),
-  callback_url: callbackUrl.optional().describe("told when it is done; your platform's otherwise"),
+  submitted_by: z
+    .string()
+    .min(1)
+    .max(48)
+    .optional()
+    .describe("the person at your platform who submits"),
+  callback_url: callbackUrl
+    .optional()
+    .describe("gets a callback when the request ends; default: your platform's address"),
   priority: z.number().int().min(0).max(10).default(0),
   idempotency_key: z
     .string()
@@ -46,7 +53,7 @@ const platformSubmit = defineContract({
   method: "POST",
   path: "/api/platform/submit",
   access: "submit",
-  summary: "Submit a version of a dataset. The request id is the only handle that you need.",
+  summary: "Submit a version of a dataset. Use the request id for everything that follows.",
   body: partnerSubmission,
   response: partnerAccepted,
   status: 202,
@@ -59,7 +66,7 @@ const platformStatus = defineContract({
   method: "GET",
   path: "/api/platform/status/{request_id}",
   access: "read",
-  summary: "What became of a request.",
+  summary: "The state of a request.",
   params: z.object({ request_id: requestId }),
   response: partnerRequest,
   errors: ["REQUEST_NOT_FOUND", "TOO_MANY_REQUESTS", "UNAVAILABLE"],
@@ -86,7 +93,7 @@ const platformCancel = defineContract({
   method: "POST",
   path: "/api/platform/requests/{request_id}/cancel",
   access: "submit",
-  summary: "Stop working on a request: nothing new starts, and what runs is told to stop.",
+  summary: "Stop working on a request: nothing new starts, and running tasks are asked to stop.",
   params: z.object({ request_id: requestId }),
   body: z.strictObject({ reason: z.string().min(1).max(1024).optional() }).default({}),
   response: partnerRequest,
@@ -110,7 +117,7 @@ const platformInfo = defineContract({
       callback_hosts: z.array(z.string()),
       source_prefixes: z
         .array(z.string())
-        .describe("where your files may lie; wherever sources may come from, if none is named"),
+        .describe("where your files may lie; default: every allowed source"),
       created_at: timestamp,
       updated_at: timestamp,
     })

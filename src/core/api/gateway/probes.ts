@@ -7,7 +7,10 @@ const ready = z
   .object({ status: z.literal("ready"), checks: z.record(z.string(), z.string()) })
   .meta({ id: "Ready" });
 
-/** Both addresses: probes look at the root, and whoever publishes only /api needs them there. */
+/**
+ * Each probe has two addresses: most look at the root, and a deployment that publishes only /api
+ * needs them there.
+ */
 const livez = defineContract({
   id: "livez",
   method: "GET",

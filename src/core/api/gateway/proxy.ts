@@ -6,7 +6,7 @@ const place = z.object({
   path: z.string().min(1).max(1024),
 });
 
-/** Only where the configuration has a rule for the method and the path, and to no other place. */
+/** Forwards only methods and paths for which the configuration has a rule. */
 const read = {
   path: "/api/proxy/{target}/{path*}",
   access: "operate",

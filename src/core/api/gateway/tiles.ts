@@ -4,8 +4,9 @@ import { defineContract } from "../contract.ts";
 import { integer } from "../schemas.ts";
 
 /**
- * What a partner's own people look at with their key: what is served to whoever has a token, and
- * what waits for their curators. Anybody else asks the platform's own addresses.
+ * Tiles for people of a partner, with the partner's key: the layers that are served to every token,
+ * and the versions that wait for the partner's curators. Other viewers use the platform's own
+ * addresses.
  */
 const assetsTile = defineContract({
   id: "assetsTile",
@@ -13,7 +14,7 @@ const assetsTile = defineContract({
   path: "/api/assets/{asset_id}/tiles/{z}/{x}/{y}",
   access: "read",
   summary:
-    "A tile of the web's usual grid of one of your assets; what waits for review, to curators.",
+    "A tile of the web's usual grid of one of your assets; for curators also versions that wait for review.",
   params: z.object({
     asset_id: assetId,
     z: integer(0, 30),

@@ -9,9 +9,8 @@ import type {
 import type { Condition } from "../language/condition.ts";
 import { parseCondition } from "../language/condition.ts";
 import type { Edge, Graph, GraphNode } from "./graph.ts";
-import { topologicalOrder } from "./order.ts";
-import type { TemplateParser } from "../language/parse-once.ts";
-import type { Template } from "../language/template.ts";
+import { topologicalOrder } from "../source/order.ts";
+import type { Template, TemplateParser } from "../language/template.ts";
 import { parseTemplate } from "../language/template.ts";
 
 type Mutable<Type> = Type extends GraphNode
@@ -22,9 +21,9 @@ type Mutable<Type> = Type extends GraphNode
   : never;
 
 /**
- * A stored definition was checked when it was stored, so whatever is wrong here is a mistake in
- * this program and throws. The graph depends only on what the definition says and not on the order
- * of its keys: a jsonb column does not keep that.
+ * Builds the graph of a definition. A stored definition was checked when it was stored, so an error
+ * here is a mistake in this program and throws. The graph does not depend on the order of the
+ * definition's keys, because a jsonb column does not keep it.
  */
 export function compileDefinition(
   definition: WorkflowDefinition,
@@ -64,13 +63,13 @@ export function compileDefinition(
     nodes,
     byId: new Map(nodes.map((node) => [node.id, node])),
     outputs: definition.outputs === undefined ? undefined : template(definition.outputs, parse),
-    results: lastOnes(nodes),
+    results: resultNodes(nodes),
   };
 }
 
 /**
- * For each node its targets, with the branches that lead there. A conditional that is only named in
- * a `depends_on` is followed whichever branch it takes, so that edge names no branches.
+ * Lists the targets of each node, with the branches that lead there. A node that names a conditional
+ * only in its `depends_on` follows whichever branch is taken, so that edge names no branches.
  */
 function drawEdges(
   definitions: readonly NodeDefinition[],
@@ -167,9 +166,19 @@ function fanInsBehind(outgoing: readonly Edge[]): FanInDefinition[] {
   return outgoing.flatMap(({ to }) => (to.type === "fan_in" ? [to.definition] : []));
 }
 
-/** Tasks and fan-ins that no other task or fan-in follows: their outputs are the job's result. */
-function lastOnes(nodes: readonly GraphNode[]): GraphNode[] {
-  const gives = (node: GraphNode): boolean => node.type === "task" || node.type === "fan_in";
+/** Whether the output of a node can be a part of the job's result. */
+const givesResult: Readonly<Record<GraphNode["type"], boolean>> = {
+  start: false,
+  end: false,
+  task: true,
+  conditional: false,
+  fan_out: false,
+  fan_in: true,
+};
+
+/** The nodes that give a result and that no other such node follows. */
+function resultNodes(nodes: readonly GraphNode[]): GraphNode[] {
+  const gives = (node: GraphNode): boolean => givesResult[node.type];
   const followed = new Set<GraphNode>();
   for (const node of nodes.toReversed()) {
     const behind = node.outgoing.some(({ to }) => gives(to) || followed.has(to));

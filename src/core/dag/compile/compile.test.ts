@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { handlerCatalogue } from "../../handlers.ts";
+import { handlerCatalogue } from "../../handlers/index.ts";
 import { taskQueues } from "../../queues.ts";
 import { compile, compileDefinition } from "./compile.ts";
 import type { Graph } from "./graph.ts";
@@ -154,7 +154,7 @@ describe("a definition", () => {
 });
 
 describe("compile", () => {
-  it("tells one cycle once and still judges the rest", () => {
+  it("reports one cycle once and still judges the rest", () => {
     expect(
       codes({
         a: { ...echo, next: "b" },

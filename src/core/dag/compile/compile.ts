@@ -1,12 +1,12 @@
 import type { HandlerContract } from "../../handlers/contract.ts";
 import type { WorkflowDefinition } from "../../model/workflow.ts";
 import { nodeName } from "../../model/workflow.ts";
-import { checkTree } from "./check-tree.ts";
+import { checkTree } from "../source/check-tree.ts";
 import { compileDefinition } from "./compile-definition.ts";
-import type { Finding } from "./finding.ts";
-import { errorAt } from "./finding.ts";
+import type { Finding } from "../finding.ts";
+import { errorAt } from "../finding.ts";
 import type { Graph } from "./graph.ts";
-import { link } from "./edges.ts";
+import { link } from "../source/links.ts";
 import { lintConditionals } from "../lint/conditionals.ts";
 import { lintInputs } from "../lint/inputs.ts";
 import { lintReferences } from "../lint/references.ts";
@@ -14,9 +14,9 @@ import { lintStructure } from "../lint/structure.ts";
 import { lintTasks } from "../lint/tasks.ts";
 import { lintTemplates } from "../lint/templates.ts";
 import { normalise } from "./normalise.ts";
-import { parseOnce } from "../language/parse-once.ts";
-import type { Source } from "./read-source.ts";
-import { readSource } from "./read-source.ts";
+import { parseOnce } from "../language/template.ts";
+import type { Source } from "../source/read-source.ts";
+import { readSource } from "../source/read-source.ts";
 
 export { compileDefinition } from "./compile-definition.ts";
 
@@ -25,21 +25,21 @@ export interface CompileOptions {
   readonly queues: ReadonlySet<string>;
   /** Environment names that templates may read. */
   readonly env: ReadonlySet<string>;
-  /** For a source that names none: the base name of its file. */
+  /** The id of a workflow whose source names none: the base name of its file. */
   readonly workflowId?: string | undefined;
 }
 
 export interface Compiled {
   readonly findings: readonly Finding[];
-  /** Both are there unless one of the findings is an error. */
+  /** Undefined, like the graph, if one of the findings is an error. */
   readonly definition: WorkflowDefinition | undefined;
   readonly graph: Graph | undefined;
 }
 
 /**
- * From what an author wrote to a graph. Total: every tree gets an answer, with everything that is
- * wrong in it at once. Each step reads what the one before could make out, so that a broken node
- * costs its own findings and no others.
+ * Compiles the tree that an author wrote to a graph. Total: every tree gets an answer, which lists
+ * all that is wrong with it. Each step works on whatever the step before could read, so a broken
+ * node causes findings about itself only.
  */
 export function compile(tree: unknown, options: CompileOptions): Compiled {
   const findings = checkTree(tree);

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { handlerCatalogue } from "../../handlers.ts";
+import { handlerCatalogue } from "../../handlers/index.ts";
 import { taskQueues } from "../../queues.ts";
 import { compile } from "./compile.ts";
 import { drawMermaid, drawText } from "./draw-graph.ts";

@@ -1,21 +1,22 @@
+import { taskOf } from "../../model/workflow.ts";
 import type { Edge, Graph, GraphNode } from "./graph.ts";
 
-/** One line a node, in the order in which they could run. */
+/** Draws one line for each node, in an order in which they could run. */
 export function drawText({ definition, nodes }: Graph): string {
   const lines = nodes.map((node) => {
     const targets = node.outgoing.map((edge) => edge.to.id + label(edge, " [", "]"));
     const join = node.join === "any_of" ? " (any_of)" : "";
     const arrow = targets.length > 0 ? ` → ${targets.join(", ")}` : "";
-    return `  ${node.id}: ${what(node)}${join}${arrow}`;
+    return `  ${node.id}: ${describe(node)}${join}${arrow}`;
   });
   return [`${definition.workflow_id} (version ${definition.version})`, ...lines, ""].join("\n");
 }
 
-/** For GitHub, editors and mermaid.live. */
+/** Draws a Mermaid flowchart, which GitHub and many editors show as a picture. */
 export function drawMermaid({ nodes }: Graph): string {
   const lines = nodes.map((node) => {
     const [open, close] = shapes[node.type];
-    return `  n${node.position}${open}"${escape(`${node.id}<br/>${what(node)}`)}"${close}`;
+    return `  n${node.position}${open}"${escape(`${node.id}<br/>${describe(node)}`)}"${close}`;
   });
   const edges = nodes.flatMap((node) =>
     node.outgoing.map((edge) => {
@@ -36,20 +37,15 @@ const shapes = {
   fan_in: ["[\\", "/]"],
 } as const;
 
-function what(node: GraphNode): string {
-  switch (node.type) {
-    case "task":
-      return `${node.definition.handler} on ${node.definition.queue}`;
-    case "fan_out":
-      return `fan_out of ${node.definition.task.handler} on ${node.definition.task.queue}`;
-    case "fan_in":
-      return `fan_in ${node.definition.aggregation}`;
-    default:
-      return node.type;
-  }
+function describe(node: GraphNode): string {
+  if (node.type === "fan_in") return `fan_in ${node.definition.aggregation}`;
+  const task = taskOf(node.definition);
+  if (task === undefined) return node.type;
+  const prefix = node.type === "task" ? "" : `${node.type} of `;
+  return `${prefix}${task.handler} on ${task.queue}`;
 }
 
-/** The branches that lead along an edge, by their conditions. */
+/** Names the branches that lead along an edge, by name or by condition. */
 function label({ from, branches }: Edge, before: string, after: string): string {
   if (from.type !== "conditional" || branches === undefined) return "";
   const names = branches.map((branch) => {
@@ -59,7 +55,7 @@ function label({ from, branches }: Edge, before: string, after: string): string 
   return `${before}${names.join(" or ")}${after}`;
 }
 
-/** Labels are quoted HTML to Mermaid; a condition is full of quotes and comparison signs. */
+/** Mermaid reads labels as quoted HTML, and conditions hold quotes and comparison signs. */
 function escape(text: string): string {
   return text
     .replaceAll("&", "&amp;")

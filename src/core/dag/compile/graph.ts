@@ -4,6 +4,7 @@ import type {
   EndDefinition,
   FanInDefinition,
   FanOutDefinition,
+  NodeDefinition,
   StartDefinition,
   TaskDefinition,
   WorkflowDefinition,
@@ -14,16 +15,21 @@ import type { Template } from "../language/template.ts";
 /** A workflow ready to be evaluated: edges drawn, templates and conditions parsed once. */
 export interface Graph {
   readonly definition: WorkflowDefinition;
-  /** In topological order: a node stands behind everything it depends on. */
+  /** In topological order: a node comes after every node that it depends on. */
   readonly nodes: readonly GraphNode[];
   readonly byId: ReadonlyMap<string, GraphNode>;
-  /** The job's result, where the author named one. */
+  /** The template of the job's result, if the author wrote `outputs`. */
   readonly outputs: Template | undefined;
-  /** Otherwise the outputs of these: tasks and fan-ins that no other of them follows. */
+  /**
+   * Without `outputs` the result is the outputs of these nodes: those that give a result and that
+   * no other such node follows.
+   */
   readonly results: readonly GraphNode[];
 }
 
-interface GraphNodeCommon {
+interface GraphNodeOf<Definition extends NodeDefinition> {
+  readonly type: Definition["type"];
+  readonly definition: Definition;
   readonly id: string;
   /** Index in `Graph.nodes`. */
   readonly position: number;
@@ -33,39 +39,24 @@ interface GraphNodeCommon {
   readonly outgoing: readonly Edge[];
 }
 
-export interface StartNode extends GraphNodeCommon {
-  readonly type: "start";
-  readonly definition: StartDefinition;
-}
-export interface EndNode extends GraphNodeCommon {
-  readonly type: "end";
-  readonly definition: EndDefinition;
-}
-export interface TaskNode extends GraphNodeCommon {
-  readonly type: "task";
-  readonly definition: TaskDefinition;
+export type StartNode = GraphNodeOf<StartDefinition>;
+export type EndNode = GraphNodeOf<EndDefinition>;
+export interface TaskNode extends GraphNodeOf<TaskDefinition> {
   readonly params: Template;
 }
-export interface ConditionalNode extends GraphNodeCommon {
-  readonly type: "conditional";
-  readonly definition: ConditionalDefinition;
+export interface ConditionalNode extends GraphNodeOf<ConditionalDefinition> {
   /** The value that short conditions such as `< 100` are applied to. */
   readonly field: Template | undefined;
   /** One per branch; undefined is the default branch. */
   readonly conditions: readonly (Condition | undefined)[];
 }
-export interface FanOutNode extends GraphNodeCommon {
-  readonly type: "fan_out";
-  readonly definition: FanOutDefinition;
+export interface FanOutNode extends GraphNodeOf<FanOutDefinition> {
   readonly source: Template | readonly Json[];
   readonly params: Template;
-  /** The fan-ins directly behind it; the strictest of their failure budgets counts. */
+  /** The fan-ins that directly follow; the strictest of their failure budgets counts. */
   readonly fanIns: readonly FanInDefinition[];
 }
-export interface FanInNode extends GraphNodeCommon {
-  readonly type: "fan_in";
-  readonly definition: FanInDefinition;
-}
+export type FanInNode = GraphNodeOf<FanInDefinition>;
 
 export type GraphNode = StartNode | EndNode | TaskNode | ConditionalNode | FanOutNode | FanInNode;
 

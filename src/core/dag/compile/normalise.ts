@@ -8,9 +8,9 @@ import type {
   WorkflowDefinition,
 } from "../../model/workflow.ts";
 import { retryPolicy } from "../../model/workflow.ts";
-import { implicitEnd, implicitNode, implicitStart } from "./implicit.ts";
-import type { Links } from "./edges.ts";
-import type { Source } from "./read-source.ts";
+import type { Links } from "../source/links.ts";
+import { implicitEnd, implicitNode, implicitStart } from "../source/links.ts";
+import type { Source } from "../source/read-source.ts";
 
 const defaultRetry = retryPolicy.parse({});
 
@@ -18,9 +18,9 @@ type TaskSource = Omit<Extract<NodeSource, { type: "task" }>, "type" | "next">;
 type ConditionalSource = Extract<NodeSource, { type: "conditional" }>;
 
 /**
- * The one form that is stored. Everything that could change under a running job is written out:
- * the handler's queue and timeout, the retry defaults, and the start and end that the author left
- * out. Call it only for a source without errors.
+ * Writes the one form of a workflow that is stored. It spells out everything that could change
+ * while a job runs: the handler's queue and timeout, the retry defaults, and the start and end that
+ * the author left out. Call it only for a source without errors.
  */
 export function normalise(
   source: Source,
@@ -113,7 +113,10 @@ export function normalise(
   }
 }
 
-/** A key that is absent and one that is undefined are the same JSON; only the first is stored. */
+/**
+ * Drops keys whose value is undefined: JSON cannot hold them, and the content hash must not see
+ * them.
+ */
 function withoutUndefined<Value extends object>(value: Value): Value {
   return Object.fromEntries(
     Object.entries(value).filter(([, each]) => each !== undefined),

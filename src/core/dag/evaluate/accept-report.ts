@@ -2,11 +2,13 @@ import { taskId } from "../../model/node.ts";
 import type { Decision } from "./decision.ts";
 import type { Evaluation } from "./evaluation.ts";
 import type { Facts, NodeFact, Report } from "./facts.ts";
-import type { GraphNode } from "../compile/graph.ts";
 import { decideRetry } from "./retry.ts";
-import type { RetryPolicy } from "../../model/workflow.ts";
+import { taskOf } from "../../model/workflow.ts";
 
-/** A result counts only for the attempt that the node is waiting for. */
+/**
+ * Settles or retries the node that a report is about. A report counts only for the attempt that the
+ * node is waiting for; any other is ignored.
+ */
 export function acceptReport(
   evaluation: Evaluation,
   facts: Facts,
@@ -25,7 +27,7 @@ export function acceptReport(
     return;
   }
   const { error } = report.outcome;
-  const policy = retryPolicyOf(node);
+  const policy = taskOf(node.definition)?.retry;
   const verdict = policy && decideRetry(policy, error, fact, report.task_id, now);
   if (verdict?.retry) evaluation.retry(node, fact, verdict, error, verdict.retry_at);
   else evaluation.fail(node, fact, error);
@@ -40,11 +42,6 @@ function refusalOf(facts: Facts, fact: NodeFact | undefined, report: Report): st
     return `the node is ${fact.status}`;
   }
   return undefined;
-}
-
-function retryPolicyOf(node: GraphNode): RetryPolicy | undefined {
-  if (node.type === "task") return node.definition.retry;
-  return node.type === "fan_out" ? node.definition.task.retry : undefined;
 }
 
 export function ignore({ node_id, task_id }: Report, reason: string): Decision {

@@ -1,22 +1,24 @@
 import type { Json, JsonObject } from "../../model/json.ts";
 import type { TaskError } from "../../model/task.ts";
+import type { TaskTemplate } from "../../model/workflow.ts";
 
 /**
- * What `evaluate` may decide: a closed vocabulary. Each is one change of state that the engine
- * writes and then stops thinking about. Their order within one evaluation is the order of events.
+ * What `evaluate` may decide: a closed vocabulary. Each decision is one change of state that the
+ * engine writes without deciding anything itself. Their order within one evaluation is the order of
+ * the events.
  */
 export type Decision =
   /** pending → running, with the first decision of a job. */
   | { readonly type: "start_job" }
   /** Every incoming edge is dead. */
   | { readonly type: "skip"; readonly node_id: string; readonly reason: string }
-  /** Settled by the orchestrator itself, or a task whose result arrived. */
+  /** The orchestrator settled the node itself, or the result of its task arrived. */
   | {
       readonly type: "complete";
       readonly node_id: string;
       readonly output: JsonObject;
     }
-  /** Dependencies are met; it waits (job paused). */
+  /** The dependencies are met, but the job is paused. */
   | { readonly type: "ready"; readonly node_id: string }
   /** Send one attempt to a queue. */
   | {
@@ -40,7 +42,10 @@ export type Decision =
       readonly from: number;
       readonly to: number;
     }
-  /** → ready: read the outputs in index order, aggregate, give the answer back as a fact at once. */
+  /**
+   * → ready. The engine reads the outputs in index order, aggregates them and evaluates again at
+   * once, with the answer in `facts.collected`.
+   */
   | { readonly type: "collect"; readonly node_id: string }
   /** failed → ready: the next attempt may start at `retry_at`. */
   | {
@@ -56,7 +61,7 @@ export type Decision =
       readonly node_id: string;
       readonly error: TaskError;
     }
-  /** A result that is not the node's current attempt changes nothing. */
+  /** The report of an attempt that is not the current one changes nothing. */
   | {
       readonly type: "ignore";
       readonly node_id: string;
@@ -64,7 +69,9 @@ export type Decision =
       readonly reason: string;
     }
   | { readonly type: "complete_job"; readonly result: Json }
-  /** Everything unsettled becomes cancelled, running tasks are told to stop. */
+  /**
+   * Every unsettled node becomes cancelled, and the workers are asked to stop the running tasks.
+   */
   | {
       readonly type: "fail_job";
       /** The node that failed first in graph order; absent when the job's own outputs failed. */
@@ -73,10 +80,16 @@ export type Decision =
     }
   | { readonly type: "cancel_job"; readonly reason: string };
 
-/** What a worker is asked to run. */
+/** The work order that a task message carries to a worker. */
 export interface TaskOrder {
   readonly handler: string;
   readonly queue: string;
   readonly params: JsonObject;
   readonly timeout_seconds: number;
+}
+
+/** The part of the order that all attempts of a node, or all children of a fan-out, share. */
+export function taskOrder(template: TaskTemplate): Omit<TaskOrder, "params"> {
+  const { handler, queue, timeout_seconds } = template;
+  return { handler, queue, timeout_seconds };
 }

@@ -1,17 +1,19 @@
 import type { Json } from "../../model/json.ts";
 import { isFinished } from "../../model/job.ts";
+import type { TaskError } from "../../model/task.ts";
 import { acceptReport, ignore } from "./accept-report.ts";
-import { beginNode, dispatch, permanent, watchFanOut } from "./begin-node.ts";
+import { beginNode } from "./begin-node.ts";
 import type { Decision } from "./decision.ts";
 import { Evaluation } from "./evaluation.ts";
 import type { Facts, NodeFact } from "./facts.ts";
+import { watchFanOut } from "./fan-out.ts";
 import type { Graph, GraphNode } from "../compile/graph.ts";
-import { inGraphOrder, whereToLook } from "./graph-order.ts";
+import { inGraphOrder, whereToLook } from "./worklist.ts";
 import { judgeJoin } from "./join.ts";
 import { render } from "../language/template.ts";
 
 /**
- * The heart: what is recorded of a job, and the time, in; what happens next, out.
+ * Decides what happens next in a job: recorded facts and the time in, decisions out.
  *
  * - pure: the same arguments give the same decisions;
  * - total: a bad template or a foreign result is a decision, never an exception;
@@ -27,10 +29,13 @@ export function evaluate(graph: Graph, facts: Facts, now: number): readonly Deci
   return evaluateJob(graph, facts, now).decisions;
 }
 
-/** The decisions, and the facts as they are once the decisions are applied. */
+/** The decisions, and the facts after they are applied. */
 export interface Evaluated {
   readonly decisions: readonly Decision[];
-  /** Nodes that changed; children that an expansion or a release creates or moves are not among them. */
+  /**
+   * Nodes that changed. Children that an expansion creates or a release dispatches are not
+   * included.
+   */
   readonly changes: ReadonlyMap<string, NodeFact>;
   readonly unsettled: number;
 }
@@ -51,7 +56,7 @@ export function evaluateJob(graph: Graph, facts: Facts, now: number): Evaluated 
   for (const report of inGraphOrder(graph, facts)) acceptReport(evaluation, facts, report, now);
   for (const node of whereToLook(graph, facts)) evaluation.work.add(node);
   for (let item = evaluation.work.take(); item !== undefined; item = evaluation.work.take()) {
-    // Nothing new starts once the job is bound to fail.
+    // Nothing new starts once the job is certain to fail.
     if (evaluation.failure !== undefined) break;
     const node = graph.byId.get(item.node_id);
     if (node !== undefined) considerNode(evaluation, facts, node, now);
@@ -60,7 +65,7 @@ export function evaluateJob(graph: Graph, facts: Facts, now: number): Evaluated 
   finish(graph, evaluation);
 
   const { changes } = evaluation;
-  // Also when nothing follows yet: what a job inherits from another may all be waiting.
+  // A pending job starts even without another decision: a job that inherits results may only wait.
   const starts = job.status === "pending";
   const decisions: readonly Decision[] = starts
     ? [{ type: "start_job" }, ...evaluation.decisions]
@@ -93,13 +98,13 @@ function considerNode(evaluation: Evaluation, facts: Facts, node: GraphNode, now
   }
 }
 
-/** A child whose retry is due; one that waits for a slot is released by its parent. */
+/** Dispatches a child whose retry is due. Its parent releases the children that wait for a slot. */
 function considerChild(evaluation: Evaluation, facts: Facts, childId: string, now: number): void {
   const fact = evaluation.fact(childId);
   const node = fact && evaluation.graphNodeOf(fact);
   if (fact?.status !== "ready" || fact.retry_at === undefined || fact.retry_at > now) return;
   if (node?.type !== "fan_out" || facts.job.paused) return;
-  dispatch(evaluation, node.definition.task, fact, fact.params ?? {});
+  evaluation.dispatch(node.definition.task, fact, fact.params ?? {});
 }
 
 function finish(graph: Graph, evaluation: Evaluation): void {
@@ -108,15 +113,13 @@ function finish(graph: Graph, evaluation: Evaluation): void {
     decisions.push({ type: "fail_job", ...failure });
   } else if (evaluation.unsettled === 0) {
     const result = jobResult(graph, evaluation);
-    decisions.push(
-      result.ok
-        ? { type: "complete_job", result: result.value }
-        : {
-            type: "fail_job",
-            node_id: undefined,
-            error: permanent("OUTPUTS_FAILED", result.message),
-          },
-    );
+    if (result.ok) {
+      decisions.push({ type: "complete_job", result: result.value });
+    } else {
+      const { message } = result;
+      const error: TaskError = { code: "OUTPUTS_FAILED", message, category: "permanent" };
+      decisions.push({ type: "fail_job", node_id: undefined, error });
+    }
   }
 }
 

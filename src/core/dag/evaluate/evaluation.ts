@@ -1,17 +1,21 @@
 import type { JsonObject } from "../../model/json.ts";
 import { isSettled } from "../../model/node.ts";
 import type { TaskError } from "../../model/task.ts";
+import type { TaskTemplate } from "../../model/workflow.ts";
 import type { Decision } from "./decision.ts";
+import { taskOrder } from "./decision.ts";
 import type { Facts, FanOutCounters, NodeFact } from "./facts.ts";
-import { namedFailures } from "./fan-out.ts";
 import type { Graph, GraphNode } from "../compile/graph.ts";
-import type { TemplateContext } from "../language/template.ts";
+import type { TemplateContext } from "../language/expression/scope.ts";
 import { Worklist } from "./worklist.ts";
 
+/** Failed children of a fan-out that its error message names. */
+const namedFailures = 20;
+
 /**
- * One evaluation at work: the recorded facts, what this evaluation changed on top of them, and the
- * decisions so far. Every decision is taken through a method here, so that the facts which later
- * decisions see are always those that the engine will have written.
+ * The state of one evaluation: the recorded facts, the changes of this evaluation on top of them,
+ * and the decisions so far. Every decision is made through a method of this class, so that later
+ * decisions see the facts that the engine will have written.
  */
 export class Evaluation {
   readonly decisions: Decision[] = [];
@@ -39,7 +43,7 @@ export class Evaluation {
     return this.changes.get(nodeId) ?? this.facts.nodes.get(nodeId);
   }
 
-  /** The static node that a fact belongs to: itself, or the fan-out whose child it is. */
+  /** The node of the graph that a fact belongs to: the node itself, or the fan-out of a child. */
   graphNodeOf(fact: NodeFact): GraphNode | undefined {
     return this.graph.byId.get(fact.parent?.node_id ?? fact.node_id);
   }
@@ -74,11 +78,26 @@ export class Evaluation {
           ? [...counters.failed_indexes, index]
           : counters.failed_indexes,
     }));
-    // A child's failure is the budget's business; a static node's ends the job.
+    // The failure of a child counts against the failure budget; that of a static node fails the
+    // job.
     if (fact.parent === undefined && node.position < this.failurePosition) {
       this.failurePosition = node.position;
       this.failure = { node_id: fact.node_id, error };
     }
+  }
+
+  /** Fails without a retry: another attempt would meet the same template, condition or source. */
+  failForGood(node: GraphNode, fact: NodeFact, code: string, message: string): void {
+    this.fail(node, fact, { code, message, category: "permanent" });
+  }
+
+  dispatch(template: TaskTemplate, fact: NodeFact, params: JsonObject): void {
+    const { node_id, attempt } = fact;
+    const task = { ...taskOrder(template), params };
+    this.decide(
+      { type: "dispatch", node_id, attempt, task },
+      { ...fact, status: "dispatched", params, retry_at: undefined },
+    );
   }
 
   retry(
@@ -107,12 +126,12 @@ export class Evaluation {
       error,
       retry_at: retryAt,
     });
-    // Without a delay it is due at once.
+    // A retry without a delay is due in this same evaluation.
     const index = fact.parent?.index ?? -1;
     this.work.add({ node_id: fact.node_id, position: node.position, index });
   }
 
-  /** Record a decision that changes a node without settling it. */
+  /** Records a decision that changes a node without settling it. */
   decide(decision: Decision, fact: NodeFact): void {
     this.decisions.push(decision);
     this.change(fact);

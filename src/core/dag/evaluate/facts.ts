@@ -3,7 +3,7 @@ import type { JobStatus } from "../../model/job.ts";
 import type { NodeStatus } from "../../model/node.ts";
 import type { TaskError } from "../../model/task.ts";
 
-/** What is recorded of one job, and what is new. `evaluate` sees nothing else. */
+/** Everything that `evaluate` knows of a job: the recorded state, and the reports that are new. */
 export interface Facts {
   readonly job: JobFact;
   /** Every static node; of fan-out children only those that `reports` or `changed` name. */
@@ -15,8 +15,8 @@ export interface Facts {
   /** Aggregations that a `collect` asked for. */
   readonly collected?: ReadonlyMap<string, Collected>;
   /**
-   * Where to look: nodes that changed since the last evaluation, or whose retry is due. Absent:
-   * everywhere, as after a take-over. The answer is the same, only the cost differs.
+   * Nodes that changed since the last evaluation, or whose retry is due. Absent: every node is
+   * considered, as after a take-over. The decisions are the same, only the cost differs.
    */
   readonly changed?: readonly string[];
 }
@@ -26,7 +26,7 @@ export interface JobFact {
   readonly status: JobStatus;
   readonly inputs: JsonObject;
   readonly paused: boolean;
-  /** A user asked to cancel, and why. */
+  /** The reason that a user gave for cancelling the job. */
   readonly cancel_requested?: string | undefined;
   /** Names for templates: `job.job_id`, `job.workflow_id`, `job.correlation_id` … */
   readonly context: JsonObject;
@@ -47,20 +47,20 @@ export interface NodeFact {
   /** Parameters as rendered for the first attempt; a retry sends the same. */
   readonly params?: JsonObject | undefined;
   readonly error?: TaskError | undefined;
-  /** Of an expanded fan-out. */
+  /** Only of an expanded fan-out. */
   readonly fan_out?: FanOutCounters | undefined;
-  /** Of a fan-out child. */
+  /** Only of a fan-out child. */
   readonly parent?: { readonly node_id: string; readonly index: number } | undefined;
 }
 
-/** Counters on the parent: settling one child costs the same for ten children and for a million. */
+/** Counters on the parent: settling a child costs the same with ten children as with a million. */
 export interface FanOutCounters {
   readonly total: number;
-  /** Children below it were dispatched; they hold their slot until they are settled. */
+  /** Children with a smaller index were dispatched; each holds its slot until it is settled. */
   readonly next_index: number;
   readonly completed: number;
   readonly failed: number;
-  /** The first few, for the error message. */
+  /** The first few failed children, for the error message. */
   readonly failed_indexes: readonly number[];
 }
 

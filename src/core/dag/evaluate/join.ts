@@ -3,7 +3,10 @@ import type { Edge, GraphNode } from "../compile/graph.ts";
 
 export type EdgeState = "pending" | "live" | "dead";
 
-/** A completed node makes its edges live, a skipped one dead; a conditional chooses. */
+/**
+ * A completed node makes its edges live, a skipped node makes them dead; a completed conditional
+ * makes only the edges of the branch that it took live.
+ */
 export function edgeState(edge: Edge, from: NodeFact): EdgeState {
   switch (from.status) {
     case "skipped":
@@ -13,7 +16,7 @@ export function edgeState(edge: Edge, from: NodeFact): EdgeState {
       const taken = from.output?.["branch"];
       return typeof taken === "number" && edge.branches.includes(taken) ? "live" : "dead";
     }
-    // A failed or cancelled node ends the job, so what follows it is never decided.
+    // A failed or cancelled node ends the job, so its edges are never decided.
     case "pending":
     case "ready":
     case "dispatched":
@@ -25,6 +28,8 @@ export function edgeState(edge: Edge, from: NodeFact): EdgeState {
 }
 
 /**
+ * Decides from the incoming edges whether a node may start, is skipped, or waits.
+ *
  * | edges                    | all_of | any_of |
  * | ------------------------ | ------ | ------ |
  * | none (start)             | ready  | –      |

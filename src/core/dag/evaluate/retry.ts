@@ -2,10 +2,13 @@ import { backoffDelay } from "../../backoff.ts";
 import type { TaskError } from "../../model/task.ts";
 import type { RetryPolicy } from "../../model/workflow.ts";
 
-/** Being told to slow down is not a failure of the work, so it does not use up its retries. */
+/**
+ * Throttled attempts have a budget of their own: a service that asks for a pause says nothing about
+ * the task, so its retries are not used up.
+ */
 export const throttleBudget = 5;
 
-/** How far jitter may push a retry behind its policy's delay; it never comes earlier. */
+/** Jitter lengthens the delay of the policy by up to this share; it never shortens it. */
 const jitterShare = 0.25;
 
 export interface Attempts {
@@ -16,7 +19,10 @@ export interface Attempts {
 export type RetryVerdict =
   ({ readonly retry: true; readonly retry_at: number } & Attempts) | { readonly retry: false };
 
-/** May this failed attempt be followed by another, and when? `key` names the attempt for jitter. */
+/**
+ * Decides whether another attempt follows a failed one, and when. `key` names the attempt, for
+ * jitter.
+ */
 export function decideRetry(
   policy: RetryPolicy,
   error: TaskError,
@@ -56,7 +62,7 @@ export function decideRetry(
   }
 }
 
-/** Delay before the retry that follows `failures` earlier ones. */
+/** The delay before the retry that comes after `failures` earlier ones. */
 export function delaySeconds(policy: RetryPolicy, failures: number): number {
   const first = policy.initial_delay_seconds;
   switch (policy.backoff) {
@@ -79,7 +85,10 @@ function withJitter(policy: RetryPolicy, delay: number, key: string): number {
   return Math.round(delay * (1 + share) * 1000);
 }
 
-/** A number in [0, 1) from a name, so that the same attempt always waits equally long (FNV-1a). */
+/**
+ * Turns a name into a number in [0, 1) (FNV-1a), so that the same attempt always waits equally
+ * long.
+ */
 function fraction(key: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < key.length; i++) {

@@ -35,7 +35,7 @@ describe("why a node is not running", () => {
     expect(why(simulation, "c")).toEqual({ kind: "dependency", nodes: ["a", "b"] });
   });
 
-  it("tells a queue with workers from one without", () => {
+  it("distinguishes a queue with workers from one without", () => {
     const simulation = run();
     simulation.tick();
     expect(why(simulation, "a")).toEqual({ kind: "queued", queue: "container-tasks" });

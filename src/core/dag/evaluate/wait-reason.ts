@@ -1,9 +1,13 @@
 import { z } from "zod";
+import { taskOf } from "../../model/workflow.ts";
 import type { Facts, NodeFact } from "./facts.ts";
 import type { Graph, GraphNode } from "../compile/graph.ts";
 import { edgeState } from "./join.ts";
 
-/** Why a node is not running. Derived when somebody asks and never stored, so it cannot be stale. */
+/**
+ * Why a node is not running. It is derived for each request and never stored, so it cannot be
+ * stale.
+ */
 export const waitReason = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("dependency"), nodes: z.array(z.string()) }),
   z.object({ kind: z.literal("retry"), at: z.iso.datetime(), attempt: z.number().int() }),
@@ -12,12 +16,15 @@ export const waitReason = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("paused") }),
   z.object({ kind: z.literal("no_worker"), queue: z.string() }),
   z.object({ kind: z.literal("queued"), queue: z.string() }),
-  /** Nothing holds it back: the next tick takes it. */
+  /** The next tick takes the node; nothing holds it back. */
   z.object({ kind: z.literal("next_tick") }),
 ]);
 export type WaitReason = z.infer<typeof waitReason>;
 
-/** Undefined: the node is running on a worker, or settled. `workers` counts live ones on a queue. */
+/**
+ * Returns undefined for a node that is running on a worker or settled. `workers` returns the number
+ * of live workers on a queue.
+ */
 export function whyWaiting(
   graph: Graph,
   facts: Facts,
@@ -33,7 +40,7 @@ export function whyWaiting(
     case "ready":
       return whyReady(facts, node, fact);
     case "dispatched": {
-      const queue = queueOf(node);
+      const queue = taskOf(node.definition)?.queue;
       if (queue === undefined) return undefined;
       return { kind: workers(queue) === 0 ? "no_worker" : "queued", queue };
     }
@@ -74,9 +81,4 @@ function whyFanOut(facts: Facts, fact: NodeFact): WaitReason | undefined {
   const { completed, failed, total, next_index } = fact.fan_out;
   if (facts.job.paused && next_index === completed + failed) return { kind: "paused" };
   return { kind: "children", settled: completed + failed, total };
-}
-
-function queueOf(node: GraphNode): string | undefined {
-  if (node.type === "task") return node.definition.queue;
-  return node.type === "fan_out" ? node.definition.task.queue : undefined;
 }

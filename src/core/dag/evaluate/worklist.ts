@@ -1,4 +1,9 @@
-/** What to look at, and its place in graph order: `index` orders the children of one fan-out. */
+import type { Graph } from "../compile/graph.ts";
+import type { Facts, Report } from "./facts.ts";
+
+/**
+ * A node to consider, with its place in graph order. `index` orders the children of one fan-out.
+ */
 export interface WorkItem {
   readonly node_id: string;
   readonly position: number;
@@ -6,8 +11,9 @@ export interface WorkItem {
 }
 
 /**
- * Takes items in graph order whatever order they came in, so that decisions do not depend on the
- * order of arrival. A binary heap: considering few nodes of a large job must cost little.
+ * Takes items in graph order, whatever order they were added in, so that decisions do not depend on
+ * the order of arrival. It is a binary heap, so that considering few nodes of a large job costs
+ * little.
  */
 export class Worklist {
   private readonly heap: WorkItem[] = [];
@@ -61,4 +67,41 @@ export class Worklist {
     this.heap[a] = other;
     this.heap[b] = one;
   }
+}
+
+/**
+ * The nodes that an evaluation begins with: those that changed, or all of them if the facts do not
+ * say.
+ */
+export function whereToLook(graph: Graph, facts: Facts): readonly WorkItem[] {
+  const ids = facts.changed ?? [...graph.byId.keys(), ...childrenIn(facts)];
+  return ids.map((node_id) => ({ node_id, ...placeOf(graph, facts, node_id) }));
+}
+
+function childrenIn(facts: Facts): readonly string[] {
+  return [...facts.nodes.values()].filter((fact) => fact.parent).map((fact) => fact.node_id);
+}
+
+function placeOf(graph: Graph, facts: Facts, nodeId: string): { position: number; index: number } {
+  const parent = facts.nodes.get(nodeId)?.parent;
+  const position = graph.byId.get(parent?.node_id ?? nodeId)?.position ?? graph.nodes.length;
+  return { position, index: parent?.index ?? -1 };
+}
+
+/** Sorts the reports by their nodes, so that the order of arrival has no effect. */
+export function inGraphOrder(graph: Graph, facts: Facts): readonly Report[] {
+  return facts.reports
+    .map((report) => ({ report, ...placeOf(graph, facts, report.node_id) }))
+    .sort(
+      (a, b) =>
+        a.position - b.position ||
+        a.index - b.index ||
+        compare(a.report.task_id, b.report.task_id) ||
+        compare(a.report.outcome.status, b.report.outcome.status),
+    )
+    .map(({ report }) => report);
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }

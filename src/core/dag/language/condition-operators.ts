@@ -1,11 +1,14 @@
 import type { Json } from "../../model/json.ts";
-import { isEqual, isIn, isOrdered } from "./expression-operators.ts";
-import type { Scope } from "./expression-scope.ts";
-import { Failure, typeName } from "./expression-scope.ts";
+import { isEqual, isIn, isOrdered } from "./expression/operators.ts";
+import type { Scope } from "./expression/scope.ts";
+import { Failure, typeName } from "./expression/scope.ts";
 
 export type Compare = (left: Json, right: Json, scope: Scope) => boolean;
 
-/** What may stand between two operands. A comparison that makes no sense fails; it is not false. */
+/**
+ * The operators that may stand between two operands. A comparison of types that do not compare
+ * fails; it does not count as false.
+ */
 export const comparisons: ReadonlyMap<string, Compare> = new Map<string, Compare>([
   ["==", isEqual],
   ["!=", (left, right, scope) => !isEqual(left, right, scope)],

@@ -1,15 +1,16 @@
 import type { Json } from "../../model/json.ts";
 import { comparisons } from "./condition-operators.ts";
 import type { ConditionToken } from "./condition-tokens.ts";
-import { isEqual, isTruthy } from "./expression-operators.ts";
-import type { Evaluate, Scope } from "./expression-scope.ts";
-import { Failure, demand, maxExpressionDepth } from "./expression-scope.ts";
-import type { ExpressionProblem } from "./expression-tokens.ts";
-import { didYouMean } from "../compile/suggest.ts";
+import { isEqual, isTruthy } from "./expression/operators.ts";
+import type { Evaluate, Scope } from "./expression/scope.ts";
+import { Failure, demand, maxExpressionDepth } from "./expression/scope.ts";
+import type { ExpressionProblem } from "./expression/tokens.ts";
+import { didYouMean } from "../suggest.ts";
 
 /*
- * or > and > not > comparison > operand, by recursive descent. In the short form a comparison
- * without a left operand is about the field, and a lone value means that the field equals it.
+ * Parses a condition by recursive descent: or > and > not > comparison > operand. In the short form
+ * a comparison without a left operand compares the field, and a lone value means that the field
+ * equals it.
  */
 
 export type Test = (scope: Scope, field: Json | undefined) => boolean;

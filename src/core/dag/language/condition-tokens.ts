@@ -1,12 +1,12 @@
 import type { Json } from "../../model/json.ts";
-import { parseExpression } from "./expression.ts";
-import { contextRoots } from "./expression-path.ts";
-import type { Evaluate } from "./expression-scope.ts";
-import type { ExpressionProblem } from "./expression-tokens.ts";
-import { readString } from "./expression-tokens.ts";
+import { parseExpression } from "./expression/parse-expression.ts";
+import { contextRoots } from "./expression/path.ts";
+import type { Evaluate } from "./expression/scope.ts";
+import type { ExpressionProblem } from "./expression/tokens.ts";
+import { readString } from "./expression/tokens.ts";
 import type { Reference } from "./template.ts";
 
-/** The words of a condition. Each knows where it stands and how it was written. */
+/** A token of a condition, with its place and its source text. */
 export type ConditionToken = {
   readonly offset: number;
   readonly source: string;
@@ -34,7 +34,7 @@ const path = new RegExp(
     String.raw`(?:\.\w+|\[(?:-?\d+|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\])+(?![^\s()[\],<>=!])`,
   "y",
 );
-/** Alone, these are words; before an operator they can only be meant as what they name. */
+/** These roots are plain words when they stand alone; before an operator they are references. */
 const bareRoot =
   /(?:inputs|item|index|job)(?=\s*(?:==|!=|<|>)|\s+(?:(?:not\s+)?in|not_in|contains|starts_with|ends_with|is)\b)/y;
 const calculation = new RegExp(`^(?:${contextRoots.join("|")})[.[]`);

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Json, JsonObject } from "../../model/json.ts";
 import { holds, parseCondition } from "./condition.ts";
-import type { TemplateContext } from "./template.ts";
+import type { TemplateContext } from "./expression/scope.ts";
 
 const inputs: JsonObject = {
   kind: "raster",

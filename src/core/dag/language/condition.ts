@@ -2,13 +2,14 @@ import type { Json } from "../../model/json.ts";
 import type { Test } from "./condition-parse.ts";
 import { parseTest } from "./condition-parse.ts";
 import { readCondition } from "./condition-tokens.ts";
-import { Scope, defaultLimits, explain, maxSourceLength } from "./expression-scope.ts";
-import type { Reference, TemplateContext, TemplateProblem } from "./template.ts";
+import type { TemplateContext } from "./expression/scope.ts";
+import { Scope, defaultLimits, explain, maxSourceLength } from "./expression/scope.ts";
+import type { Reference, TemplateProblem } from "./template.ts";
 
 export interface Condition {
   readonly source: string;
   readonly references: readonly Reference[];
-  /** Compiled; for `holds` alone. */
+  /** The compiled condition; only `holds` calls it. */
   readonly test: Test;
 }
 
@@ -19,7 +20,7 @@ export type ParsedCondition =
 export type Verdict =
   { readonly ok: true; readonly value: boolean } | { readonly ok: false; readonly message: string };
 
-/** "whole": a sentence of its own. "short": what follows a `condition_field`, such as `< 100`. */
+/** "whole": a complete condition. "short": the part after a `condition_field`, such as `< 100`. */
 export function parseCondition(text: string, form: "whole" | "short"): ParsedCondition {
   if (text.length > maxSourceLength) {
     const message = `a condition may have ${maxSourceLength} characters, this one has ${text.length}`;
@@ -35,7 +36,10 @@ export function parseCondition(text: string, form: "whole" | "short"): ParsedCon
   return { ok: true, condition: { source: text, references, test: parsed.test } };
 }
 
-/** What cannot be evaluated is an answer of its own and never counts as false. */
+/**
+ * Evaluates a condition. A condition that cannot be evaluated gives a message and never counts as
+ * false.
+ */
 export function holds(condition: Condition, context: TemplateContext, field?: Json): Verdict {
   try {
     return { ok: true, value: condition.test(new Scope(context, defaultLimits), field) };

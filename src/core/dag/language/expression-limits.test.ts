@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Json, JsonObject } from "../../model/json.ts";
-import type { TemplateLimits } from "./template.ts";
+import type { TemplateLimits } from "./expression/scope.ts";
 import { parseTemplate, render } from "./template.ts";
 
 const mebibyte = 1_048_576;

@@ -1,16 +1,16 @@
-import { parseExpression } from "./expression.ts";
-import { toText } from "./expression-operators.ts";
-import type { Evaluate, Scope } from "./expression-scope.ts";
-import { demand, maxSourceLength } from "./expression-scope.ts";
-import type { ExpressionProblem } from "./expression-tokens.ts";
-import type { Reference } from "./template.ts";
+import { parseExpression } from "./expression/parse-expression.ts";
+import { toText } from "./expression/operators.ts";
+import type { Evaluate, Scope } from "./expression/scope.ts";
+import { demand, maxSourceLength } from "./expression/scope.ts";
+import type { ExpressionProblem } from "./expression/tokens.ts";
+import type { ExpressionReference } from "./expression/tree.ts";
 
 export type ParsedText =
   | { readonly kind: "literal" }
   | {
       readonly kind: "expressions";
       readonly evaluate: Evaluate;
-      readonly references: readonly Omit<Reference, "at">[];
+      readonly references: readonly ExpressionReference[];
     }
   | { readonly kind: "problems"; readonly problems: readonly ExpressionProblem[] };
 
@@ -23,10 +23,12 @@ const foreign = [
   { open: "{#", close: "#}", message: "comments {# #} are not available in a template" },
 ];
 
-/** One string of a template: text, an expression that keeps its type, or both mixed. */
+/**
+ * Parses one string of a template: plain text, one expression that keeps its type, or both mixed.
+ */
 export function parseText(text: string): ParsedText {
   if (!text.includes("{{")) {
-    // A lone `{%` or `{#` may well be meant: a date format, a colour. A pair is Jinja.
+    // A lone `{%` or `{#` may be a date format or a colour; with its closing part it is Jinja.
     const pair = findForeign(text, 0, text.length);
     return pair === undefined ? { kind: "literal" } : { kind: "problems", problems: [pair] };
   }
@@ -36,7 +38,7 @@ export function parseText(text: string): ParsedText {
   }
 
   const parts: (string | Evaluate)[] = [];
-  const references: Omit<Reference, "at">[] = [];
+  const references: ExpressionReference[] = [];
   const problems: ExpressionProblem[] = [];
   let at = 0;
   while (at < text.length) {
@@ -76,7 +78,7 @@ function mix(parts: readonly (string | Evaluate)[]): Evaluate {
 function findForeign(text: string, from: number, to: number): ExpressionProblem | undefined {
   for (const { open, close, message } of foreign) {
     const offset = text.indexOf(open, from);
-    // Only its start must lie in the literal part: a statement may hold an expression.
+    // Only the start must lie in the literal part, because a statement may contain an expression.
     if (offset !== -1 && offset < to && text.includes(close, offset + 2))
       return { message, offset };
   }

@@ -1,7 +1,7 @@
 import type { Json } from "../../model/json.ts";
-import type { Scope } from "./expression-scope.ts";
-import { defaultLimits, demand, isList } from "./expression-scope.ts";
-import type { TreePath } from "../compile/finding.ts";
+import type { Scope } from "./expression/scope.ts";
+import { defaultLimits, demand, isList } from "./expression/scope.ts";
+import type { TreePath } from "../finding.ts";
 import { parseText } from "./template-text.ts";
 import type { Reference, TemplateProblem } from "./template.ts";
 
@@ -12,7 +12,10 @@ interface Findings {
   readonly problems: TemplateProblem[];
 }
 
-/** Parts without expressions are handed out as they are, unbuilt and measured only once. */
+/**
+ * Compiles a value to a function that builds it. Parts without expressions are returned as they are
+ * and measured only once.
+ */
 export function compileValue(value: Json, at: TreePath, findings: Findings): Build {
   const { build, size } = compilePart(value, at, findings);
   if (build !== undefined) return build;
@@ -25,7 +28,9 @@ export function compileValue(value: Json, at: TreePath, findings: Findings): Bui
 interface Part {
   /** Absent: the part is constant. */
   readonly build?: Build;
-  /** Characters of the constant part, or of what stands around the parts that are not. */
+  /**
+   * Characters of a constant part, or of the constant text around the parts that are not constant.
+   */
   readonly size: number;
 }
 

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Json, JsonObject } from "../../model/json.ts";
-import type { Template, TemplateContext } from "./template.ts";
+import type { TemplateContext } from "./expression/scope.ts";
+import type { Template } from "./template.ts";
 import { parseTemplate, render } from "./template.ts";
 
 const nodes = new Map<string, JsonObject>([
@@ -125,7 +126,7 @@ describe("what is and is not a template", () => {
     expect(rendered(["{{ inputs.x }}", "a {{ inputs.x }}"], { x })).toStrictEqual([x, `a ${x}`]);
   });
 
-  it("hands out trees without expressions as they are", () => {
+  it("returns trees without expressions as they are", () => {
     const tree = { deep: [{ a: 1 }] };
     expect(rendered(tree)).toBe(tree);
     expect((rendered({ tree, x: "{{ 1 }}" }) as { tree: Json }).tree).toBe(tree);

@@ -1,53 +1,27 @@
-import type { Json, JsonObject } from "../../model/json.ts";
-import { Scope, defaultLimits, explain } from "./expression-scope.ts";
-import type { TreePath } from "../compile/finding.ts";
+import type { Json } from "../../model/json.ts";
+import type { TemplateContext, TemplateLimits } from "./expression/scope.ts";
+import { Scope, defaultLimits, explain } from "./expression/scope.ts";
+import type { ExpressionReference } from "./expression/tree.ts";
+import type { TreePath } from "../finding.ts";
 import type { Build } from "./template-tree.ts";
 import { compileValue } from "./template-tree.ts";
 
 export interface Template {
   readonly source: Json;
   readonly references: readonly Reference[];
-  /** Compiled; for `render` alone. */
+  /** The compiled template; only `render` calls it. */
   readonly build: Build;
 }
 
-export interface Reference {
-  /** `inputs`, `nodes`, `item`, `index`, `job`, `env`, or a name that the linter reports. */
-  readonly root: string;
-  /** Literal members after the root, up to the first computed one. */
-  readonly path: readonly (string | number)[];
+export interface Reference extends ExpressionReference {
   /** Where inside the value tree the string stands. */
   readonly at: TreePath;
-  /** Characters into that string where the reference starts. */
-  readonly offset: number;
-  /** Under `default(…)` or `is defined`: absence is fine. */
-  readonly optional: boolean;
 }
 
 export interface TemplateProblem {
   readonly message: string;
   readonly at: TreePath;
   readonly offset: number;
-}
-
-export interface TemplateContext {
-  readonly inputs: JsonObject;
-  readonly job: JsonObject;
-  readonly env: JsonObject;
-  /** Present only inside a fan-out. */
-  readonly item?: Json;
-  readonly index?: number;
-  /** `{ output, status }` of a node. */
-  node(id: string): JsonObject | undefined;
-}
-
-export interface TemplateLimits {
-  /** Evaluation steps of one render. */
-  readonly steps: number;
-  /** Characters of JSON that one render may produce. */
-  readonly size: number;
-  /** Nesting of the rendered tree. */
-  readonly depth: number;
 }
 
 export type ParsedTemplate =
@@ -65,7 +39,28 @@ export function parseTemplate(value: Json): ParsedTemplate {
   return { ok: true, template: { source: value, references, build } };
 }
 
-/** Values go into the tree as they are, once: one that looks like a template stays a value. */
+export type TemplateParser = (value: Json) => ParsedTemplate;
+
+/**
+ * Returns a parser that parses each value once. The linter and the compiler parse the same values,
+ * and parsing is most of the cost of compiling a large workflow. Strings are equal by content,
+ * trees by identity.
+ */
+export function parseOnce(): TemplateParser {
+  const known = new Map<Json, ParsedTemplate>();
+  return (value) => {
+    const before = known.get(value);
+    if (before !== undefined) return before;
+    const parsed = parseTemplate(value);
+    known.set(value, parsed);
+    return parsed;
+  };
+}
+
+/**
+ * Renders a template. Values are inserted once and not parsed again: a value that looks like a
+ * template stays a value.
+ */
 export function render(
   template: Template,
   context: TemplateContext,

@@ -1,11 +1,11 @@
 import type { NodeSource } from "../../model/workflow.ts";
-import type { Finding } from "../compile/finding.ts";
-import { errorAt, warningAt } from "../compile/finding.ts";
-import type { Source } from "../compile/read-source.ts";
+import type { Finding } from "../finding.ts";
+import { errorAt, warningAt } from "../finding.ts";
+import type { Source } from "../source/read-source.ts";
 
 type Conditional = Extract<NodeSource, { type: "conditional" }>;
 
-/** The two forms of a conditional, and the order of its branches. */
+/** Checks that a conditional has one of its two forms, and the order of its branches. */
 export function lintConditionals(source: Source, findings: Finding[]): void {
   for (const [id, { parsed }] of source.nodes) {
     if (parsed?.type !== "conditional") continue;

@@ -1,10 +1,10 @@
 import type { InputDeclaration } from "../../model/workflow.ts";
-import type { Finding } from "../compile/finding.ts";
-import { errorAt, warningAt } from "../compile/finding.ts";
-import { compilePattern, inputProblem, mayExplode } from "../compile/input-value.ts";
-import type { Source } from "../compile/read-source.ts";
+import type { Finding } from "../finding.ts";
+import { errorAt, warningAt } from "../finding.ts";
+import { compilePattern, inputProblem, mayExplode } from "../check-inputs.ts";
+import type { Source } from "../source/read-source.ts";
 
-/** Whether a declaration can be met at all, and its default meets it. */
+/** Checks that a declaration can be met at all, and that its default meets it. */
 export function lintInputs(source: Source, findings: Finding[]): void {
   for (const [name, declaration] of source.inputs ?? []) {
     lintDeclaration(name, declaration, findings);
@@ -39,7 +39,8 @@ function lintDeclaration(name: string, declaration: InputDeclaration, findings: 
       );
     }
   }
-  // With a broken range or pattern no value fits, and saying so again would help nobody.
+  // With a broken range or pattern no value fits, and a finding for each value would only repeat
+  // it.
   if (findings.length > before) return;
   for (const [index, value] of (declaration.enum ?? []).entries()) {
     const problem = inputProblem({ ...declaration, enum: undefined }, value);

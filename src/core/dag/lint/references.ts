@@ -1,11 +1,11 @@
-import { didYouMean } from "../compile/suggest.ts";
-import type { AncestorQuestion } from "../compile/ancestors.ts";
-import { isAncestor } from "../compile/ancestors.ts";
-import type { Finding, FindingCode } from "../compile/finding.ts";
-import { errorAt } from "../compile/finding.ts";
-import type { Links } from "../compile/edges.ts";
+import { didYouMean } from "../suggest.ts";
+import type { AncestorQuestion } from "./ancestors.ts";
+import { isAncestor } from "./ancestors.ts";
+import type { Finding, FindingCode } from "../finding.ts";
+import { errorAt } from "../finding.ts";
+import type { Links } from "../source/links.ts";
 import type { PlacedReference } from "./templates.ts";
-import type { Source } from "../compile/read-source.ts";
+import type { Source } from "../source/read-source.ts";
 
 interface Surroundings {
   readonly source: Source;
@@ -18,7 +18,7 @@ interface Surroundings {
 const roots = ["inputs", "nodes", "item", "index", "job", "env"];
 const members = ["output", "status"];
 
-/** Whether what a template names can be there when it is rendered. */
+/** Checks that every reference can have a value when its template is rendered. */
 export function lintReferences(
   references: readonly PlacedReference[],
   { source, links, order, env }: Surroundings,

@@ -1,13 +1,13 @@
-import type { Finding } from "../compile/finding.ts";
-import { errorAt, warningAt } from "../compile/finding.ts";
-import type { Links } from "../compile/edges.ts";
-import { findCycles, reachable, topologicalOrder } from "../compile/order.ts";
-import type { Source } from "../compile/read-source.ts";
+import type { Finding } from "../finding.ts";
+import { errorAt, warningAt } from "../finding.ts";
+import type { Links } from "../source/links.ts";
+import { findCycles, reachable, topologicalOrder } from "../source/order.ts";
+import type { Source } from "../source/read-source.ts";
 
-/** A cycle through thousands of nodes is shown by its ends. */
+/** A longer cycle is shown by its first nodes and its last one. */
 const mostShown = 20;
 
-/** What only the whole graph can tell. Returns the order of the nodes that are on no cycle. */
+/** Checks what needs the whole graph. Returns the order of the nodes that are on no cycle. */
 export function lintStructure(source: Source, links: Links, findings: Finding[]): number[] {
   const order = topologicalOrder(links.outgoing);
   if (order.length < links.ids.length) lintCycles(links, findings);
@@ -50,7 +50,7 @@ function lintReachable(
     source.nodes.get(id)?.type === "start" ? [node] : [],
   );
   const reached = reachable(links.outgoing, starts);
-  // Only nodes in the order: what stands on a cycle or behind one has its finding already.
+  // Only nodes in the order: nodes on a cycle or behind one have a finding already.
   for (const node of order.toSorted((a, b) => a - b)) {
     const id = links.ids[node];
     if (reached[node] === 1 || id === undefined) continue;

@@ -1,22 +1,23 @@
 import type { HandlerContract } from "../../handlers/contract.ts";
+import type { JsonObject } from "../../model/json.ts";
 import { isJsonObject } from "../../model/json.ts";
-import type { Finding, TreePath } from "../compile/finding.ts";
-import { errorAt } from "../compile/finding.ts";
-import { lintParams } from "./params.ts";
-import type { Source } from "../compile/read-source.ts";
-import { didYouMean } from "../compile/suggest.ts";
+import type { Finding, TreePath } from "../finding.ts";
+import { errorAt } from "../finding.ts";
+import { lookUp, parameterVocabulary, schemaFindings } from "../source/schema-findings.ts";
+import type { Source } from "../source/read-source.ts";
+import { taskSourceOf } from "../source/read-source.ts";
+import { didYouMean } from "../suggest.ts";
 
 interface Known {
   readonly handlers: ReadonlyMap<string, HandlerContract>;
   readonly queues: ReadonlySet<string>;
 }
 
-/** Handlers, queues and literal parameters of tasks and of what fan-outs start. */
+/** Checks handlers, queues and literal parameters of tasks, and of the tasks that fan-outs start. */
 export function lintTasks(source: Source, known: Known, findings: Finding[]): void {
-  for (const [id, { raw, type }] of source.nodes) {
-    if (!isJsonObject(raw)) continue;
-    if (type === "task") lintTask(raw, ["nodes", id], known, findings);
-    if (type === "fan_out") lintTask(raw["task"], ["nodes", id, "task"], known, findings);
+  for (const [id, node] of source.nodes) {
+    const task = taskSourceOf(id, node);
+    if (task !== undefined) lintTask(task.written, task.path, known, findings);
   }
 }
 
@@ -42,4 +43,41 @@ function lintTask(raw: unknown, path: TreePath, known: Known, findings: Finding[
   if (params === undefined || isJsonObject(params)) {
     lintParams(contract, params, path, findings);
   }
+}
+
+/**
+ * Checks literal parameters against the handler's schema. The value of a template is unknown until
+ * the node runs, so findings about a value that holds one are dropped; the literal parts around it
+ * are checked like any other.
+ */
+function lintParams(
+  contract: HandlerContract,
+  params: JsonObject | undefined,
+  task: TreePath,
+  findings: Finding[],
+): void {
+  const value = params ?? {};
+  const result = contract.params.safeParse(value);
+  if (result.success) return;
+  const base = [...task, "params"];
+  for (const finding of schemaFindings(
+    contract.params,
+    value,
+    result.error.issues,
+    base,
+    parameterVocabulary,
+  )) {
+    const about = finding.path.slice(base.length);
+    // A missing or unknown key is certain: no template can add or remove a key.
+    const certain = finding.at === "key";
+    if (!certain && holdsTemplate(lookUp(value, about).value)) continue;
+    const path = params === undefined ? task : finding.path;
+    findings.push({ ...finding, path, message: `${contract.name}: ${finding.message}` });
+  }
+}
+
+export function holdsTemplate(value: unknown): boolean {
+  if (typeof value === "string") return value.includes("{{");
+  if (typeof value !== "object" || value === null) return false;
+  return Object.values(value).some(holdsTemplate);
 }

@@ -1,14 +1,14 @@
-import type { Json } from "../../model/json.ts";
+import type { Json, JsonObject } from "../../model/json.ts";
 import { isJsonObject } from "../../model/json.ts";
 import { parseCondition } from "../language/condition.ts";
-import type { Finding, TreePath } from "../compile/finding.ts";
-import { errorAt } from "../compile/finding.ts";
-import { holdsTemplate } from "./params.ts";
-import type { TemplateParser } from "../language/parse-once.ts";
-import type { Source } from "../compile/read-source.ts";
-import type { Reference } from "../language/template.ts";
+import type { Finding, TreePath } from "../finding.ts";
+import { errorAt } from "../finding.ts";
+import { holdsTemplate } from "./tasks.ts";
+import type { Source } from "../source/read-source.ts";
+import { taskSourceOf } from "../source/read-source.ts";
+import type { Reference, TemplateParser } from "../language/template.ts";
 
-/** A reference and where it is made. */
+/** A reference, and the place in the source that makes it. */
 export interface PlacedReference {
   readonly reference: Reference;
   readonly path: TreePath;
@@ -18,7 +18,7 @@ export interface PlacedReference {
   readonly perItem: boolean;
 }
 
-/** Parses every template and condition, of broken nodes too, and hands on what they refer to. */
+/** Parses every template and condition, of broken nodes too, and returns their references. */
 export function lintTemplates(
   source: Source,
   tree: unknown,
@@ -67,7 +67,7 @@ export function lintTemplates(
     }
   }
 
-  /** Text where only a template makes sense; without one it would be taken for itself. */
+  /** Refuses plain text where only a template makes sense: it would be used as the value itself. */
   function templateOnly(value: Json | undefined, base: TreePath, node: string): void {
     if (typeof value === "string" && value !== "" && !holdsTemplate(value)) {
       const message = `"${value}" is plain text; write "{{ ${value} }}" to refer to a value`;
@@ -75,33 +75,33 @@ export function lintTemplates(
     } else template(value, base, node);
   }
 
-  for (const [id, { raw, type }] of source.nodes) {
+  function conditional(raw: JsonObject, base: TreePath, id: string): void {
+    const { condition_field: field, branches } = raw;
+    templateOnly(field, [...base, "condition_field"], id);
+    condition(raw["condition"], "whole", [...base, "condition"], id);
+    if (!Array.isArray(branches)) return;
+    const form = field === undefined ? "whole" : "short";
+    for (const [index, branch] of (branches as Json[]).entries()) {
+      if (!isJsonObject(branch)) continue;
+      condition(branch["condition"], form, [...base, "branches", index, "condition"], id);
+    }
+  }
+
+  for (const [id, node] of source.nodes) {
+    const { raw, type } = node;
     if (!isJsonObject(raw)) continue;
     const base = ["nodes", id];
-    if (type === "task") template(raw["params"], [...base, "params"], id);
-    if (type === "fan_out") {
-      templateOnly(raw["source"], [...base, "source"], id);
-      const task = raw["task"];
-      if (isJsonObject(task)) template(task["params"], [...base, "task", "params"], id, true);
-    }
-    if (type === "conditional") {
-      const field = raw["condition_field"];
-      templateOnly(field, [...base, "condition_field"], id);
-      condition(raw["condition"], "whole", [...base, "condition"], id);
-      const branches = raw["branches"];
-      if (!Array.isArray(branches)) continue;
-      const form = field === undefined ? "whole" : "short";
-      for (const [index, branch] of (branches as Json[]).entries()) {
-        if (!isJsonObject(branch)) continue;
-        condition(branch["condition"], form, [...base, "branches", index, "condition"], id);
-      }
-    }
+    if (type === "conditional") conditional(raw, base, id);
+    if (type === "fan_out") templateOnly(raw["source"], [...base, "source"], id);
+    const task = taskSourceOf(id, node);
+    if (!isJsonObject(task?.written)) continue;
+    template(task.written["params"], [...task.path, "params"], id, type === "fan_out");
   }
   if (isJsonObject(tree)) template(tree["outputs"], ["outputs"]);
   return references;
 }
 
-/** Any brace pair is worth the parser's look: it also refuses statements and comments. */
+/** Looks for any brace and not for `{{`, because the parser also refuses statements and comments. */
 function mayHoldTemplate(value: Json): boolean {
   if (typeof value === "string") return value.includes("{");
   if (typeof value !== "object" || value === null) return false;

@@ -12,7 +12,7 @@ import { judgePlace } from "../../../core/raster/judge-place.ts";
 import { judgeBands } from "../../../core/raster/judge-values.ts";
 import { planCog } from "../../../core/raster/plan-cog.ts";
 import type { CogPlan } from "../../../core/raster/plan-cog.ts";
-import type { Tier } from "../../../core/raster/policy.ts";
+import type { Tier } from "../../../core/raster/facts.ts";
 import { chooseProfile } from "../../../core/raster/profile.ts";
 import type { CogProfile, Compression, Resampling } from "../../../core/raster/profile.ts";
 import type { HandlerContext } from "../../define-handler.ts";

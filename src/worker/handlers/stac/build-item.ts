@@ -1,14 +1,13 @@
 import { version } from "../../../adapters/runtime/version.ts";
-import { bboxOf } from "../../../core/catalogue/boxes.ts";
+import { bboxOf } from "../../../core/geometry/boxes.ts";
 import type { Footprint } from "../../../core/catalogue/footprint.ts";
-import { simpleGeometry } from "../../../core/catalogue/geometry.ts";
-import { itemIdFor } from "../../../core/catalogue/item-id.ts";
+import { simpleGeometry } from "../../../core/geometry/geometry.ts";
+import { itemIdFor, stacItem } from "../../../core/catalogue/stac.ts";
 import type { GivenTime } from "../../../core/catalogue/moment.ts";
 import { chooseTime } from "../../../core/catalogue/moment.ts";
 import { buildRasterItem } from "../../../core/catalogue/raster-item.ts";
 import { chooseRender } from "../../../core/catalogue/render.ts";
 import type { StacItem } from "../../../core/catalogue/stac.ts";
-import { stacItem } from "../../../core/catalogue/stac.ts";
 import type { JsonObject } from "../../../core/model/json.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";

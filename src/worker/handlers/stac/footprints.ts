@@ -1,7 +1,7 @@
 /** The outlines of rasters in longitude and latitude, computed from their edges with GDAL. */
 import { footprintOf, walkEdges } from "../../../core/catalogue/footprint.ts";
 import type { Footprint } from "../../../core/catalogue/footprint.ts";
-import type { Position } from "../../../core/catalogue/geometry.ts";
+import type { Position } from "../../../core/geometry/geometry.ts";
 import type { RasterCrs, Transform } from "../../../core/raster/facts.ts";
 import { boundsOf } from "../../../core/raster/inspected.ts";
 import type { HandlerContext } from "../../define-handler.ts";

@@ -2,9 +2,8 @@
 import { mkdir, open } from "node:fs/promises";
 import path from "node:path";
 import { ensureSpace } from "../../../adapters/gdal/ensure-space.ts";
-import { looksLike } from "../../../core/vector/file-signature.ts";
+import { looksLike, endingOf, formatOf, knownEndings } from "../../../core/vector/source-format.ts";
 import type { SourceFormat } from "../../../core/vector/source-format.ts";
-import { endingOf, formatOf, knownEndings } from "../../../core/vector/source-format.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
 import { unpackArchive } from "./unpack-archive.ts";

@@ -3,7 +3,7 @@ import { open, readFile } from "node:fs/promises";
 import type { GdalRunOptions } from "../../../adapters/gdal/gdal.ts";
 import { encodingFinding } from "../../../core/vector/findings.ts";
 import type { VectorFinding } from "../../../core/vector/findings.ts";
-import { guessEncoding } from "../../../core/vector/guess-encoding.ts";
+import { guessEncoding } from "../../../core/vector/source-format.ts";
 import { isCsv, isShapefile } from "../../../core/vector/source-format.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import type { SourceFile } from "./fetch-source.ts";

@@ -5,7 +5,7 @@ import { ensureSpace } from "../../../adapters/gdal/ensure-space.ts";
 import { hasPostgis } from "../../../adapters/postgres/queries/geo-tables.ts";
 import type { TableToLoad } from "../../../adapters/postgres/repositories/geo-loads.ts";
 import { beginLoad } from "../../../adapters/postgres/repositories/geo-loads.ts";
-import { unite } from "../../../core/vector/bounds.ts";
+import { unite, multiType } from "../../../core/vector/parts.ts";
 import { nameColumns, nameTable } from "../../../core/vector/column-names.ts";
 import type { Tally, VectorFinding } from "../../../core/vector/findings.ts";
 import {
@@ -15,7 +15,6 @@ import {
 } from "../../../core/vector/findings.ts";
 import type { GeoColumn } from "../../../core/vector/geo-table.ts";
 import type { Kind } from "../../../core/vector/parts.ts";
-import { multiType } from "../../../core/vector/parts.ts";
 import type { LayerFacts } from "../../../core/vector/read-ogrinfo.ts";
 import { isCsv } from "../../../core/vector/source-format.ts";
 import { defineHandler } from "../../define-handler.ts";

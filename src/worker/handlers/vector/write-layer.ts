@@ -7,13 +7,12 @@ import { mendAttributes, planAttributes } from "../../../core/vector/attributes.
 import type { CountedCode } from "../../../core/vector/findings.ts";
 import { Tally } from "../../../core/vector/findings.ts";
 import type { Parts } from "../../../core/vector/parts.ts";
-import { keep, kindsOf } from "../../../core/vector/parts.ts";
+import { keep, kindsOf, rewindAll } from "../../../core/vector/parts.ts";
 import type { PreparedGeometry, Unusable } from "../../../core/vector/prepare-geometry.ts";
 import { prepareGeometry } from "../../../core/vector/prepare-geometry.ts";
 import type { DumpColumn } from "../../../core/vector/read-dump.ts";
 import type { ReadGeometry } from "../../../core/vector/read-wkb.ts";
 import { BadWkb, readWkb } from "../../../core/vector/read-wkb.ts";
-import { rewindAll } from "../../../core/vector/rings.ts";
 import type { Survey } from "../../../core/vector/survey.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";

@@ -1,7 +1,7 @@
 /** Evaluates an expression with the data of this job, by the same code that the engine runs. */
 import { useState } from "react";
 import type { Job } from "../../../../src/core/api/job-schemas.ts";
-import type { TemplateContext } from "../../../../src/core/dag/language/template.ts";
+import type { TemplateContext } from "../../../../src/core/dag/language/expression/scope.ts";
 import { parseTemplate, render } from "../../../../src/core/dag/language/template.ts";
 import type { Json, JsonObject } from "../../../../src/core/model/json.ts";
 import { api, errorText } from "../../shared/api.ts";
