@@ -4,14 +4,14 @@ export interface ServerFacts {
   /** Such as `18.4`. */
   readonly version: string;
   readonly hasPostgis: boolean;
-  /** What the server was started with as `rmhdag.source`; null for a server that is not ours. */
+  /** The setting `rmhdag.source` of an embedded server; null for every other server. */
   readonly source: string | null;
 }
 
 const duplicateDatabase = "42P04";
 const uniqueViolation = "23505";
 
-/** Asks a server what it is, and makes the database if it is not there. */
+/** Creates the database if it is missing, and reads the facts of the server. */
 export async function prepareServer(serverUrl: string, database: string): Promise<ServerFacts> {
   const url = new URL(serverUrl);
   url.pathname = "/postgres";
@@ -38,7 +38,7 @@ async function ensureDatabase(client: pg.Client, database: string): Promise<void
   try {
     await client.query(`CREATE DATABASE ${pg.escapeIdentifier(database)}`);
   } catch (error) {
-    // Another owner made it between the two statements.
+    // Another process created it between the two statements.
     const code = (error as { code?: string }).code;
     if (code !== duplicateDatabase && code !== uniqueViolation) throw error;
   }

@@ -1,4 +1,4 @@
-import { MigrationError } from "../postgres/migration-error.ts";
+import { MigrationError } from "../postgres/migration-files.ts";
 
 /** In words, where a program cannot start for a reason that its operator can cure. */
 export function startFailure(error: unknown, portName = "ORCHESTRATOR_PORT"): string | undefined {
