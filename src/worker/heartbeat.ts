@@ -1,5 +1,5 @@
 import type { Database } from "../adapters/postgres/database.ts";
-import { beatWorker, removeWorker } from "../adapters/postgres/repositories/workers.ts";
+import { writeWorkerHeartbeat, removeWorker } from "../adapters/postgres/repositories/workers.ts";
 import type { WorkerRow } from "../adapters/postgres/repositories/workers.ts";
 import type { Logger } from "../adapters/runtime/logger.ts";
 import { createService } from "../adapters/runtime/service.ts";
@@ -19,7 +19,7 @@ export function createHeartbeat(deps: HeartbeatDependencies): Service {
     name: "heartbeat",
     intervalMs: deps.intervalMs,
     log: deps.log,
-    runOnce: () => beatWorker(deps.db, { ...deps.worker, busy: deps.busy() }),
+    runOnce: () => writeWorkerHeartbeat(deps.db, { ...deps.worker, busy: deps.busy() }),
   });
   return {
     ...service,

@@ -1,6 +1,6 @@
 import type { Transaction } from "../../adapters/postgres/queryable.ts";
-import type { ChildOutput } from "../../adapters/postgres/repositories/nodes.ts";
-import { readChildOutputs } from "../../adapters/postgres/repositories/nodes.ts";
+import type { ChildOutput } from "../../adapters/postgres/repositories/children.ts";
+import { readChildOutputs } from "../../adapters/postgres/repositories/children.ts";
 import { aggregate } from "../../core/dag/evaluate/aggregate.ts";
 import type { Collected, Contribution } from "../../core/dag/evaluate/facts.ts";
 import type { JsonObject } from "../../core/model/json.ts";

@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { engineChannel, orphansChannel } from "../../adapters/postgres/channels.ts";
-import { beat, signOff } from "../../adapters/postgres/repositories/ownership.ts";
+import { writeHeartbeat, signOff } from "../../adapters/postgres/repositories/ownership.ts";
 import type { Listen } from "../../adapters/postgres/share-listener.ts";
 import { reach } from "../../adapters/runtime/fail-points.ts";
 import type { Logger } from "../../adapters/runtime/logger.ts";
@@ -58,7 +58,7 @@ export async function startEngine(
   const counters = { ticks: 0, results: 0, jobsSettled: 0, jobsClaimed: 0, recovered: 0 };
   const identity = { owner_id: deps.ownerId, host: hostname(), pid: process.pid, version };
   // Must be first: a job whose owner has no heartbeat is an orphan.
-  await beat(deps.db, identity);
+  await writeHeartbeat(deps.db, identity);
 
   const ticking = createTicking(deps, settings.pollSeconds * 1000, counters, log);
   const service = (name: string, seconds: number, runOnce: () => Promise<unknown>) =>
@@ -72,7 +72,7 @@ export async function startEngine(
   });
   const services = [
     ticking.service,
-    service("heartbeat", settings.heartbeatSeconds, () => beat(deps.db, identity)),
+    service("heartbeat", settings.heartbeatSeconds, () => writeHeartbeat(deps.db, identity)),
     service("recover", settings.recoverSeconds, async () => {
       const { deadLettered, overdue, lost } = await recover(deps, settings);
       const found = deadLettered + overdue + lost;

@@ -4,12 +4,15 @@ import type { NewEvent } from "../../adapters/postgres/repositories/events.ts";
 import { insertEvents } from "../../adapters/postgres/repositories/events.ts";
 import type { JobUpdate } from "../../adapters/postgres/repositories/jobs.ts";
 import { updateJobs } from "../../adapters/postgres/repositories/jobs.ts";
-import type { NewNode, NodeUpdate, Release } from "../../adapters/postgres/repositories/nodes.ts";
+import type { Release } from "../../adapters/postgres/repositories/children.ts";
+import {
+  completeChildren,
+  releaseChildren,
+} from "../../adapters/postgres/repositories/children.ts";
+import type { NewNode, NodeUpdate } from "../../adapters/postgres/repositories/nodes.ts";
 import {
   cancelUnsettledNodes,
-  completeChildren,
   insertNodes,
-  releaseChildren,
   updateNodes,
 } from "../../adapters/postgres/repositories/nodes.ts";
 import { emptyInbox } from "../../adapters/postgres/repositories/work.ts";
