@@ -45,7 +45,7 @@ async function results() {
   return rows;
 }
 
-it("records what is still held, tells the rest `lost`, and answers in the order given", async () => {
+it("records reports whose lease is held, and answers `lost` for the others, in their order", async () => {
   const held = await lease(2, 1);
   await lease(1, 5);
   const answers = await recordReports(database.db, [
