@@ -13,7 +13,7 @@ export interface HeartbeatDependencies {
   readonly intervalMs: number;
 }
 
-/** Registers the worker and keeps its row fresh; the row goes when the worker stops cleanly. */
+/** Writes the worker's row at regular times, and deletes it when the worker stops. */
 export function createHeartbeat(deps: HeartbeatDependencies): Service {
   const service = createService({
     name: "heartbeat",
