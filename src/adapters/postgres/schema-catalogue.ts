@@ -1,7 +1,7 @@
 /**
  * The statements that read a schema from the system catalogues, in the order of the dump. Each takes
- * the names of the schemas and answers one column, `text`. Names sort by code point (`COLLATE "C"`), so that the order
- * does not depend on the locale of the database.
+ * the names of the schemas and answers one column, `text`. Names sort by code point (`COLLATE "C"`),
+ * so that the order does not depend on the locale of the database.
  */
 const schemas = `
   SELECT format('CREATE SCHEMA %I;', nspname) AS text

@@ -48,7 +48,7 @@ function toFact(row: NodeRow): NodeOfJob {
   };
 }
 
-/** Loads the static nodes of these jobs. Children are loaded only by name, because there can be thousands. */
+/** Loads the static nodes of these jobs. There can be thousands of children: they are never all loaded. */
 export async function loadStaticNodes(
   db: Queryable,
   jobIds: readonly string[],

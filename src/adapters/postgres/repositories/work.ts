@@ -44,7 +44,10 @@ export interface JobFilter {
   readonly except: readonly string[];
 }
 
-/** Keeps rows whose job this orchestrator owns and the filter selects. LATERAL: the plan starts from the row. */
+/**
+ * Keeps the rows whose job this orchestrator owns and the filter selects. LATERAL makes the plan start
+ * from the waiting row.
+ */
 const joinOwnedJob = (jobId: string, more = "") => `
   CROSS JOIN LATERAL (
     SELECT FROM dagapp.dag_jobs j
