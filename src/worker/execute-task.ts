@@ -179,6 +179,5 @@ async function settle(deps: ExecuteDependencies, task: RunningTask, ending: Endi
   reach("worker.before_report");
   const settled = await deps.reporter.report(task, ending);
   reach("worker.after_report");
-  if (settled === "lost")
-    log.warn(about, "the report came too late: the task is no longer ours");
+  if (settled === "lost") log.warn(about, "the report came too late: the task is no longer ours");
 }

@@ -63,7 +63,7 @@ export function listen(
         current = undefined;
         session.destroy();
       }
-      // `close` aborts the pause and so ends the loop.
+      // An abort ends the pause, and then the loop.
       await pause(pauseMs, undefined, { signal: closing.signal }).catch(() => undefined);
       pauseMs = Math.min(pauseMs * 2, longestPauseMs);
     }

@@ -38,7 +38,7 @@ async function ensureDatabase(client: pg.Client, database: string): Promise<void
   try {
     await client.query(`CREATE DATABASE ${pg.escapeIdentifier(database)}`);
   } catch (error) {
-    // Another process created it between the two statements.
+    // Another owner made it between the two statements.
     const code = (error as { code?: string }).code;
     if (code !== duplicateDatabase && code !== uniqueViolation) throw error;
   }

@@ -47,10 +47,7 @@ export function createReportWriter({ db, push, log }: ReportWriterOptions): Repo
         if (isRefusal(error)) return recordSingly(batch, error);
         if (attempt >= maxAttempts) throw error;
         const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** (attempt - 1));
-        log.warn(
-          { err: error, reports: batch.length, pauseMs },
-          "reports could not be written; trying again",
-        );
+        log.warn({ err: error, reports: batch.length, pauseMs }, "not reported; trying again");
         await pause(pauseMs);
       }
     }
