@@ -1,18 +1,19 @@
-import { MigrationError } from "../postgres/migration-files.ts";
-
-/** In words, where a program cannot start for a reason that its operator can cure. */
+/** The message for an operator when a program cannot start; undefined for an unexpected error. */
 export function startFailure(error: unknown, portName = "ORCHESTRATOR_PORT"): string | undefined {
-  if (error instanceof MigrationError) return error.message;
+  // By name: adapters/postgres imports runtime, so runtime cannot import its class.
+  if (error instanceof Error && error.name === "MigrationError") return error.message;
   const { code, port, address } = error as NodeJS.ErrnoException & {
     port?: number;
     address?: string;
   };
   if (code === "EADDRINUSE") {
-    return `Port ${port ?? ""} on ${address ?? "this machine"} is taken: stop who uses it, or set ${portName}.`;
+    return `Port ${port ?? ""} on ${address ?? "this machine"} is in use: stop the program that uses it, or set ${portName}.`;
   }
-  if (code === "EACCES" && port !== undefined) return `Port ${port} needs more rights.`;
+  if (code === "EACCES" && port !== undefined) {
+    return `This user may not listen on port ${port}: set ${portName} to a port above 1023.`;
+  }
   if (code === "ECONNREFUSED") {
-    return `No PostgreSQL answers at ${address ?? "its address"}:${port ?? ""}: start it, or correct DATABASE_URL.`;
+    return `No PostgreSQL answers at ${address ?? "this address"}:${port ?? ""}: start it, or correct DATABASE_URL.`;
   }
   return undefined;
 }

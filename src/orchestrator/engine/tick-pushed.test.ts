@@ -260,7 +260,8 @@ describe("a pushed report", () => {
         error: null,
       },
     ];
-    engine.connections.receive(connection as Connection, { reports });
+    if (connection === undefined) throw new Error("no worker is connected");
+    engine.connections.receive(connection, { reports });
     expect(await settle()).toBe(0);
     expect(refused).toEqual([message_id]);
     expect(await engine.statuses(id)).toMatchObject({ a: "dispatched" });

@@ -55,7 +55,7 @@ async function makeTable(
       ? [`geom geometry(${table.geometry_type}, ${srid}) NOT NULL`]
       : ["geom bytea NOT NULL", "bounds box NOT NULL"];
   const attributes = table.columns.map(({ name, type }) => `${quoteName(name)} ${type}`);
-  // Identity and batch come first, so that reading them does not skip over a wide text.
+  // Identity and batch stand first, so that neither is behind a wide text.
   const columns = ["fid bigint PRIMARY KEY", "etl_batch_id integer NOT NULL"];
   await tx.query(
     `CREATE TABLE geo.${quoteName(loadingTable)} (${[...columns, ...geometry, ...attributes].join(", ")})`,

@@ -70,8 +70,10 @@ export function createReportWriter({ db, push, log }: ReportWriterOptions): Repo
 
   return {
     async write(report, { leased_at, pushedBy }) {
-      const { worker_id: _, ...sent } = report;
-      const answer = await push?.report({ ...sent, leased_at }, pushedBy);
+      // Without the worker's id: the push server knows it from the connection.
+      const { task_id, job_id, node_id, status, output, error, lease } = report;
+      const sent = { task_id, job_id, node_id, status, output, error, lease, leased_at };
+      const answer = await push?.report(sent, pushedBy);
       // After `again` the orchestrator may have recorded the report; then this one answers `lost`.
       return answer === undefined || answer === "again" ? batches.add(report) : answer;
     },

@@ -41,7 +41,8 @@ export async function takeNewDeadLetters(
   tx: Transaction,
   limit: number,
 ): Promise<readonly NewDeadLetter[]> {
-  const { rows } = await tx.query<NewDeadLetter & { readonly group: string | null }>(
+  type Row = NewDeadLetter | { readonly group: null };
+  const { rows } = await tx.query<Row>(
     `UPDATE dagapp.dag_queue_dead SET handled = true
      WHERE message_id IN (
        SELECT message_id FROM dagapp.dag_queue_dead
@@ -49,5 +50,5 @@ export async function takeNewDeadLetters(
      RETURNING message_key AS id, group_key AS "group", reason, detail, deliveries`,
     [limit],
   );
-  return rows.filter(({ group }) => group !== null);
+  return rows.filter((row) => row.group !== null);
 }
