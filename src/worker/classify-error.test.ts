@@ -53,7 +53,7 @@ it("makes any message and any details storable", () => {
   expect(error.details).toBeUndefined();
 });
 
-it("calls a full disk by one name, and says what helps", () => {
+it("has one code for a full disk, and says what helps", () => {
   const full = Object.assign(new Error("ENOSPC: no space left on device, write"), {
     code: "ENOSPC",
   });

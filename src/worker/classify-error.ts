@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { JsonObject } from "../core/model/json.ts";
-import { cleanText } from "../core/model/output.ts";
-import { checkOutput } from "../core/model/output.ts";
+import { checkOutput, cleanText } from "../core/model/output.ts";
 import type { ErrorCategory, TaskError } from "../core/model/task.ts";
 import { KnownError } from "../adapters/runtime/known-error.ts";
 import { HandlerError } from "./errors.ts";
@@ -25,7 +24,7 @@ const transientCodes: ReadonlySet<string> = new Set([
   "UND_ERR_BODY_TIMEOUT",
   "UND_ERR_SOCKET",
 ]);
-const fullCodes: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT"]);
+const diskFullCodes: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT"]);
 const throttlingStatuses: ReadonlySet<number> = new Set([429, 503]);
 const transientStatuses: ReadonlySet<number> = new Set([408, 425, 500, 502, 504]);
 const throttlingWords = /rate limit|too many requests|throttl|quota exceeded|server busy/i;
@@ -33,17 +32,17 @@ const longestMessage = 8000;
 const longestDetails = 64 * 1024;
 
 /**
- * What a thrown value means for the retry. In this order: what the handler or an adapter says itself; throttling;
- * the network and its time-outs (transient); mistakes in code or data, which would only repeat
- * (permanent). A plain `Error` says nothing, and is transient: losing a job to a hiccup is worse
- * than trying a hopeless task as often as its workflow allows.
+ * Decides whether a thrown value is retried. In this order: the category of an error that the handler
+ * or an adapter classified itself; throttling; network errors and timeouts (transient); mistakes in
+ * code or data, which would only repeat (permanent). Any other `Error` is transient: losing a job to a
+ * short disturbance is worse than retrying a hopeless task as often as its workflow allows.
  */
 export function classifyError(thrown: unknown): TaskError {
   if (thrown instanceof HandlerError || thrown instanceof KnownError) {
-    return make(thrown.code, thrown.message, thrown.category, thrown.details);
+    return taskError(thrown.code, thrown.message, thrown.category, thrown.details);
   }
   if (!(thrown instanceof Error)) {
-    return make("THROWN_VALUE", `The handler threw ${describe(thrown)}.`, "transient");
+    return taskError("THROWN_VALUE", `The handler threw ${describe(thrown)}.`, "transient");
   }
   const code = textOf(thrown, "code") ?? textOf(thrown.cause, "code");
   const status =
@@ -51,28 +50,28 @@ export function classifyError(thrown: unknown): TaskError {
     numberOf(thrown, "status") ??
     numberOf(thrown.cause, "status");
   const name = code ?? (thrown.name === "Error" ? "ERROR" : thrown.name);
-  const asked = numberOf(thrown, "retryAfterSeconds");
+  const retryAfter = numberOf(thrown, "retryAfterSeconds");
   if ((status !== undefined && throttlingStatuses.has(status)) || isThrottled(thrown)) {
-    const details = asked === undefined ? undefined : { retry_after_seconds: asked };
-    return make("THROTTLED", thrown.message, "throttling", details);
+    const details = retryAfter === undefined ? undefined : { retry_after_seconds: retryAfter };
+    return taskError("THROTTLED", thrown.message, "throttling", details);
   }
   if (status !== undefined && transientStatuses.has(status)) {
-    return make(`HTTP_${status}`, thrown.message, "transient");
+    return taskError(`HTTP_${status}`, thrown.message, "transient");
   }
-  // By one name, whether a program of GDAL, our own check before the work or the system says it.
-  if (code !== undefined && fullCodes.has(code)) {
-    const words = `The worker's disk is full: free some of it, or give it a larger one.`;
-    return make("DISK_FULL", `${words} ${thrown.message}`, "transient");
+  // One code for a full disk, whether GDAL, our own check before the work or the system reports it.
+  if (code !== undefined && diskFullCodes.has(code)) {
+    const advice = `The worker's disk is full: free some space, or use a larger disk.`;
+    return taskError("DISK_FULL", `${advice} ${thrown.message}`, "transient");
   }
   if (code !== undefined && transientCodes.has(code))
-    return make(code, thrown.message, "transient");
+    return taskError(code, thrown.message, "transient");
   if (thrown.name === "TimeoutError" || thrown.name === "AbortError") {
-    return make(thrown.name, thrown.message, "transient");
+    return taskError(thrown.name, thrown.message, "transient");
   }
   if (isMistake(thrown) || (status !== undefined && status >= 400 && status < 500)) {
-    return make(name, thrown.message, "permanent");
+    return taskError(name, thrown.message, "permanent");
   }
-  return make(name, thrown.message, "transient");
+  return taskError(name, thrown.message, "transient");
 }
 
 /** `fetch` reports every failure of the network as a TypeError with the real error as its cause. */
@@ -90,7 +89,7 @@ function isThrottled(error: Error): boolean {
   return throttlingWords.test(error.message);
 }
 
-function make(
+function taskError(
   code: string,
   message: string,
   category: ErrorCategory,
@@ -114,18 +113,18 @@ function describe(value: unknown): string {
   try {
     return typeof value === "string" ? `the text ${JSON.stringify(value)}` : String(value);
   } catch {
-    return "a value that has no text";
+    return "a value that cannot be printed";
   }
 }
 
 function textOf(value: unknown, key: string): string | undefined {
-  const found = ownValue(value, key);
-  return typeof found === "string" ? found : undefined;
+  const property = ownValue(value, key);
+  return typeof property === "string" ? property : undefined;
 }
 
 function numberOf(value: unknown, key: string): number | undefined {
-  const found = ownValue(value, key);
-  return typeof found === "number" && Number.isFinite(found) ? found : undefined;
+  const property = ownValue(value, key);
+  return typeof property === "number" && Number.isFinite(property) ? property : undefined;
 }
 
 function ownValue(value: unknown, key: string): unknown {

@@ -40,7 +40,7 @@ export interface WorkerConfig {
 
 const seconds = (fallback: number) => z.coerce.number().positive().max(86_400).default(fallback);
 
-/** All that can be set, with its default. */
+/** Every setting, with its default. */
 const environment = z
   .object({
     DATABASE_URL: z.url({
@@ -95,7 +95,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): WorkerConfig {
   };
 }
 
-/** Comma-separated; a name twice counts once, and nothing but commas counts as not given. */
+/** Reads a comma-separated list without repetitions; an empty list counts as not set. */
 function list(value: string | undefined): string[] | undefined {
   const names = (value ?? "").split(",").map((name) => name.trim());
   const unique = [...new Set(names.filter((name) => name !== ""))];

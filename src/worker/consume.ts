@@ -12,14 +12,14 @@ export interface ConsumeDependencies {
 }
 
 export interface Consumption {
-  /** How many tasks run now. */
+  /** The number of running tasks. */
   busy(): number;
   close(options: { graceMs: number }): Promise<void>;
 }
 
 const notDeclaredPauseMs = 1000;
 
-/** Starts at once; a queue that no orchestrator has declared yet is waited for. */
+/** Subscribes to the queues, again every second while no orchestrator has declared a queue. */
 export function consume(deps: ConsumeDependencies): Consumption {
   const subscriptions: Subscription[] = [];
   const closing = new AbortController();
@@ -58,7 +58,7 @@ export function consume(deps: ConsumeDependencies): Consumption {
   };
 }
 
-/** Each queue gets its part, and at least one slot: a long queue must not starve a short one. */
+/** Divides the slots among the queues, at least one each: a long queue must not starve a short one. */
 export function share(
   concurrency: number,
   queues: readonly string[],

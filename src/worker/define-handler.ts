@@ -27,42 +27,42 @@ export interface SavedCheckpoint {
   readonly data: JsonObject;
 }
 
-/** All that a handler knows of the world: its task, and nothing of workflows. */
+/** Everything that a handler may use. It contains the task and nothing of the workflow. */
 export interface HandlerContext {
   readonly task_id: string;
   readonly job_id: string;
   readonly node_id: string;
-  /** Attempts of this node before this one; a redelivered message is still the same attempt. */
+  /** The number of earlier attempts of this node; a redelivered message is the same attempt. */
   readonly attempt: number;
-  /** Aborted on timeout, cancellation, loss of the lease and shutdown: save what you have, stop. */
+  /** Aborted on timeout, cancellation, loss of the lease and shutdown: save a checkpoint and stop. */
   readonly signal: AbortSignal;
   readonly logger: TaskLogger;
   /** Cheap to call often: only the newest value is written, about once a second. */
   progress(percent: number, message?: string): void;
   readonly checkpoint: {
-    /** The node's newest, also when an earlier attempt or another worker saved it. */
+    /** Loads the newest checkpoint of the node, also of an earlier attempt or another worker. */
     load(): Promise<SavedCheckpoint | undefined>;
     save(phase: string, data: JsonObject): Promise<void>;
   };
   readonly storage: Storage;
-  /** What a path or address in the parameters means, and whether it may be read. */
+  /** Resolves a path or address of the parameters, and refuses sources that may not be read. */
   readonly sources: SourceResolver;
   readonly gdal: Gdal;
   /** For catalogue and feature tables. Undefined where the worker reports over HTTP only. */
   readonly database: Database | undefined;
-  /** A folder of the task's own, made at the first use and removed after the task. */
+  /** The folder of this task, created at its first use and removed after the task. */
   readonly workDir: string;
-  /** A folder that all tasks of this worker share, and sources may name; nobody empties it. */
+  /** A folder that all tasks of this worker share and sources may name; it is never emptied. */
   readonly mountDir: string;
 }
 
 export interface Handler {
   readonly contract: HandlerContract;
-  /** `params` were checked against the contract. */
+  /** `params` were validated by the contract. */
   run(params: unknown, context: HandlerContext): Promise<unknown>;
 }
 
-/** An implementation, typed by its contract's schemas. */
+/** Binds a function to its contract, whose schemas give the types of parameters and result. */
 export function defineHandler<Name extends HandlerName>(
   name: Name,
   run: (

@@ -8,7 +8,7 @@ export interface HandlerErrorOptions {
   readonly cause?: unknown;
 }
 
-/** What a handler throws when it knows better than the classification of unknown errors. */
+/** Thrown by a handler that knows the category itself; other errors go through `classifyError`. */
 export abstract class HandlerError extends Error {
   abstract readonly category: ErrorCategory;
   readonly code: string;
@@ -22,7 +22,7 @@ export abstract class HandlerError extends Error {
   }
 }
 
-/** Trying again cannot help: the input is wrong, or the request makes no sense. */
+/** A retry cannot help: the input is wrong, or the request makes no sense. */
 export class PermanentError extends HandlerError {
   readonly category = "permanent";
 
@@ -31,7 +31,7 @@ export class PermanentError extends HandlerError {
   }
 }
 
-/** It may work the next time; costs one of the node's retries. */
+/** A retry may help, and counts as one of the node's retries. */
 export class TransientError extends HandlerError {
   readonly category = "transient";
 
@@ -40,7 +40,7 @@ export class TransientError extends HandlerError {
   }
 }
 
-/** The other side asks for patience; has a budget of its own and costs no retry. */
+/** A service asks to be called later; counted by a separate budget and not as a retry. */
 export class ThrottlingError extends HandlerError {
   readonly category = "throttling";
 
@@ -49,7 +49,7 @@ export class ThrottlingError extends HandlerError {
     options: HandlerErrorOptions & { readonly retryAfterSeconds?: number } = {},
   ) {
     const { retryAfterSeconds, details } = options;
-    const asked = retryAfterSeconds === undefined ? {} : { retry_after_seconds: retryAfterSeconds };
-    super(message, "THROTTLED", { ...options, details: { ...details, ...asked } });
+    const wait = retryAfterSeconds === undefined ? {} : { retry_after_seconds: retryAfterSeconds };
+    super(message, "THROTTLED", { ...options, details: { ...details, ...wait } });
   }
 }

@@ -1,5 +1,6 @@
-/** One delivery from its message to its report: each step is a function, and a failure is a throw. */
+/** Runs one delivery, from its message to its report. Each step is a function that throws on failure. */
 import { createHash } from "node:crypto";
+import type { z } from "zod";
 import type { Delivery } from "../adapters/broker/broker.ts";
 import { reach } from "../adapters/runtime/fail-points.ts";
 import type { Storage } from "../adapters/storage/storage.ts";
@@ -15,14 +16,15 @@ import type { ContextDependencies } from "./handler-context.ts";
 import type { Outcome, RunningTask } from "./reporter.ts";
 import { armStop } from "./stop-signal.ts";
 import type { StopCause, StopSignal } from "./stop-signal.ts";
-import { describeIssues } from "./describe-issues.ts";
+
+const maxIssues = 10;
 
 export interface ExecuteDependencies extends ContextDependencies {
   readonly handlers: ReadonlyMap<string, Handler>;
   readonly inlineOutputBytes?: number;
 }
 
-/** What a task comes to: something to report, or a delivery that was stopped from outside. */
+/** How a task ended: with an outcome to report, or stopped from outside. */
 type Ending = Outcome | { readonly status: "stopped"; readonly cause: StopCause };
 
 export async function executeTask(deps: ExecuteDependencies, delivery: Delivery): Promise<void> {
@@ -45,6 +47,20 @@ function parseMessage(body: string): TaskMessage | string {
   }
   const parsed = taskMessage.safeParse(value);
   return parsed.success ? parsed.data : describeIssues(parsed.error);
+}
+
+/** Lists what is wrong with a message, parameters or a result, each issue with its JSON pointer. */
+function describeIssues(error: z.ZodError): string {
+  const texts = error.issues
+    .slice(0, maxIssues)
+    .map(({ path, message }) => `${pointer(path)}: ${message}`);
+  const more = error.issues.length - texts.length;
+  return texts.join("; ") + (more > 0 ? `; and ${more} more` : "");
+}
+
+function pointer(path: readonly PropertyKey[]): string {
+  if (path.length === 0) return "the whole";
+  return path.map((key) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }
 
 async function run(deps: ExecuteDependencies, task: RunningTask): Promise<Ending> {
@@ -103,7 +119,7 @@ async function toOutput(
   handler: Handler,
   result: unknown,
 ): Promise<string> {
-  // Before the contract: a schema would walk into a cycle.
+  // Must come before the contract: a schema would follow a cycle without end.
   const checked = checkOutput(result);
   if (!checked.ok) throw new PermanentError(checked.error.message, { code: checked.error.code });
   const parsed = handler.contract.result.safeParse(result);
@@ -112,10 +128,12 @@ async function toOutput(
     throw new PermanentError(text, { code: "INVALID_RESULT" });
   }
   const isSmall = checked.bytes <= (deps.inlineOutputBytes ?? inlineOutputBytes);
-  return isSmall ? checked.json : JSON.stringify(await store(deps.storage, message, checked.json));
+  return isSmall
+    ? checked.json
+    : JSON.stringify(await storeOutput(deps.storage, message, checked.json));
 }
 
-async function store(
+async function storeOutput(
   storage: Storage,
   message: TaskMessage,
   json: string,
@@ -129,14 +147,14 @@ async function store(
 }
 
 /**
- * A handler that was told to stop and threw has stopped; what exactly it threw says nothing then.
- * But what it has found out itself, by an error of ours, still holds.
+ * A handler that throws after its signal was aborted has stopped, and its error is not reported. Only
+ * a permanent HandlerError still counts after a timeout: the handler found it before it stopped.
  */
 function toEnding(error: unknown, cause: StopCause | undefined, message: TaskMessage): Ending {
   if (cause === "timeout") {
     const text = `The task took longer than its ${message.timeout_seconds} s.`;
-    const isOwn = error instanceof HandlerError && error.category === "permanent";
-    if (!isOwn) {
+    const isPermanent = error instanceof HandlerError && error.category === "permanent";
+    if (!isPermanent) {
       return { status: "failed", error: { code: "TIMEOUT", message: text, category: "transient" } };
     }
   } else if (cause !== undefined) return { status: "stopped", cause };
@@ -145,13 +163,14 @@ function toEnding(error: unknown, cause: StopCause | undefined, message: TaskMes
 
 async function settle(deps: ExecuteDependencies, task: RunningTask, ending: Ending): Promise<void> {
   const { delivery, message } = task;
-  // No child logger: making one costs more than running a short task.
+  // No child logger: creating one costs more than running a short task.
   const { log } = deps;
   const about = { task_id: message.task_id, handler: message.handler };
   if (ending.status === "stopped") {
     log.info({ ...about, cause: ending.cause }, "task stopped");
     if (ending.cause === "shutdown") await delivery.release();
-    // Withdrawn: nobody waits for a report. Held too long: the next one may try. Lost: no effect.
+    // A cancelled job needs no report. After `held_too_long` another worker retries; after `lost`
+    // the retry has no effect.
     else if (ending.cause === "cancelled") await delivery.complete();
     else await delivery.retry({ reason: `given up: ${ending.cause}` });
     return;

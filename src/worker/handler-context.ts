@@ -42,12 +42,12 @@ export function createContext(
   async function save(phase: string, data: unknown): Promise<void> {
     const checked = checkOutput(data, checkpointLimits);
     if (!checked.ok) {
-      const message = `The checkpoint of "${phase}" cannot be kept. ${checked.error.message}`;
+      const message = `The checkpoint of "${phase}" cannot be saved. ${checked.error.message}`;
       throw new PermanentError(message, { code: "CHECKPOINT_INVALID" });
     }
     reach("worker.checkpoint_before_save");
     if ((await reporter.saveCheckpoint(task, phase, checked.json)) === "lost") {
-      throw new TransientError("The task runs elsewhere by now.", { code: "LEASE_LOST" });
+      throw new TransientError("Another worker has this task by now.", { code: "LEASE_LOST" });
     }
     reach("worker.checkpoint_after_save");
   }
@@ -71,13 +71,13 @@ export function createContext(
     database: deps.database,
     mountDir: deps.mountFolder,
     progress: (percent, message) => {
-      // Nobody's task should fail over a progress bar.
+      // An invalid percentage is ignored: progress must not fail a task.
       if (!Number.isFinite(percent)) return;
       reporter.progress(task, Math.min(100, Math.max(0, percent)), message);
     },
     checkpoint: {
       load: () => reporter.loadCheckpoint(task),
-      // One after the other: their numbers are their order.
+      // Saved one after the other, because their numbers are their order.
       save: (phase, data) => {
         const saved = saving.catch(() => undefined).then(() => save(phase, data));
         saving = saved;

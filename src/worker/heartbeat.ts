@@ -1,5 +1,5 @@
 import type { Database } from "../adapters/postgres/database.ts";
-import { beatWorker, removeWorker } from "../adapters/postgres/repositories/workers.ts";
+import { writeWorkerHeartbeat, removeWorker } from "../adapters/postgres/repositories/workers.ts";
 import type { WorkerRow } from "../adapters/postgres/repositories/workers.ts";
 import type { Logger } from "../adapters/runtime/logger.ts";
 import { createService } from "../adapters/runtime/service.ts";
@@ -13,13 +13,13 @@ export interface HeartbeatDependencies {
   readonly intervalMs: number;
 }
 
-/** Registers the worker and keeps its row fresh; the row goes when the worker stops cleanly. */
+/** Writes the worker's row at regular times, and deletes it when the worker stops. */
 export function createHeartbeat(deps: HeartbeatDependencies): Service {
   const service = createService({
     name: "heartbeat",
     intervalMs: deps.intervalMs,
     log: deps.log,
-    runOnce: () => beatWorker(deps.db, { ...deps.worker, busy: deps.busy() }),
+    runOnce: () => writeWorkerHeartbeat(deps.db, { ...deps.worker, busy: deps.busy() }),
   });
   return {
     ...service,

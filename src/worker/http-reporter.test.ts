@@ -19,7 +19,7 @@ const log = createLogger({ name: "test", level: "silent", format: "json" });
 let server: FastifyInstance;
 let reporter: Reporter;
 let received: Received[];
-/** What the orchestrator answers next, instead of accepting. */
+/** The next answers of the orchestrator, instead of accepting. */
 let answers: { status: number; body: unknown }[];
 
 beforeEach(async () => {
@@ -132,7 +132,7 @@ it("tries again while the orchestrator is away, and completes nothing before", a
   expect(one.settled).toEqual(["complete"]);
 });
 
-it("does not insist when the report is refused: the message stays unsettled", async () => {
+it("does not send a refused report again: the message stays unsettled", async () => {
   answers.push({ status: 401, body: {} });
   const one = task("a");
   await expect(reporter.report(one, completed)).rejects.toThrow();
@@ -140,7 +140,7 @@ it("does not insist when the report is refused: the message stays unsettled", as
   expect(one.settled).toEqual([]);
 });
 
-it("says `lost` for a task that is no longer its own, and drops the message", async () => {
+it("answers `lost` for a task of another worker, and completes the message", async () => {
   answers.push({ status: 200, body: { accepted: [], lost: ["a"] } });
   const one = task("a");
   expect(await reporter.report(one, completed)).toBe("lost");
@@ -164,7 +164,7 @@ it("saves and loads checkpoints, and knows when the attempt is stale", async () 
   expect(await reporter.saveCheckpoint(task("a"), "tiles", "{}")).toBe("lost");
 });
 
-it("tells the newest progress of a task and no more", async () => {
+it("sends only the newest progress of a task", async () => {
   const one = task("a");
   for (const percent of [10, 20, 30]) reporter.progress(one, percent, `at ${percent}`);
   await waitFor(() => received.length > 0, { what: "the progress" });

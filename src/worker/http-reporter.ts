@@ -1,7 +1,7 @@
 /**
- * For workers that do not reach the database: everything goes to the orchestrator, which answers
- * whether the task is still this worker's. The result goes first and the message is completed after
- * it, so that a crash between the two repeats a report and loses none.
+ * Reports over HTTP, for workers that do not write to the database: the orchestrator answers whether
+ * the task is still this worker's. The result is sent first and the message completed after it, so
+ * that a crash between the two repeats a report and loses none.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { createBatcher } from "../adapters/runtime/batcher.ts";
@@ -36,7 +36,7 @@ export function createHttpReporter(options: HttpReporterOptions): Reporter {
   const { callbackUrl, serviceToken, workerId, log } = options;
   const client = createClient({ baseUrl: callbackUrl, token: serviceToken, fetch });
 
-  /** The orchestrator may be restarting; what it refuses for a reason is not sent again. */
+  /** Retries while the orchestrator is away or overloaded; a refused request is not sent again. */
   async function retrying<T>(what: string, send: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { firstPauseMs = 200 } = options;
     for (let attempt = 1; ; attempt++) {
@@ -57,8 +57,8 @@ export function createHttpReporter(options: HttpReporterOptions): Reporter {
       const { accepted } = await retrying("results", (signal) =>
         client.reportResults({ body: { results: [...batch] }, signal }),
       );
-      const taken = new Set(accepted);
-      return batch.map(({ task_id }) => (taken.has(task_id) ? "ok" : "lost"));
+      const acceptedIds = new Set(accepted);
+      return batch.map(({ task_id }) => (acceptedIds.has(task_id) ? "ok" : "lost"));
     },
   });
   const progress = createDebouncedWriter<ReportedProgress>({
@@ -101,9 +101,9 @@ export function createHttpReporter(options: HttpReporterOptions): Reporter {
         if (answer.status === 404) return undefined;
         if (!answer.ok) throw new Error(`The orchestrator answered ${answer.status}.`);
         const body: unknown = await answer.json();
-        const found = isJsonObject(body) ? body["checkpoint"] : undefined;
-        if (!isJsonObject(found)) return undefined;
-        const { phase, data } = found;
+        const checkpoint = isJsonObject(body) ? body["checkpoint"] : undefined;
+        if (!isJsonObject(checkpoint)) return undefined;
+        const { phase, data } = checkpoint;
         return typeof phase === "string" && isJsonObject(data) ? { phase, data } : undefined;
       });
     },
@@ -119,7 +119,7 @@ export function createHttpReporter(options: HttpReporterOptions): Reporter {
       }
     },
 
-    // The lines are in the process's own log; there is no callback for them.
+    // The API takes no log lines; they are in the log of this process.
     log: () => undefined,
 
     async close() {

@@ -25,7 +25,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Takes so many tasks, and leaves it to the test to report them. */
+/** Takes so many tasks without reporting them. */
 async function take(broker: Broker, ...ids: string[]): Promise<RunningTask[]> {
   const queue = `queue-${++queueCount}`;
   await broker.ensureQueue(queue, { leaseMs: 30_000, maxDeliveries: 5 });
@@ -76,7 +76,7 @@ it("does not lose the other results of a batch to one that the database refuses"
   ]);
 });
 
-it("holds on to a result while the database is away", async () => {
+it("keeps a result while the database is away", async () => {
   let failures = 3;
   const away: Database = {
     ...database.db,

@@ -13,7 +13,7 @@ import type { Outcome, Reporter, RunningTask } from "./reporter.ts";
 
 export interface PostgresReporterOptions {
   readonly db: Database;
-  /** Connections that commit asynchronously, for lines of logs. */
+  /** Commits asynchronously; used for log lines. */
   readonly leaseDb: Database;
   readonly workerId: string;
   readonly log: Logger;

@@ -1,4 +1,4 @@
-/** The port through which a worker tells what became of its tasks. */
+/** The port through which a worker reports results, progress, checkpoints and log lines of its tasks. */
 import type { Delivery, Settled } from "../adapters/broker/broker.ts";
 import type { TaskMessage } from "../core/messages.ts";
 import type { TaskError } from "../core/model/task.ts";
@@ -9,7 +9,7 @@ export interface RunningTask {
   readonly delivery: Delivery;
 }
 
-/** Outputs are checked and written out as JSON text before they get here. */
+/** How a task ended. The output is validated JSON text. */
 export type Outcome =
   | { readonly status: "completed"; readonly output: string }
   | { readonly status: "failed"; readonly error: TaskError };
@@ -22,15 +22,15 @@ export interface LogLine {
 }
 
 export interface Reporter {
-  /** Also settles the delivery. `lost`: somebody else has the task, and nothing was recorded. */
+  /** Also settles the delivery. `lost`: another worker has the task, and nothing was recorded. */
   report(task: RunningTask, outcome: Outcome): Promise<Settled>;
-  /** Forgetful: the newest of each task is told now and then. */
+  /** Debounced: only the newest progress of a task is written. */
   progress(task: RunningTask, percent: number, message: string | undefined): void;
   loadCheckpoint(task: RunningTask): Promise<SavedCheckpoint | undefined>;
-  /** `lost`: the task is no longer this worker's, and nothing was saved. */
+  /** `lost`: another worker has the task, and nothing was saved. */
   saveCheckpoint(task: RunningTask, phase: string, data: string): Promise<Settled>;
-  /** Best effort. */
+  /** Debounced; lines are lost when too many wait or the database is away. */
   log(task: RunningTask, line: LogLine): void;
-  /** Writes what is still waiting. */
+  /** Writes everything that waits. */
   close(): Promise<void>;
 }

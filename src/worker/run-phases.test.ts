@@ -4,7 +4,7 @@ import type { HandlerContext, SavedCheckpoint } from "./define-handler.ts";
 import { runPhases } from "./run-phases.ts";
 import type { Phase } from "./run-phases.ts";
 
-/** What a task finds and leaves: the part of its context that phases use. */
+/** The part of a task's context that phases use. */
 function contextWith(saved: SavedCheckpoint | undefined, signal = new AbortController().signal) {
   const checkpoints: SavedCheckpoint[] = saved === undefined ? [] : [saved];
   const percents: number[] = [];
@@ -45,7 +45,7 @@ it("runs all phases in order and saves after each", async () => {
   expect(resumedFrom).toBe(0);
 });
 
-it("goes on behind the last saved phase, with what the others left", async () => {
+it("continues after the last saved phase, with the artifacts of the others", async () => {
   const first = contextWith(undefined);
   await runPhases(first.context, phases("ab", []));
   const second = contextWith(first.checkpoints.at(-1));
@@ -56,7 +56,7 @@ it("goes on behind the last saved phase, with what the others left", async () =>
   expect([...artifacts.keys()]).toEqual(["a", "b", "c"]);
 });
 
-it("runs a phase again whose remains are gone, and those behind it", async () => {
+it("runs a phase again whose artifact is gone, and the phases after it", async () => {
   const first = contextWith(undefined);
   await runPhases(first.context, phases("abc", []));
   const second = contextWith(first.checkpoints.at(-1));
@@ -80,7 +80,7 @@ it("ignores a checkpoint that is not of these phases", async () => {
   }
 });
 
-it("stops between phases when it is told to, and fails for what a phase left wrong", async () => {
+it("stops between phases when it is aborted, and fails for an invalid artifact", async () => {
   const stopped = contextWith(undefined, AbortSignal.abort(new Error("stop")));
   await expect(runPhases(stopped.context, phases("a", []))).rejects.toThrow("stop");
   const { context, checkpoints } = contextWith(undefined);

@@ -1,25 +1,25 @@
 /**
- * Work in phases with a checkpoint after each. An attempt that finds phases done, by an earlier
- * attempt or by a worker that was killed, goes on behind the last one that it can still trust.
+ * Runs a task in phases with a checkpoint after each. A later attempt, also on another worker,
+ * continues after the last phase whose artifact is still valid.
  */
 import { isJsonObject } from "../core/model/json.ts";
 import type { JsonObject } from "../core/model/json.ts";
 import type { HandlerContext } from "./define-handler.ts";
 
-/** What the phases before have left behind, by name. */
+/** The artifacts of the finished phases, by the name of the phase. */
 export type Artifacts = ReadonlyMap<string, JsonObject>;
 
 export interface Phase {
   readonly name: string;
-  /** What it returns is in the checkpoint, so keep it small: paths rather than contents. */
+  /** Returns the artifact, which is saved in the checkpoint: paths rather than contents. */
   run(artifacts: Artifacts): Promise<JsonObject>;
-  /** Whether what it left is still good; asked after it ran, and again when it would be skipped. */
+  /** Checks the artifact after the phase ran, and again before a later attempt skips the phase. */
   validate?(artifact: JsonObject): Promise<boolean>;
 }
 
 export interface PhasesResult {
   readonly artifacts: Artifacts;
-  /** How many phases were found done. */
+  /** The number of phases that an earlier attempt had finished. */
   readonly resumedFrom: number;
 }
 
@@ -27,13 +27,13 @@ export async function runPhases(
   context: HandlerContext,
   phases: readonly Phase[],
 ): Promise<PhasesResult> {
-  const artifacts = await findDone(context, phases);
+  const artifacts = await loadFinished(context, phases);
   const resumedFrom = artifacts.size;
   for (const phase of phases.slice(resumedFrom)) {
     context.signal.throwIfAborted();
     const artifact = await phase.run(artifacts);
     if (!(await isValid(phase, artifact))) {
-      throw new Error(`The phase "${phase.name}" ended, but what it left is not valid.`);
+      throw new Error(`The phase "${phase.name}" ended with an invalid artifact.`);
     }
     artifacts.set(phase.name, artifact);
     await context.checkpoint.save(phase.name, { done: toList(artifacts) });
@@ -42,8 +42,8 @@ export async function runPhases(
   return { artifacts, resumedFrom };
 }
 
-/** The phases from the start that match the checkpoint and are still valid. */
-async function findDone(
+/** Reads the phases from the first on that match the checkpoint and are still valid. */
+async function loadFinished(
   context: HandlerContext,
   phases: readonly Phase[],
 ): Promise<Map<string, JsonObject>> {
@@ -54,7 +54,9 @@ async function findDone(
     const entry: unknown = done[index];
     if (!isEntry(entry) || entry.phase !== phase.name) break;
     if (!(await isValid(phase, entry.artifact))) {
-      context.logger.warn(`the phase "${phase.name}" is run again: what it left is gone`);
+      context.logger.warn(
+        `the phase "${phase.name}" is run again: its artifact is no longer valid`,
+      );
       break;
     }
     artifacts.set(phase.name, entry.artifact);

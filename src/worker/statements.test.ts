@@ -27,7 +27,7 @@ let leaseDb: Database;
 let broker: Broker;
 const statements: string[] = [];
 
-/** The database as it is, with a tally. */
+/** The real database, which counts its statements. */
 function counting(db: Database): Database {
   return {
     ...db,
@@ -63,7 +63,10 @@ function start() {
   const reporter = createPostgresReporter({ db: database.db, leaseDb, workerId: "test", log });
   const storage = createLocalStorage(folder);
   const parts = {
-    ...{ handlers, reporter, storage, log },
+    handlers,
+    reporter,
+    storage,
+    log,
     sources: createSourceResolver({ storage, https: { allowedHosts: [] }, mounts: [] }),
     gdal: noGdal,
     database: undefined,

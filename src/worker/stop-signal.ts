@@ -2,25 +2,25 @@ import type { AbortCause, Delivery, DeliveryAborted } from "../adapters/broker/b
 
 export type StopCause = AbortCause | "timeout";
 
-/** What ends a task before it has ended itself: its time limit, and whatever ends its delivery. */
+/** Stops a task from outside: at its time limit, or when its delivery is aborted. */
 export interface StopSignal {
   /**
-   * The one signal that a handler sees. Made when somebody looks at it: most tasks are over before
-   * anybody does, and two signals for each took an eighth of a worker's time.
+   * The signal of the handler's context. Created at its first use: most handlers never read it, and
+   * two signals for each task took an eighth of a worker's time.
    */
   readonly signal: AbortSignal;
   /** The first cause; undefined while nothing has stopped the task. */
   cause(): StopCause | undefined;
   throwIfStopped(): void;
-  /** Called when the handler was told to stop and has not done so within a grace. */
-  onAbandoned(tell: (error: Error) => void): void;
+  /** The listener is called when the handler has not stopped within the grace period. */
+  onAbandoned(listener: (error: Error) => void): void;
   disarm(): void;
 }
 
 /** Timers hold 31 bits. */
 const longestTimerMs = 2 ** 31 - 1;
 
-/** What a handler gets to stop in. At a shutdown the subscription's own grace is what counts. */
+/** The time that a handler has to stop. At a shutdown the grace of the subscription limits it. */
 const graceMs: Readonly<Record<StopCause, number>> = {
   timeout: 5000,
   cancelled: 30_000,
@@ -31,17 +31,17 @@ const graceMs: Readonly<Record<StopCause, number>> = {
 
 export function armStop(delivery: Pick<Delivery, "onAbort">, timeoutMs: number): StopSignal {
   let controller: AbortController | undefined;
-  let stopped: { readonly why: StopCause; readonly reason: Error } | undefined;
+  let stopped: { readonly cause: StopCause; readonly reason: Error } | undefined;
   let graceTimer: NodeJS.Timeout | undefined;
   let abandon: (error: Error) => void = () => undefined;
 
-  function stop(why: StopCause, reason: Error): void {
+  function stop(cause: StopCause, reason: Error): void {
     if (stopped !== undefined) return;
-    stopped = { why, reason };
+    stopped = { cause, reason };
     controller?.abort(reason);
     graceTimer = setTimeout(() => {
-      abandon(new Error("The handler was told to stop and did not."));
-    }, graceMs[why]);
+      abandon(new Error("The handler did not stop within its grace period."));
+    }, graceMs[cause]);
   }
 
   const timer = setTimeout(
@@ -51,7 +51,7 @@ export function armStop(delivery: Pick<Delivery, "onAbort">, timeoutMs: number):
     },
     Math.min(timeoutMs, longestTimerMs),
   );
-  const forget = delivery.onAbort((reason: DeliveryAborted) => {
+  const removeListener = delivery.onAbort((reason: DeliveryAborted) => {
     stop(reason.abortCause, reason);
   });
 
@@ -63,17 +63,17 @@ export function armStop(delivery: Pick<Delivery, "onAbort">, timeoutMs: number):
       }
       return controller.signal;
     },
-    cause: () => stopped?.why,
+    cause: () => stopped?.cause,
     throwIfStopped: () => {
       if (stopped !== undefined) throw stopped.reason;
     },
-    onAbandoned: (tell) => {
-      abandon = tell;
+    onAbandoned: (listener) => {
+      abandon = listener;
     },
     disarm: () => {
       clearTimeout(timer);
       clearTimeout(graceTimer);
-      forget();
+      removeListener();
     },
   };
 }

@@ -6,7 +6,7 @@ import type { LogLine } from "./reporter.ts";
 
 type Level = LogLine["level"];
 
-/** What a handler logs with: to the process's log, and to the job's own. */
+/** The logger of a handler. It writes to the log of the process and to the log of the task. */
 export type TaskLogger = Readonly<Record<Level, (message: string, data?: JsonObject) => void>>;
 
 /** A handler that logs in a loop must not fill the database. */
@@ -14,20 +14,20 @@ const maxLinesPerTask = 1000;
 const longestMessage = 8192;
 const longestData = 16 * 1024;
 
-/** Bounded: after so many lines one more says that the rest is only in the process's log. */
+/** Stores a limited number of lines; all lines are in the log of the process. */
 export function createTaskLogger(
   log: Logger,
   about: JsonObject,
-  keep: (line: LogLine) => void,
+  store: (line: LogLine) => void,
 ): TaskLogger {
   let lines = 0;
 
   function write(level: Level, message: string, data?: JsonObject): void {
     log[level]({ ...about, ...data }, message);
     lines++;
-    if (lines <= maxLinesPerTask) keep(toLine(level, message, data));
+    if (lines <= maxLinesPerTask) store(toLine(level, message, data));
     else if (lines === maxLinesPerTask + 1) {
-      keep({ level: "warn", message: "further lines of this task are not kept", data: null });
+      store({ level: "warn", message: "further lines of this task are not stored", data: null });
     }
   }
 

@@ -21,7 +21,7 @@ import { handlers } from "./registry.ts";
 import { makeWorkFolder } from "./work-folder.ts";
 
 export interface RunningWorker {
-  /** In the order in which a worker stops: its tasks, their reports, then the connections. */
+  /** To be run in this order: stop the tasks, write their reports, close the connections. */
   readonly stopSteps: readonly { readonly name: string; readonly stop: () => Promise<unknown> }[];
 }
 
@@ -43,7 +43,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     },
   });
   const { listen } = listener;
-  // A worker that reports over HTTP cannot reach its orchestrator in any other way.
+  // A worker that reports over HTTP gets no push connection: it may reach only the HTTP address.
   const pushClient =
     config.callbackUrl === undefined && config.mayPush
       ? createPushClient({ db, listen, workerId, log })
@@ -85,7 +85,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     mounts: [mountFolder, ...config.sources.mounts],
     containers: zonesByContainer(config.storage),
   });
-  // A pool of its own: loading a table must not keep the broker from a connection.
+  // A separate pool: handlers that load tables must not take the broker's connections.
   const database =
     config.callbackUrl === undefined
       ? openDatabase({ url, applicationName: `${workerId} handlers`, max: 4, onConnectionLost })

@@ -6,7 +6,7 @@ import path from "node:path";
 import { expect, it } from "vitest";
 import { makeWorkFolder } from "./work-folder.ts";
 
-it("removes what killed processes of this machine left, and nobody else's", async () => {
+it("removes the folders of killed processes of this machine, and no others", async () => {
   const base = await mkdtemp(path.join(tmpdir(), "rmhdag-work-"));
   const child = spawn(process.execPath, ["-e", ""], { stdio: "ignore" });
   await once(child, "exit");

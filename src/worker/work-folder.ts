@@ -6,8 +6,8 @@ import { hasErrorCode } from "../adapters/runtime/error-code.ts";
 const pattern = /^(.+)\.(\d+)\.[0-9a-f]{6}$/;
 
 /**
- * A folder of this process's own for its tasks' folders. What processes of this machine left there
- * when they were killed is removed: their tasks run elsewhere by now, from the beginning.
+ * Creates the folder of this process, in which each task gets a folder. Removes the folders of killed
+ * processes of this machine: their tasks are delivered again and start with empty folders.
  */
 export async function makeWorkFolder(
   base: string,
@@ -16,7 +16,7 @@ export async function makeWorkFolder(
   await mkdir(base, { recursive: true });
   for (const name of await readdir(base)) {
     const [, host, pid] = pattern.exec(name) ?? [];
-    // A number of our own is one that was given out again: we have only just started.
+    // A folder with our own pid is of an earlier process: this one has only just started.
     const isGone = Number(pid) === self.pid || !isAlive(Number(pid));
     if (host === self.host && isGone) await remove(path.join(base, name));
   }

@@ -90,7 +90,7 @@ const checkpointOf = (nodeId: string, atLeast: number) =>
   );
 
 describe("a worker process", () => {
-  it("runs a task, reports its result and forgets the message", async () => {
+  it("runs a task, reports its result and completes the message", async () => {
     const queue = await makeQueue();
     const params = { message: "hello", nested: { n: [1, null, "é"] } };
     await broker.publish(queue, [taskOut({ task_id: "echo-1", handler: "echo", params })]);
@@ -104,7 +104,7 @@ describe("a worker process", () => {
     expect(await broker.depth(queue)).toMatchObject({ ready: 0, in_flight: 0, dead: 0 });
   });
 
-  it("says in the report what was wrong, and whether trying again can help", async () => {
+  it("reports what was wrong, and whether a retry can help", async () => {
     const queue = await makeQueue();
     const tasks = [
       taskOut({ task_id: "e-unknown", handler: "no_such_handler" }),
@@ -159,7 +159,7 @@ describe("a worker process", () => {
     expect(output?.["sha256"]).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  it("dead-letters what is no task, with the reason", async () => {
+  it("dead-letters a message that is no task, with the reason", async () => {
     const queue = await makeQueue();
     await broker.publish(queue, [
       { id: "poison-1", body: "not json" },
@@ -198,7 +198,7 @@ describe("a worker process", () => {
     expect(rowCount).toBe(0);
   });
 
-  it("is killed: another worker takes the task over and goes on at its checkpoint", async () => {
+  it("is killed: another worker takes over the task and continues at its checkpoint", async () => {
     const queue = await makeQueue({ leaseMs: 1000 });
     await broker.publish(queue, [
       taskOut({
@@ -238,7 +238,7 @@ describe("a worker process", () => {
     expect(letter?.detail).toContain("stopped renewing");
   });
 
-  it("gives its tasks back on SIGTERM, uncounted, and the next worker goes on", async () => {
+  it("releases its tasks on SIGTERM, uncounted, and the next worker continues", async () => {
     const queue = await makeQueue();
     await broker.publish(queue, [
       taskOut({
@@ -300,7 +300,7 @@ describe("a worker process", () => {
     expect(row).toHaveProperty("gdal.engine", expect.stringMatching(/^(?:native|wasm)$/));
   });
 
-  it("keeps the lines of a task, and its progress while it runs", async () => {
+  it("stores the log lines of a task, and its progress while it runs", async () => {
     const queue = await makeQueue();
     await broker.publish(queue, [
       taskOut({
@@ -336,7 +336,7 @@ describe("a worker process", () => {
     ]);
   });
 
-  it("refuses wrong settings, all at once, and says what to do", async () => {
+  it("refuses wrong settings, all at once, and says how to correct them", async () => {
     const worker = await startWorkerProcess({
       DATABASE_URL: "mysql://x",
       WORKER_CONCURRENCY: "none",

@@ -24,7 +24,7 @@ describe("a list", () => {
     expect(rows[0]?.list).toEqual(list.map((element) => element ?? null));
   });
 
-  it("of numbers and truths arrives too", async () => {
+  it("of numbers and booleans arrives too", async () => {
     const numbers = [0, -1, 1.5, 1e21, Number.MAX_SAFE_INTEGER];
     const { rows } = await database.db.query<{ numbers: number[]; truths: boolean[] }>(
       "SELECT $1::float8[] AS numbers, $2::boolean[] AS truths",

@@ -1,10 +1,10 @@
 /**
- * Lists as PostgreSQL reads them. The driver can do this too, but escapes every element twice and
- * keeps each in quotes: for batches of a thousand rows it took a fifth of an orchestrator's time.
+ * Writes arrays as PostgreSQL's array literals. The driver does this too, but escapes every element
+ * twice and quotes each: for batches of a thousand rows it took a fifth of an orchestrator's time.
  */
-const plain = /^[\w.:+-]+$/;
+const needsNoQuotes = /^[\w.:+-]+$/;
 
-/** Undefined when there is something in it that is better left to the driver. */
+/** Answers undefined for an array with dates, buffers, objects or arrays: the driver converts it. */
 export function arrayLiteral(list: readonly unknown[]): string | undefined {
   let text = "{";
   for (let index = 0; index < list.length; index++) {
@@ -18,8 +18,9 @@ export function arrayLiteral(list: readonly unknown[]): string | undefined {
 function elementLiteral(element: unknown): string | undefined {
   switch (typeof element) {
     case "string":
-      // An unquoted NULL, in any case, would be no string.
-      return plain.test(element) && (element.length !== 4 || element.toUpperCase() !== "NULL")
+      // PostgreSQL reads an unquoted NULL, in upper or lower case, as no value.
+      return needsNoQuotes.test(element) &&
+        (element.length !== 4 || element.toUpperCase() !== "NULL")
         ? element
         : `"${escaped(element)}"`;
     case "number":
@@ -32,8 +33,8 @@ function elementLiteral(element: unknown): string | undefined {
   }
 }
 
-/** By strings and not by a pattern: JSON is full of quotes, and this takes half as long. */
+/** Replaces strings and not a pattern: JSON is full of quotes, and this takes half as long. */
 function escaped(text: string): string {
-  const whole = text.includes("\\") ? text.replaceAll("\\", "\\\\") : text;
-  return whole.replaceAll('"', '\\"');
+  const doubled = text.includes("\\") ? text.replaceAll("\\", "\\\\") : text;
+  return doubled.replaceAll('"', '\\"');
 }

@@ -3,17 +3,17 @@
  * and a process that missed one finds the news by its next poll.
  */
 
-/** The inbox has results, or a job is dirty: an orchestrator's tick looks. */
+/** The inbox has results, or a job is dirty: orchestrators tick. */
 export const engineChannel = "dag_wake";
-/** An orchestrator released its jobs: the others look for orphans. */
+/** An orchestrator released its jobs: the others claim orphans. */
 export const orphansChannel = "dag_orphans";
-/** An event of a job was written while an orchestrator shows jobs live. */
+/** An event of a job was written while an orchestrator streams events to browsers. */
 export const eventsChannel = "dag_events";
 /** A callback to a partner waits for delivery. */
 export const callbacksChannel = "dag_callbacks";
-/** Workflow files are to be read again. */
+/** Orchestrators read the workflow files again. */
 export const cachesChannel = "dag_caches";
-/** Leases were cancelled: their holders renew at once and learn of it. */
+/** Leases were cancelled: their holders renew at once, and the answer names the cancelled ones. */
 export const withdrawnChannel = "dag_withdrawn";
 /** A push server has started: workers read the table of push servers. */
 export const pushServersChannel = "dag_push_servers";
@@ -23,5 +23,5 @@ export const pushServersChannel = "dag_push_servers";
  * of queues that it does not consume; names are cut at PostgreSQL's limit of 63 bytes.
  */
 export const queueChannel = (queue: string): string => `dag_queue_${queue}`.slice(0, 63);
-/** The same in SQL, for a queue that a column or parameter names. */
+/** The same expression in SQL; `queue` is the name of a column or a parameter. */
 export const queueChannelSql = (queue: string): string => `left('dag_queue_' || ${queue}, 63)`;

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => test.drop());
 
 describe("a query", () => {
-  it("gives int8 as a number, so that sums are sums", async () => {
+  it("answers int8 as a number, so that sums are sums", async () => {
     const { rows } = await test.db.query("SELECT count(*) AS n, 9007199254740991::int8 AS big");
     expect(rows).toEqual([{ n: 1, big: Number.MAX_SAFE_INTEGER }]);
   });
@@ -23,7 +23,7 @@ describe("a query", () => {
     expect((await test.db.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
   });
 
-  it("gives timestamptz as a Date and json as its value", async () => {
+  it("answers timestamptz as a Date and json as its value", async () => {
     const { rows } = await test.db.query(
       `SELECT '2024-02-29T12:00:00Z'::timestamptz AS at, '{"a": [1, null]}'::jsonb AS value`,
     );

@@ -14,10 +14,10 @@ export interface Database extends Queryable {
 
 export interface OpenDatabaseOptions {
   readonly url: string;
-  /** Shown in pg_stat_activity, so that an operator sees who holds a lock. */
+  /** Shown in pg_stat_activity, so that an operator sees which process holds a lock. */
   readonly applicationName: string;
   readonly max?: number;
-  /** An idle connection was lost. The pool replaces it; this is for the log. */
+  /** Called when an idle connection was lost. The pool replaces it; this is for the log. */
   readonly onConnectionLost?: (error: Error) => void;
 }
 
@@ -28,19 +28,21 @@ export function openDatabase(options: OpenDatabaseOptions): Database {
     max: options.max ?? 10,
     // A server that is restarting refuses at once; one that is unreachable must not hang a request.
     connectionTimeoutMillis: 10_000,
-    // A process that is frozen in the middle of a transaction, or cut off without a word, would keep
-    // its row locks for hours, and nobody could take over its jobs. The URL may name another time.
+    // A process that is frozen in the middle of a transaction, or loses its network, would keep its
+    // row locks for hours, and no other orchestrator could take over its jobs. The URL may name
+    // another time.
     idle_in_transaction_session_timeout: 60_000,
-    // The other way round: a server or network that is gone without a word answers no statement, and
-    // TCP alone notices only after a quarter of an hour. No statement of ours takes this long.
+    // A server or network that fails without closing the connection answers no statement, and TCP
+    // alone notices only after a quarter of an hour. No statement of ours takes this long.
     query_timeout: 60_000,
     keepAlive: true,
     types,
   });
   // Without a listener an idle connection that the server closes would end the whole process.
   pool.on("error", (error) => options.onConnectionLost?.(error));
-  // Nor does the pool listen to one that it hands out. That may be in the middle of a packet whose
-  // rest says that the server ends it, before whoever gets it could listen; its next query fails.
+  // The pool removes its own listener from a connection that it lends out. The server's message that
+  // it ends the connection can be read before the borrower has added a listener. Ignored here: the
+  // borrower's next query rejects.
   pool.on("connect", (client) => client.on("error", () => undefined));
 
   let closing: Promise<void> | undefined;

@@ -20,7 +20,7 @@ describe("the database guards the domain as the code does", () => {
   });
   afterAll(() => database.drop());
 
-  /** Undefined: it was allowed. */
+  /** Answers the error of a refused change, undefined for an allowed one. */
   async function refusal(text: string, values: readonly unknown[]): Promise<string | undefined> {
     try {
       await database.db.query(text, values);

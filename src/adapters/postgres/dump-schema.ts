@@ -1,10 +1,11 @@
 /**
- * Our schemas as text: what all migrations together amount to, to be read and compared.
+ * Writes our schemas as SQL text, for people to read and for a test to compare.
  *
- * Read from the catalogues, because pg_dump does not come with the embedded server, and its text
- * differs from version to version. Everything is sorted by name and nothing depends on oids, so the
- * same migrations give the same text; where versions of PostgreSQL describe a thing differently
- * (from 18 on NOT NULL is a named constraint) it is left to the one place that says it in all.
+ * The text is read from the system catalogues, because pg_dump does not come with the embedded
+ * server, and its text differs from version to version. Everything is sorted by name and nothing
+ * depends on oids, so the same migrations give the same text. Where versions of PostgreSQL describe
+ * an object differently (from 18 on NOT NULL is a named constraint), only the description that all
+ * versions share is written.
  */
 import type { Database } from "./database.ts";
 import { catalogue } from "./schema-catalogue.ts";
@@ -17,7 +18,7 @@ export async function dumpSchema(
 ): Promise<string> {
   return db.transaction(
     async (tx) => {
-      // The server leaves out the schemas that are on the path; with none there, it names them all.
+      // PostgreSQL omits the names of schemas on the search path; so none of ours may be on it.
       await tx.query("SET LOCAL search_path = pg_catalog");
       const sections: string[] = [header];
       for (const section of catalogue) {

@@ -1,12 +1,15 @@
 import pg from "pg";
 import { hasErrorCode } from "../runtime/error-code.ts";
 
-/** Made by the migrations, with every right that the gateway has. */
+/** The migrations create this role and grant it every right that the gateway has. */
 const gatewayRole = "rmhdag_gateway";
 
 const forbidden = "42501";
 
-/** Makes a user that has the rights of the gateway and no others; false where that is forbidden. */
+/**
+ * Creates a user with the rights of the gateway and no others. Answers false when the role of the
+ * gateway is missing, or when this connection may not create users.
+ */
 export async function grantGatewayUser(
   url: string,
   { user, password }: { readonly user: string; readonly password: string },
@@ -19,11 +22,11 @@ export async function grantGatewayUser(
       "SELECT rolname FROM pg_roles WHERE rolname = ANY ($1)",
       [[gatewayRole, user]],
     );
-    const known = new Set(rows.map(({ rolname }) => rolname));
-    if (!known.has(gatewayRole)) return false;
-    // Statements that define take no parameters, so the driver's own quoting stands in.
+    const existing = new Set(rows.map(({ rolname }) => rolname));
+    if (!existing.has(gatewayRole)) return false;
+    // CREATE ROLE and GRANT take no parameters, so the driver's quoting is used.
     const name = pg.escapeIdentifier(user);
-    const verb = known.has(user) ? "ALTER" : "CREATE";
+    const verb = existing.has(user) ? "ALTER" : "CREATE";
     await client.query(`${verb} ROLE ${name} LOGIN PASSWORD ${pg.escapeLiteral(password)}`);
     await client.query(`GRANT ${gatewayRole} TO ${name}`);
     return true;

@@ -6,6 +6,11 @@ import { jobMachine, jobStatus } from "../../core/model/job.ts";
 import { nodeMachine, nodeStatus, nodeType } from "../../core/model/node.ts";
 import { mayBecome } from "../../core/model/transitions.ts";
 
+/**
+ * Constraints and triggers compare statuses with >= and >, so they depend on the order of the values in
+ * the enums job_status and node_status: open states first, in the order of a run, and from 'completed'
+ * on only terminal ones. A migration that adds a status must put it at its place in that order.
+ */
 describe("the database guards states as the code does", () => {
   let database: TestDatabase;
   const hash = "0".repeat(64);
@@ -45,7 +50,7 @@ describe("the database guards states as the code does", () => {
     return id;
   }
 
-  /** Undefined: it was allowed. */
+  /** Answers the error of a refused change, undefined for an allowed one. */
   async function refusal(text: string, values: readonly unknown[]): Promise<string | undefined> {
     try {
       await database.db.query(text, values);

@@ -38,7 +38,7 @@ function start(options: ListenOptions = quick): void {
 const hearing = (expected: string[]) =>
   waitFor(() => heard.join() === expected.join(), { what: `to hear ${expected.join()}` });
 
-it("hears its channels, and no others", async () => {
+it("wakes for its channels, and for no others", async () => {
   start();
   await hearing(["missed"]);
   await test.db.query(`SELECT pg_notify('other', 'x'), pg_notify('jobs', '1')`);
@@ -46,7 +46,7 @@ it("hears its channels, and no others", async () => {
   await hearing(["missed", "jobs:1", "Odd name:"]);
 });
 
-it("connects again after the connection is cut, and says that it may have missed something", async () => {
+it("connects again after the connection is cut, and wakes with `missed`", async () => {
   start();
   await hearing(["missed"]);
   proxy.cut();
@@ -55,7 +55,7 @@ it("connects again after the connection is cut, and says that it may have missed
   await hearing(["missed", "missed", "jobs:after"]);
 });
 
-it("notices a connection that stays open and says nothing", async () => {
+it("notices a connection that stays open and answers nothing", async () => {
   start();
   await hearing(["missed"]);
   proxy.goSilent();
@@ -82,7 +82,7 @@ it("keeps one connection as long as the probes are answered", async () => {
   expect(proxy.connections).toBe(1);
 });
 
-it("waits for a database that is away, longer each time, and reports why", async () => {
+it("retries while the database is away, with longer pauses, and reports the errors", async () => {
   const errors: Error[] = [];
   await proxy.close();
   listener = listen(proxy.url, ["jobs"], () => heard.push("missed"), {

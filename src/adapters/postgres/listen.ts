@@ -1,12 +1,13 @@
 /**
- * Hears NOTIFY on a connection of its own.
+ * Receives NOTIFY on a dedicated connection.
  *
- * A notification is only a hint to look at the tables, and none is kept for a listener that is away.
- * So after every connect, the first included, the listener is told `missed`: look at everything.
+ * A notification only says that a table has news, and PostgreSQL keeps none for a listener that is
+ * not connected. So after every connect, the first included, `onWake` is called with `missed`: the
+ * caller must read all of its tables.
  *
- * The danger is a connection that is dead and does not know it: a firewall forgot it, or a host went
- * away without a word. A listener only reads, so TCP would never notice. Therefore the connection is
- * probed by a query at regular times, and one that does not answer in time is given up.
+ * A connection can be dead without an error: a firewall dropped it, or the server's host lost power.
+ * A listener only reads, so TCP would never notice. Therefore a query probes the connection at regular
+ * times, and a connection that does not answer in time is closed and opened again.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
@@ -27,13 +28,13 @@ export interface ListenOptions {
 }
 
 export interface Listener {
-  /** Resolves when they are heard; without a connection at once, for the next one says `missed`. */
+  /** Resolves when the server listens; without a connection at once, for `missed` follows it. */
   add(channels: readonly string[]): Promise<void>;
   remove(channels: readonly string[]): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Returns at once, also when the database is away: the first `missed` says that it listens. */
+/** Returns at once, also without a database: the first `missed` says that it is connected. */
 export function listen(
   url: string,
   channels: readonly string[],
@@ -71,14 +72,14 @@ export function listen(
 
   async function say(verb: "LISTEN" | "UNLISTEN", names: readonly string[]): Promise<void> {
     if (current === undefined || names.length === 0) return;
-    await ask(current, names.map((name) => `${verb} ${pg.escapeIdentifier(name)}`).join("; "));
+    await query(current, names.map((name) => `${verb} ${pg.escapeIdentifier(name)}`).join("; "));
   }
 
   const running = keepListening();
   return {
     async add(more) {
       for (const name of more) wanted.add(name);
-      // A connection that is lost meanwhile is made again, with them.
+      // Ignored: a lost connection is opened again and then listens to all wanted channels.
       await say("LISTEN", more).catch(() => undefined);
     },
     async remove(less) {
@@ -96,8 +97,8 @@ interface Session {
   readonly client: pg.Client;
   /** Rejects when the connection is lost. */
   readonly lost: Promise<never>;
-  /** When all questions so far are answered. */
-  asked: Promise<void>;
+  /** Resolves when every query so far is answered. */
+  idle: Promise<void>;
   destroy(): void;
 }
 
@@ -113,17 +114,17 @@ function openSession(url: string, options: ListenOptions): Session {
   const lost = new Promise<never>((_, reject) => {
     client.once("error", reject);
     client.once("end", () => {
-      reject(new Error("The connection that listens was closed."));
+      reject(new Error("The listening connection was closed."));
     });
   });
-  // It may be lost while nobody waits for it.
+  // The connection may be lost while no code awaits `lost`.
   lost.catch(() => undefined);
   client.on("error", () => undefined);
   return {
     client,
     lost,
-    asked: Promise.resolve(),
-    // Not `end`: that waits for the goodbye of a server that may be gone.
+    idle: Promise.resolve(),
+    // Not `end`: it waits for an answer of a server that may be gone.
     destroy: () => {
       (
         client as unknown as { connection: { stream: { destroy(): void } } }
@@ -139,11 +140,10 @@ async function connect({ client }: Session, onWake: (wake: Wake) => void): Promi
   await client.connect();
 }
 
-/** One question at a time, in the order in which they were asked. */
-async function ask(session: Session, text: string): Promise<void> {
-  const before = session.asked;
-  const answer = before.then(() => session.client.query(text));
-  session.asked = answer.then(
+/** Runs one query at a time, in the order of the calls. */
+async function query(session: Session, text: string): Promise<void> {
+  const answer = session.idle.then(() => session.client.query(text));
+  session.idle = answer.then(
     () => undefined,
     () => undefined,
   );
@@ -159,7 +159,7 @@ async function probeUntilLost(
   while (!isClosing()) {
     const next = pause(probeEveryMs, undefined, { signal: closing }).catch(() => undefined);
     await Promise.race([next, session.lost]);
-    if (!isClosing()) await ask(session, "SELECT 1");
+    if (!isClosing()) await query(session, "SELECT 1");
   }
 }
 

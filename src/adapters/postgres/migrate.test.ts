@@ -26,7 +26,7 @@ afterEach(async () => {
 const write = (name: string, sql: string) => writeFile(path.join(directory, name), sql);
 const run = () => migrate(test.url, { directory });
 
-it("applies each file once, in order, and says which", async () => {
+it("applies each file once, in order, and answers their names", async () => {
   const log: string[] = [];
   expect(await migrate(test.url, { directory, log: (line) => log.push(line) })).toEqual({
     applied: ["0001_first.sql", "0002_second.sql"],
@@ -38,7 +38,7 @@ it("applies each file once, in order, and says which", async () => {
   expect(await run()).toEqual({ applied: ["0003_third.sql"], version: 3 });
 });
 
-it("leaves no part of a file that fails, and goes on from there", async () => {
+it("rolls back a file that fails, and continues there the next time", async () => {
   await write("0003_third.sql", "CREATE TABLE third (id int);\nSELECT nonsense;");
   await expect(run()).rejects.toMatchObject({
     code: "MIGRATION_FAILED",
@@ -100,7 +100,7 @@ it("ignores the dump of the schema beside the files", async () => {
   expect(await readMigrations(directory)).toHaveLength(2);
 });
 
-it("tells a program whose database is behind to migrate", async () => {
+it("refuses to start on an older database, and names the command that migrates", async () => {
   await expect(checkSchema(test.db, { directory })).rejects.toMatchObject({
     code: "SCHEMA_TOO_OLD",
     message: "The database is at version 0 and this program needs 2: run `rmhdag migrate`.",
@@ -109,7 +109,7 @@ it("tells a program whose database is behind to migrate", async () => {
   await checkSchema(test.db, { directory });
 });
 
-it("tells a program that is behind its database to upgrade, and migrates nothing", async () => {
+it("refuses a newer database with the advice to upgrade, and migrates nothing", async () => {
   await write("0003_third.sql", "CREATE TABLE third (id int);");
   await run();
   await rm(path.join(directory, "0003_third.sql"));

@@ -1,15 +1,14 @@
 /**
  * Brings the schema forward to the newest file in migrations/.
  *
- * Any number of programs may start at once and migrate: a session-level advisory lock lets one
- * work while the others wait, and each then looks again at what has been applied. The lock is of
- * the session and not of a transaction, because every file has its own transaction: a failure in
- * the third leaves the first two applied, and the cure continues from there. If the migrating
- * process dies, the server ends its session and with it the lock.
+ * Any number of programs may start at once and migrate: an advisory lock lets one of them work while
+ * the others wait, and each then reads again which files have been applied. The lock belongs to the
+ * session and not to a transaction, because every file has its own transaction: a failure in the
+ * third file leaves the first two applied, and the next run continues there. If the migrating process
+ * dies, the server ends its session and releases the lock.
  */
 import pg from "pg";
-import { MigrationError } from "./migration-error.ts";
-import { readMigrations } from "./migration-files.ts";
+import { MigrationError, readMigrations } from "./migration-files.ts";
 import type { MigrationFile } from "./migration-files.ts";
 import { readAppliedMigrations, refuseNewerSchema } from "./schema-version.ts";
 import type { AppliedMigration } from "./schema-version.ts";
@@ -25,10 +24,10 @@ export interface MigrateResult {
   readonly version: number;
 }
 
-/** Any constant of our own will do; it shares the number space with all locks of the database. */
+/** Any constant that no other program of this database uses for an advisory lock. */
 const lockKey = 7_236_400_001;
 
-/** Takes a url, or a connection of its own: a client of a pool must not have a transaction open. */
+/** `target` is a url or an open connection, which must not be in a transaction. */
 export async function migrate(
   target: string | pg.ClientBase,
   options: MigrateOptions = {},
@@ -37,7 +36,7 @@ export async function migrate(
   if (typeof target !== "string") return migrateWith(target, files, options);
 
   const client = new pg.Client({ connectionString: target, application_name: "rmhdag migrate" });
-  // The query in flight rejects as well; this only keeps the event from ending the process.
+  // An event without a listener would end the process; the query in flight rejects as well.
   client.on("error", () => undefined);
   await client.connect();
   try {
@@ -54,7 +53,7 @@ async function migrateWith(
 ): Promise<MigrateResult> {
   await client.query("SELECT pg_advisory_lock($1)", [lockKey]);
   try {
-    await client.query(ledger);
+    await client.query(createLedger);
     const applied = await readAppliedMigrations(client);
     refuseNewerSchema(applied, files);
     refuseEditedFiles(applied, files);
@@ -63,17 +62,17 @@ async function migrateWith(
       (file) => !applied.some(({ version }) => version === file.version),
     );
     for (const file of pending) {
-      await applyAloud(client, file, log);
+      await applyWithNotices(client, file, log);
       log?.(`applied ${file.name}`);
     }
     return { applied: pending.map((file) => file.name), version: files.length };
   } finally {
-    // Fails only with the connection, which gives the lock back by itself.
+    // Fails only if the connection is lost, and then the server releases the lock.
     await client.query("SELECT pg_advisory_unlock($1)", [lockKey]).catch(() => undefined);
   }
 }
 
-const ledger = `
+const createLedger = `
   CREATE SCHEMA IF NOT EXISTS dagapp;
   CREATE TABLE IF NOT EXISTS dagapp.schema_migrations (
     version integer PRIMARY KEY,
@@ -83,20 +82,20 @@ const ledger = `
   );
 `;
 
-/** What a file has to tell its operator, it tells as a notice. */
-async function applyAloud(
+/** Logs the notices that a file raises for its operator. */
+async function applyWithNotices(
   client: pg.ClientBase,
   file: MigrationFile,
   log: MigrateOptions["log"],
 ): Promise<void> {
-  const tell = ({ message }: { message?: string | undefined }): void => {
+  const logNotice = ({ message }: { message?: string | undefined }): void => {
     if (message !== undefined) log?.(`${file.name}: ${message}`);
   };
-  client.on("notice", tell);
+  client.on("notice", logNotice);
   try {
     await apply(client, file);
   } finally {
-    client.off("notice", tell);
+    client.off("notice", logNotice);
   }
 }
 
@@ -113,7 +112,7 @@ async function apply(client: pg.ClientBase, file: MigrationFile): Promise<void> 
     await client.query("ROLLBACK").catch(() => undefined);
     throw new MigrationError("MIGRATION_FAILED", describeFailure(file, cause), { cause });
   } finally {
-    // What a file sets for its session must not reach the next one.
+    // Settings that a file changes for its session must not reach the next file.
     await client.query("RESET ALL").catch(() => undefined);
   }
 }

@@ -2,11 +2,28 @@ import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { MigrationError } from "./migration-error.ts";
+
+export type MigrationErrorCode =
+  | "NO_MIGRATIONS"
+  | "MIGRATION_NUMBERING"
+  | "MIGRATION_EDITED"
+  | "MIGRATION_FAILED"
+  | "SCHEMA_TOO_OLD"
+  | "SCHEMA_TOO_NEW";
+
+export class MigrationError extends Error {
+  override readonly name = "MigrationError";
+  readonly code: MigrationErrorCode;
+
+  constructor(code: MigrationErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
 
 export interface MigrationFile {
   readonly version: number;
-  /** The file name, such as `0001_jobs.sql`. */
+  /** The name of the file, such as `0001_jobs.sql`. */
   readonly name: string;
   readonly sql: string;
   readonly checksum: string;
@@ -16,10 +33,10 @@ export interface MigrationFile {
 const migrationsDirectory = fileURLToPath(new URL("../../../migrations", import.meta.url));
 
 const pattern = /^(\d{4})_[a-z0-9_]+\.sql$/;
-/** The dump of what the migrations amount to; it lies beside them and is not one of them. */
+/** The generated dump of the whole schema, which lies beside the migrations. */
 const dumpName = "schema.sql";
 
-/** The numbered files in order: 0001, 0002 … without a gap. */
+/** Reads the numbered files in order: 0001, 0002 … without a gap. */
 export async function readMigrations(directory = migrationsDirectory): Promise<MigrationFile[]> {
   const names = (await readdir(directory).catch(refuseDirectory(directory)))
     .filter((name) => name.endsWith(".sql") && name !== dumpName)
@@ -46,7 +63,7 @@ async function readMigration(directory: string, name: string): Promise<Migration
     );
   }
   const sql = await readFile(path.join(directory, name), "utf8");
-  // A checkout with CRLF line ends must not look like an edited migration.
+  // A checkout with CRLF line ends must have the same checksum.
   const checksum = createHash("sha256").update(sql.replaceAll("\r\n", "\n")).digest("hex");
   return { version: Number(digits), name, sql, checksum };
 }

@@ -1,6 +1,7 @@
 /**
- * Is the database away, rather than refusing what it was given? Connections that break, servers that
- * stop, start or fail over, and limits that another moment may lift.
+ * True when the database cannot be reached or cannot work now, false when it refused a statement.
+ * The classes are broken connections, servers that stop, start or fail over, and limits that may be
+ * free a moment later.
  */
 import { errorCode } from "../runtime/error-code.ts";
 

@@ -1,12 +1,12 @@
 import type { QueryResult } from "pg";
 import { arrayLiteral } from "./array-literal.ts";
 
-/** A row as it comes back; each query names the shape it selects. */
+/** A row of a result; each query names the columns that it selects. */
 export type Row = object;
 
-/** What repository functions take first: the database itself, or a transaction on it. */
+/** The first parameter of repository functions: the database itself, or a transaction on it. */
 export interface Queryable {
-  /** A `name` prepares the statement once per connection; give it to the hot ones only. */
+  /** A `name` prepares the statement once per connection: name only statements that run often. */
   query<R extends Row = Row>(
     text: string,
     values?: readonly unknown[],
@@ -14,7 +14,7 @@ export interface Queryable {
   ): Promise<QueryResult<R>>;
 }
 
-/** A connection with an open transaction, so that a function can demand one. */
+/** A connection with an open transaction: functions that must run in one take this type. */
 export interface Transaction extends Queryable {
   readonly inTransaction: true;
   /**
@@ -23,8 +23,8 @@ export interface Transaction extends Queryable {
    */
   send(text: string, values?: readonly unknown[], name?: string): void;
   /**
-   * `COPY … FROM STDIN` with these bytes; answers the number of rows. The work of a transaction may
-   * run again, so the bytes must be there again too.
+   * Runs `COPY … FROM STDIN` with these bytes and answers the number of rows. The work of a
+   * transaction may run again, so each run must be able to read the bytes from the start.
    */
   copyIn(text: string, bytes: AsyncIterable<Uint8Array>): Promise<number>;
   /** Runs the action when the commit is answered, in the order of registration. It must not throw. */

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-it("deletes everything of ours and makes the newest schema", async () => {
+it("drops our schemas and creates the newest", async () => {
   const { db, url } = database;
   await db.query(
     "INSERT INTO dagapp.dag_workers VALUES ('w', 'here', 1, '1', ARRAY['q'], 1, 0, now(), now())",

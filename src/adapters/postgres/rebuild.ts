@@ -2,7 +2,7 @@ import pg from "pg";
 import type { MigrateResult } from "./migrate.ts";
 import { migrate } from "./migrate.ts";
 
-/** Deletes our schemas with everything in them, the vector layers too, and makes them anew. There is no way back. */
+/** Drops our schemas with all data, the vector layers too, and creates them empty. Not reversible. */
 export async function rebuildSchema(url: string): Promise<MigrateResult> {
   const client = new pg.Client({ connectionString: url, application_name: "rmhdag rebuild" });
   client.on("error", () => undefined);

@@ -1,7 +1,7 @@
 /**
- * The statements that read a schema back, in the order of the dump. Each takes the names of the
- * schemas and gives one column, `text`. Names sort by code point (`COLLATE "C"`), so that the order
- * does not depend on the locale of the database.
+ * The statements that read a schema from the system catalogues, in the order of the dump. Each takes
+ * the names of the schemas and answers one column, `text`. Names sort by code point (`COLLATE "C"`),
+ * so that the order does not depend on the locale of the database.
  */
 const schemas = `
   SELECT format('CREATE SCHEMA %I;', nspname) AS text
@@ -26,7 +26,7 @@ const domains = `
   WHERE typtype = 'd' AND nspname = ANY ($1)
   ORDER BY nspname COLLATE "C", typname COLLATE "C"`;
 
-/** Those that belong to a column are said with it, as identity or as default. */
+/** Without sequences of identity columns, which the columns declare. */
 const sequences = `
   SELECT format('CREATE SEQUENCE %I.%I AS %s INCREMENT %s MINVALUE %s MAXVALUE %s START %s CACHE %s%s;',
            nspname, relname, format_type(seqtypid, NULL), seqincrement, seqmin, seqmax, seqstart,
@@ -43,7 +43,7 @@ const functions = `
     AND NOT EXISTS (SELECT FROM pg_depend WHERE objid = p.oid AND deptype = 'e')
   ORDER BY nspname COLLATE "C", proname COLLATE "C", pg_get_function_identity_arguments(p.oid) COLLATE "C"`;
 
-/** Columns in their own order: it is part of what a table is. */
+/** Columns in the order of the table and not by name: INSERT without a column list depends on it. */
 const tables = `
   SELECT format(E'CREATE %sTABLE %I.%I (\\n  %s\\n)%s%s;',
            CASE relpersistence WHEN 'u' THEN 'UNLOGGED ' ELSE '' END, nspname, relname,
@@ -75,7 +75,7 @@ const partitions = `
   WHERE relkind IN ('r', 'p') AND relispartition AND nspname = ANY ($1)
   ORDER BY nspname COLLATE "C", relname COLLATE "C"`;
 
-/** Without those of NOT NULL (contype n, from 18 on): the columns say it. Keys before what refers to them. */
+/** Without NOT NULL (contype n, from 18 on), which the columns declare. Keys before foreign keys. */
 const constraints = `
   SELECT format('ALTER TABLE %I.%I ADD CONSTRAINT %I %s;', nspname, relname, conname,
            pg_get_constraintdef(o.oid)) AS text
@@ -92,7 +92,7 @@ const indexes = `
     AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid AND contype IN ('p', 'u', 'x'))
   ORDER BY nspname COLLATE "C", c.relname COLLATE "C", i.relname COLLATE "C"`;
 
-/** In a view of a single table, columns are named with it before 16 and without since. */
+/** Before version 16 PostgreSQL qualifies the columns of a view of a single table, since then not. */
 const views = `
   SELECT format(E'CREATE %s %I.%I AS\\n%s',
            CASE relkind WHEN 'm' THEN 'MATERIALIZED VIEW' ELSE 'VIEW' END, nspname, relname,
@@ -154,7 +154,7 @@ const comments = `
     WHERE nspname = ANY ($1)
   ) AS comments ORDER BY text COLLATE "C"`;
 
-/** Of everybody except the owner, whose rights follow from being the owner. */
+/** Without the owner, who has all rights in any case. */
 const grants = `
   SELECT format('GRANT %s ON %s TO %s;',
            string_agg(privilege_type, ', ' ORDER BY privilege_type COLLATE "C"), object,
@@ -177,7 +177,7 @@ const grants = `
   GROUP BY rank, object, grantee
   ORDER BY rank, object COLLATE "C", CASE grantee WHEN 0 THEN '' ELSE pg_get_userbyid(grantee)::text END COLLATE "C"`;
 
-/** What later objects will be granted; the role that makes them is left out, it is any owner. */
+/** Grants on objects that are created later, without the role that creates them: it is the owner. */
 const defaultGrants = `
   SELECT format('ALTER DEFAULT PRIVILEGES IN SCHEMA %I GRANT %s ON %s TO %s;', nspname,
            string_agg(privilege_type, ', ' ORDER BY privilege_type COLLATE "C"),
@@ -189,7 +189,7 @@ const defaultGrants = `
   GROUP BY nspname, defaclobjtype, grantee
   ORDER BY nspname COLLATE "C", defaclobjtype, grantee`;
 
-/** The roles that something is granted to, with what they may do at all. */
+/** The roles that have grants on these schemas, with their attributes. */
 const roles = `
   SELECT format('CREATE ROLE %I%s%s%s;', rolname,
            CASE WHEN rolcanlogin THEN ' LOGIN' ELSE ' NOLOGIN' END,

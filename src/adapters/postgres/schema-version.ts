@@ -1,7 +1,6 @@
 import { hasErrorCode } from "../runtime/error-code.ts";
 import type { Queryable } from "./queryable.ts";
-import { MigrationError } from "./migration-error.ts";
-import { readMigrations } from "./migration-files.ts";
+import { MigrationError, readMigrations } from "./migration-files.ts";
 import type { MigrationFile } from "./migration-files.ts";
 
 export interface AppliedMigration {
@@ -10,12 +9,15 @@ export interface AppliedMigration {
   readonly checksum: string;
 }
 
-/** Only what the driver's clients and our own database have in common. */
+/** The driver's clients and our own database share this method. */
 type Reader = Pick<Queryable, "query">;
 
 const undefinedTable = "42P01";
 
-/** Every program calls this before it serves: a wrong schema must fail at the start, with the cure. */
+/**
+ * Throws when the schema is older or newer than this program. Every program calls it at its start, so
+ * that an operator reads at once what to do.
+ */
 export async function checkSchema(db: Reader, options: { directory?: string } = {}): Promise<void> {
   const files = await readMigrations(options.directory);
   const applied = await readAppliedMigrations(db).catch((error: unknown) => {

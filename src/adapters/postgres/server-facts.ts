@@ -5,14 +5,14 @@ export interface ServerFacts {
   /** Such as `18.4`. */
   readonly version: string;
   readonly hasPostgis: boolean;
-  /** What the server was started with as `rmhdag.source`; null for a server that is not ours. */
+  /** The setting `rmhdag.source` of an embedded server; null for every other server. */
   readonly source: string | null;
 }
 
 const duplicateDatabase = "42P04";
 const uniqueViolation = "23505";
 
-/** Asks a server what it is, and makes the database if it is not there. */
+/** Creates the database if it is missing, and reads the facts of the server. */
 export async function prepareServer(serverUrl: string, database: string): Promise<ServerFacts> {
   const url = new URL(serverUrl);
   url.pathname = "/postgres";

@@ -1,29 +1,29 @@
 /**
- * Who still needs an embedded server, and who stops it.
+ * Counts the processes that use an embedded server (its owners), and stops the server with the last.
  *
- * Every owner holds a shared advisory lock in a session of its own. The kernel closes the session of
- * an owner that dies, however it dies, so the server's own lock table is a count of the living
- * owners: there are no pid files that could be stale, and no pids that could be reused.
+ * Every owner holds a shared advisory lock in a dedicated session. The kernel closes the connection of
+ * an owner that dies, however it dies, so the server's lock table counts the living owners: there are
+ * no pid files that could be stale, and no pids that could be reused.
  *
- * - An owner that stops asks for the lock exclusively. It gets it when it is the last, and then
- *   stops the server while it holds the lock; whoever wants to become an owner at that moment waits
- *   for the lock, loses its connection, and starts a server anew.
- * - For owners that die there is a watchdog: a session that tries the exclusive lock every second
- *   and, when it gets it, lets the server stop itself. Its client is one of the owners, but it lives
- *   on without a client, because a session notices a lost client only when it has something to say.
- *   So there is no further process. Every owner offers to start the watchdog, and a second lock lets
- *   one of them do so.
+ * - An owner that stops tries to take the lock exclusively. The last owner gets it and stops the server
+ *   while it holds the lock. A process that wants to become an owner at that moment waits for the lock,
+ *   loses its connection, and starts the server again.
+ * - When the last owner dies, the watchdog stops the server: a session that tries the exclusive lock
+ *   every second and, when it gets it, makes the server stop itself. One of the owners starts it, but
+ *   the session survives that owner, because PostgreSQL notices a lost client only when it sends to it.
+ *   So no further process is needed. Every owner tries to start the watchdog, and a second lock lets
+ *   only one run.
  *
- * A server that restarts after a crash of one session ends all of them: the owner and the watchdog
- * then come back.
+ * When one session crashes, the server restarts and ends all sessions: each owner then connects again
+ * and starts the watchdog again.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 
 export interface Ownership {
   /**
-   * Gives the server up. If nobody else owns it, `stopServer` is called while the lock is held, and
-   * must return when the server is gone.
+   * Releases the server. If there is no other owner, `stopServer` is called while the lock is held; it
+   * must return when the server has stopped.
    */
   release(stopServer: () => Promise<void>): Promise<void>;
 }
@@ -32,14 +32,14 @@ export interface Ownership {
 const database = "postgres";
 const ownerLock = 7_236_400_002;
 const watchdogLock = 7_236_400_003;
-/** The driver has these, its types do not. */
+/** The driver has these methods; its types omit them. */
 type Session = pg.Client & { ref(): void; unref(): void };
 
 const reconnectPauseMs = 200;
 const reconnectAttempts = 50;
 
-/** Postgres runs the command in its data folder, where the pid file has the server's pid on top. */
-const watchdog = `
+/** PostgreSQL runs the command in its data folder; the first line of postmaster.pid is its pid. */
+const runWatchdog = `
   DO $$
   BEGIN
     IF NOT pg_try_advisory_lock(${watchdogLock}) THEN RETURN; END IF;
@@ -53,7 +53,7 @@ const watchdog = `
     END LOOP;
   END $$`;
 
-/** Rejects while the server starts or stops: the caller then looks again at what there is. */
+/** Rejects while the server starts or stops: the caller then finds or starts a server again. */
 export async function takeOwnership(serverUrl: string): Promise<Ownership> {
   let owner = await openOwnerSession(serverUrl);
   const over = new AbortController();
@@ -63,12 +63,12 @@ export async function takeOwnership(serverUrl: string): Promise<Ownership> {
 
   function keepOwning(session: Session): void {
     owner = session;
-    session.once("end", () => void comeBack());
-    // Neither session is a reason for a program to go on that has nothing else to do.
+    session.once("end", () => void reconnect());
+    // Neither session may keep a program running that has nothing else to do.
     session.unref();
   }
 
-  async function comeBack(): Promise<void> {
+  async function reconnect(): Promise<void> {
     for (let attempt = 0; attempt < reconnectAttempts && !isOver(); attempt++) {
       await pause(reconnectPauseMs, undefined, { ref: false });
       const session = await openOwnerSession(serverUrl).catch(() => undefined);
@@ -85,9 +85,9 @@ export async function takeOwnership(serverUrl: string): Promise<Ownership> {
       if (isOver()) return;
       over.abort();
       owner.ref();
-      // A server that is already gone has nothing to be asked.
-      const last = await isLastOwner(owner).catch(() => false);
-      if (last) await stopServer();
+      // The query fails when the server has already stopped.
+      const isLast = await isLastOwner(owner).catch(() => false);
+      if (isLast) await stopServer();
       await owner.end().catch(() => undefined);
     },
   };
@@ -106,9 +106,9 @@ async function openOwnerSession(serverUrl: string): Promise<Session> {
 }
 
 /**
- * The lock is first asked for on top of our own shared one, so that the watchdog cannot take it in
- * between. Of two owners that stop at the same moment neither gets it that way: so we then let go
- * of the shared one and ask again.
+ * Tries the exclusive lock while the shared lock is held, so that the watchdog cannot take it in
+ * between. Of two owners that stop at the same moment neither gets it that way, so the shared lock is
+ * then released and the exclusive one tried again.
  */
 async function isLastOwner(session: Session): Promise<boolean> {
   const { rows } = await session.query<{ last: boolean }>(
@@ -122,7 +122,7 @@ async function isLastOwner(session: Session): Promise<boolean> {
   return rows[0]?.last === true;
 }
 
-/** Offers a watchdog, and again when it is lost; the offer ends when somebody else has one. */
+/** Starts a watchdog, again after an error; stops trying when another owner's watchdog runs. */
 function keepWatchdog(serverUrl: string, over: AbortSignal): void {
   const session = newSession(serverUrl, "rmhdag watchdog");
   const end = () => void session.end().catch(() => undefined);
@@ -131,7 +131,7 @@ function keepWatchdog(serverUrl: string, over: AbortSignal): void {
     .connect()
     .then(() => {
       session.unref();
-      return session.query(watchdog);
+      return session.query(runWatchdog);
     })
     .catch(async () => {
       await pause(reconnectPauseMs, undefined, { ref: false });
@@ -153,7 +153,7 @@ function newSession(serverUrl: string, name: string): Session {
     connectionTimeoutMillis: 5000,
     keepAlive: true,
   }) as Session;
-  // What matters about a lost session is its end, which has an event of its own.
+  // An event without a listener would end the process; `end` follows, and its listener reconnects.
   session.on("error", () => undefined);
   return session;
 }

@@ -26,7 +26,7 @@ function hearer() {
   return { heard, onWake, hearing };
 }
 
-it("tells each part of its own channels, over one connection", async () => {
+it("wakes each part for its own channels, over one connection", async () => {
   const [jobs, events] = [hearer(), hearer()];
   shared.listen(["jobs"], jobs.onWake);
   shared.listen(["events", "jobs"], events.onWake);
@@ -40,7 +40,7 @@ it("tells each part of its own channels, over one connection", async () => {
   expect(rows).toHaveLength(1);
 });
 
-it("tells whoever comes later to look at everything first", async () => {
+it("calls a part that subscribes later with `missed` first", async () => {
   const [early, late] = [hearer(), hearer()];
   shared.listen(["jobs"], early.onWake);
   await early.hearing("missed");
@@ -49,7 +49,7 @@ it("tells whoever comes later to look at everything first", async () => {
   expect(early.heard).toEqual(["missed"]);
 });
 
-it("tells nothing to a part that closed", async () => {
+it("does not wake a part that closed", async () => {
   const [gone, stays] = [hearer(), hearer()];
   const part = shared.listen(["jobs"], gone.onWake);
   shared.listen(["jobs"], stays.onWake);

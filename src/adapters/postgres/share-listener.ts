@@ -5,12 +5,12 @@
  * whatever its channels are, and that backend wakes its process if a channel is one of its own. With
  * a connection for each part, an orchestrator made four backends run three times for a job of one
  * task, while the worker that the message was for waited for a core. For the same reason a part
- * listens only while it needs the news.
+ * should listen only while it uses the notifications.
  */
 import { listen } from "./listen.ts";
 import type { ListenOptions, Wake } from "./listen.ts";
 
-/** Like `listen`: `onWake` is called with `missed` first, as soon as there is a connection. */
+/** Calls `onWake` with `missed` as soon as there is a connection, then for every notification. */
 export type Listen = (
   channels: readonly string[],
   onWake: (wake: Wake) => void,
@@ -51,7 +51,7 @@ export function shareListener(url: string, options: ListenOptions = {}): SharedL
       };
       parts.add(part);
       const added = listener.add(count(channels, 1));
-      // A part that comes after the connection was made still gets its first `missed`.
+      // A part that subscribes after the connect has to be called with `missed` too.
       if (isListening) {
         void added.then(() => {
           if (parts.has(part)) onWake({ kind: "missed" });

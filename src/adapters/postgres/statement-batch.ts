@@ -1,13 +1,13 @@
 /**
- * Several statements in one message to the server and one message back.
+ * Sends several statements in one message to the server, which answers them in one message.
  *
  * The driver ends every statement with a Sync, which makes the server answer it at once: six
  * statements are six packets back, each of which wakes this process while the server works on the
- * next, and on an idle machine waking costs more than the statements. Here only the last one is
- * followed by a Sync. After a failure the server skips the rest, which is what a transaction wants.
+ * next, and on an idle machine waking costs more than the statements. Here only the last statement is
+ * followed by a Sync. After a failure the server skips the rest, as a transaction needs it.
  *
- * Each statement is a query object of the driver's own, which is shown a connection that does not
- * sync; the answers are handed on to them one after the other.
+ * Each statement is a query object of the driver. It writes to a connection whose `sync` does nothing,
+ * and this batch passes the server's messages to the query that they answer.
  */
 import type { Writable } from "node:stream";
 import pg from "pg";
@@ -17,13 +17,13 @@ export interface BatchedStatement {
   readonly text: string;
   readonly values?: readonly unknown[];
   readonly name?: string;
-  /** False: nobody reads its rows, so they are not even described. */
+  /** False: the rows are discarded, and the server is not asked to describe them. */
   readonly wantsRows: boolean;
   readonly resolve: (result: QueryResult) => void;
   readonly reject: (error: Error) => void;
 }
 
-/** What is used of the driver's inner parts; its types do not tell of them. */
+/** The members of the driver's connection that this file uses; its types do not declare them. */
 interface Connection {
   readonly stream: Writable;
   readonly parsedStatements: Record<string, string>;
@@ -60,20 +60,20 @@ interface Part {
 const Query = pg.Query as unknown as new (text: string) => DriverQuery;
 
 export class StatementBatch {
-  /** The driver puts its time limit round it. */
+  /** The driver replaces this function by one that also stops its query timer. */
   callback: (error: Error | null) => void = () => undefined;
-  /** Failed while statements were being prepared: which of them are is not known. */
-  isSpoiled = false;
+  /** Statements were being prepared when the batch failed: which of them exist now is unknown. */
+  mustCloseConnection = false;
 
   private readonly parts: readonly Part[];
-  /** The statement that the server is at. */
-  private at = 0;
+  /** The index of the statement whose answer comes next. */
+  private current = 0;
   private isPreparing = false;
   private unsendable: Error | undefined;
 
   constructor(statements: readonly BatchedStatement[], types: unknown) {
     this.parts = statements.map(({ text, values, name, wantsRows, resolve, reject }) => {
-      // Not with a configuration: copying one takes the driver longer than all the rest.
+      // Not with a configuration object: the driver copies it, which takes longer than all the rest.
       const query = new Query(text);
       query.queryMode = "extended";
       query.values = values;
@@ -93,7 +93,7 @@ export class StatementBatch {
       for (const { query, wantsRows } of this.parts) {
         const refused = query.submit(this.withoutSync(connection, wantsRows)) ?? this.unsendable;
         if (refused === undefined) continue;
-        // Nothing has left yet, and nothing may: without this one the others are half of a change.
+        // Nothing is sent yet, and nothing may be: the other statements are only a part of the change.
         connection.stream.destroy(refused);
         return refused;
       }
@@ -105,23 +105,23 @@ export class StatementBatch {
   }
 
   handleRowDescription(message: unknown): void {
-    this.parts[this.at]?.query.handleRowDescription(message);
+    this.parts[this.current]?.query.handleRowDescription(message);
   }
 
   handleDataRow(message: unknown): void {
-    const part = this.parts[this.at];
+    const part = this.parts[this.current];
     if (part?.wantsRows === true) part.query.handleDataRow(message);
   }
 
   handleCommandComplete(message: unknown, connection: Connection): void {
-    const query = this.parts[this.at]?.query;
+    const query = this.parts[this.current]?.query;
     if (query === undefined) return;
     if (query.name !== undefined) {
       connection.parsedStatements[query.name] = query.text;
       Reflect.deleteProperty(connection.submittedNamedStatements, query.name);
     }
     query.handleCommandComplete(message, connection);
-    this.at += 1;
+    this.current += 1;
   }
 
   handleReadyForQuery(connection: Connection): void {
@@ -129,30 +129,30 @@ export class StatementBatch {
     this.callback(null);
   }
 
-  /** What was done before the failure keeps its answers, although nothing will come of it. */
+  /** Statements before the failed one keep their answers, although the transaction is rolled back. */
   handleError(error: Error, connection: Connection): void {
-    this.isSpoiled = this.isPreparing;
+    this.mustCloseConnection = this.isPreparing;
     this.parts.forEach(({ query }, index) => {
-      if (index < this.at) query.handleReadyForQuery(connection);
+      if (index < this.current) query.handleReadyForQuery(connection);
       else query.handleError(error, connection);
     });
     this.callback(error);
   }
 
   handleEmptyQuery(): void {
-    this.at += 1;
+    this.current += 1;
   }
 
   handlePortalSuspended(): void {
-    throw new Error("no statement of a batch asks for some of its rows only");
+    throw new Error("a statement of a batch cannot limit its rows");
   }
 
   handleCopyInResponse(connection: Connection): void {
-    connection.sendCopyFail("COPY is no part of a batch");
+    connection.sendCopyFail("COPY cannot run in a batch");
   }
 
   handleCopyData(): void {
-    throw new Error("COPY is no part of a batch");
+    throw new Error("COPY cannot run in a batch");
   }
 
   private withoutSync(connection: Connection, wantsRows: boolean): unknown {

@@ -91,7 +91,7 @@ it("sets isolation, read only and synchronous commit for itself alone", async ()
   expect((await test.db.query(ask)).rows[0]).toEqual(before);
 });
 
-it("rejects, and spoils no other caller, when its connection is lost in the middle", async () => {
+it("rejects, and disturbs no other caller, when its connection is lost in the middle", async () => {
   const failing = test.db.transaction(async (tx) => {
     const { rows } = await tx.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
     await test.db.query("SELECT pg_terminate_backend($1)", [rows[0]!.pid]);
@@ -109,7 +109,7 @@ it("refuses a query that comes after its end", async () => {
   await expect(kept!.query("SELECT 1")).rejects.toThrow(/over/);
 });
 
-it("runs again when a statement that nobody awaited was the victim", async () => {
+it("runs again when a statement that was not awaited was the victim", async () => {
   await test.db.query("CREATE SEQUENCE IF NOT EXISTS victims");
   let runs = 0;
   await test.db.transaction(async (tx) => {
@@ -118,7 +118,7 @@ it("runs again when a statement that nobody awaited was the victim", async () =>
       `DO $$ BEGIN IF nextval('victims') = 1 THEN
          RAISE EXCEPTION 'conflict' USING ERRCODE = '40001'; END IF; END $$`,
     );
-    // By itself it only hears that the transaction is aborted, which is no reason to run again.
+    // This query alone would reject with "transaction is aborted", which is not run again.
     await add(tx, 1);
   });
   expect(runs).toBe(2);
@@ -150,7 +150,7 @@ it("can use a statement again whose first use failed beside others", async () =>
   expect(await values()).toEqual([2, 2]);
 });
 
-it("gives each of the questions that are asked together its own answer", async () => {
+it("answers each of the queries that are sent together with its own rows", async () => {
   const answers = await test.db.transaction(async (tx) => {
     const ask = (n: number) => tx.query<{ n: number }>("SELECT $1::int AS n", [n]);
     const [one, two] = await Promise.all([ask(1), ask(2)]);

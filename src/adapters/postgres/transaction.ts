@@ -1,9 +1,9 @@
 /**
- * BEGIN, work, COMMIT, on one connection of the pool.
+ * Runs BEGIN, work and COMMIT on one connection of the pool.
  *
- * The work may run more than once: when PostgreSQL chooses this transaction as the victim of a
- * deadlock or of a serialization conflict, nothing of it has happened, and running it again is the
- * documented cure. So the work must touch nothing but the database.
+ * The work may run more than once: when PostgreSQL aborts this transaction because of a deadlock or a
+ * serialization conflict, it is rolled back, and PostgreSQL's documentation says to run it again. So
+ * the work must change nothing but the database.
  */
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -24,13 +24,13 @@ export interface TransactionOptions {
   readonly isolation?: "read committed" | "repeatable read" | "serializable";
   readonly readOnly?: boolean;
   /**
-   * `off` answers before the commit is on disk. Only for what may be lost and is then done again,
-   * such as leases and reports.
+   * `off` answers before the commit is on disk. Only for rows that may be lost because the work is
+   * then done again, such as leases and reports.
    */
   readonly synchronousCommit?: "on" | "off";
-  /** For one statement, where a minute is not enough: building an index over a whole table. */
+  /** The limit for each statement where a minute is too short: building an index on a large table. */
   readonly statementTimeoutMs?: number;
-  /** Runs after a deadlock or a serialization failure, the first one included. */
+  /** How often the work is run, the first run included, when deadlocks or conflicts abort it. */
   readonly maxAttempts?: number;
 }
 
@@ -69,13 +69,13 @@ async function runOnce<T>(
   let lost: Error | undefined;
   const onError = (error: Error) => (lost = error);
   client.on("error", onError);
-  const line = openLine(client, options);
+  const buffer = createStatementBuffer(client, options);
   const committed: (() => void)[] = [];
   const rolledBack: (() => void)[] = [];
   let finished = false;
   let result: T;
   try {
-    for (const text of beginTexts(options)) line.send(text);
+    for (const text of beginTexts(options)) buffer.send(text);
     result = await work({
       inTransaction: true,
       afterCommit: (action) => committed.push(action),
@@ -84,98 +84,102 @@ async function runOnce<T>(
         // A query that was not awaited would otherwise run outside of the transaction, on a
         // connection that may already serve another caller.
         if (finished) throw new Error("This transaction is over: await every query inside of it.");
-        return line.query(text, values, name);
+        return buffer.query(text, values, name);
       },
       copyIn: async (text, bytes) => {
         if (finished) throw new Error("This transaction is over.");
-        await line.settle();
+        await buffer.drain();
         const copy = client.query(copyFrom(text));
         await pipeline(Readable.from(bytes), copy);
         return copy.rowCount;
       },
       send: (text, values, name) => {
         if (finished) throw new Error("This transaction is over.");
-        line.send(text, values, name);
+        buffer.send(text, values, name);
       },
     });
     finished = true;
     // COMMIT of a transaction in which a statement failed answers ROLLBACK and is no error.
-    if ((await line.query("COMMIT", undefined, "COMMIT")).command !== "COMMIT") {
+    if ((await buffer.query("COMMIT", undefined, "COMMIT")).command !== "COMMIT") {
       throw new Error("The transaction was rolled back: a statement in it failed and was ignored.");
     }
   } catch (error) {
     finished = true;
-    await line.abandon().catch((failure: unknown) => {
+    await buffer.rollback().catch((failure: unknown) => {
       lost ??= failure instanceof Error ? failure : new Error(String(failure));
     });
     for (const action of rolledBack) action();
     throw error;
   } finally {
     client.off("error", onError);
-    // A connection in an unknown state is thrown away, never handed to the next caller.
-    client.release(lost ?? line.isSpoiled());
+    // A connection in an unknown state is closed and does not go back to the pool.
+    client.release(lost ?? buffer.mustCloseConnection());
   }
   for (const action of committed) action();
   return result;
 }
 
-interface Line {
-  /** Leaves with the next query; its failure is that query's. */
+/** Buffers the statements of a transaction, so that several travel in one round trip. */
+interface StatementBuffer {
+  /** Sends the statement with the next query. If it fails, that query rejects. */
   send(text: string, values?: readonly unknown[], name?: string): void;
   query<R extends Row>(
     text: string,
     values?: readonly unknown[],
     name?: string,
   ): Promise<pg.QueryResult<R>>;
-  /** Resolves when all that was sent is answered. */
-  settle(): Promise<void>;
-  /** Rolls back what the server has heard of. */
-  abandon(): Promise<void>;
-  isSpoiled(): boolean;
+  /** Sends the buffered statements; resolves when the server has answered all of them. */
+  drain(): Promise<void>;
+  /** Drops the buffered statements, and rolls back if any was sent. */
+  rollback(): Promise<void>;
+  mustCloseConnection(): boolean;
 }
 
 /**
  * Buffers statements until a caller awaits an answer or commits; then all are sent together and
  * answered together. A transaction costs as many round trips as it has awaited queries.
  */
-function openLine(client: pg.PoolClient, { statementTimeoutMs }: TransactionOptions): Line {
-  let waiting: BatchedStatement[] = [];
+function createStatementBuffer(
+  client: pg.PoolClient,
+  { statementTimeoutMs }: TransactionOptions,
+): StatementBuffer {
+  let buffered: BatchedStatement[] = [];
   let hasBegun = false;
-  let isSpoiled = false;
-  /** Of the batch that is under way: one at a time, and what is asked meanwhile goes with the next. */
-  let answered: Promise<void> | undefined;
-  let isLeaving = false;
+  let mustClose = false;
+  /** Resolves with the sent batch. One batch is sent at a time; later statements go with the next. */
+  let inFlight: Promise<void> | undefined;
+  let isScheduled = false;
 
   function flush(): void {
-    isLeaving = false;
-    if (waiting.length === 0 || answered !== undefined) return;
-    const batch = new StatementBatch(waiting, types);
-    waiting = [];
+    isScheduled = false;
+    if (buffered.length === 0 || inFlight !== undefined) return;
+    const batch = new StatementBatch(buffered, types);
+    buffered = [];
     hasBegun = true;
-    answered = new Promise((resolve) => {
+    inFlight = new Promise((resolve) => {
       batch.callback = () => {
-        isSpoiled ||= batch.isSpoiled;
-        answered = undefined;
+        mustClose ||= batch.mustCloseConnection;
+        inFlight = undefined;
         resolve();
-        if (waiting.some(({ wantsRows }) => wantsRows)) leave();
+        if (buffered.some(({ wantsRows }) => wantsRows)) scheduleFlush();
       };
     });
-    const patient =
-      statementTimeoutMs === undefined
-        ? batch
-        : Object.assign(batch, { query_timeout: statementTimeoutMs });
-    client.query(patient as unknown as pg.Submittable);
+    // The driver reads the limit from this property of what it submits.
+    if (statementTimeoutMs !== undefined) {
+      Object.assign(batch, { query_timeout: statementTimeoutMs });
+    }
+    client.query(batch as unknown as pg.Submittable);
   }
 
-  /** What is asked in the same turn leaves in the same message. */
-  function leave(): void {
-    if (!isLeaving) process.nextTick(flush);
-    isLeaving = true;
+  /** Statements of the same turn of the event loop are sent in the same message. */
+  function scheduleFlush(): void {
+    if (!isScheduled) process.nextTick(flush);
+    isScheduled = true;
   }
 
   return {
     send(text, values, name) {
-      waiting.push({
+      buffered.push({
         ...statement(text, values, name),
         wantsRows: false,
         resolve: () => undefined,
@@ -184,19 +188,19 @@ function openLine(client: pg.PoolClient, { statementTimeoutMs }: TransactionOpti
     },
     query: (text, values, name) =>
       new Promise((resolve, reject) => {
-        waiting.push({ ...statement(text, values, name), wantsRows: true, resolve, reject });
-        leave();
+        buffered.push({ ...statement(text, values, name), wantsRows: true, resolve, reject });
+        scheduleFlush();
       }),
-    async settle() {
+    async drain() {
       flush();
-      while (answered !== undefined) await answered;
+      while (inFlight !== undefined) await inFlight;
     },
-    async abandon() {
-      waiting = [];
-      await answered;
+    async rollback() {
+      buffered = [];
+      await inFlight;
       if (hasBegun) await client.query("ROLLBACK");
     },
-    isSpoiled: () => isSpoiled,
+    mustCloseConnection: () => mustClose,
   };
 }
 

@@ -3,7 +3,7 @@ import pg from "pg";
 const int8 = 20;
 
 type Parser = (value: string) => unknown;
-/** The driver types the oid as an enum of the built-in types; ours arrive here too. */
+/** The driver declares the oid as an enum of the built-in types; our enums have other oids. */
 const parserOf = pg.types.getTypeParser as (oid: number, format?: "text" | "binary") => Parser;
 
 /** The driver's own parsers, except that int8 becomes a number. */
@@ -15,8 +15,8 @@ export const types = {
 };
 
 /**
- * The driver gives int8 as a string, which then fails in a sum or a comparison far away. Counts and
- * sequences stay below 2^53; a value that does not is an error here and not a wrong number there.
+ * The driver answers int8 as a string, which makes sums and comparisons wrong. Counts and sequences
+ * stay below 2^53; a larger value is an error here instead of a wrong number later.
  */
 function parseInt8(value: string): number {
   const parsed = Number(value);

@@ -1,8 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { Transaction } from "../../adapters/postgres/queryable.ts";
-import type { EndedLink, NewDelivery } from "../../adapters/postgres/repositories/asset-jobs.ts";
+import type {
+  EndedAssetJob,
+  NewDelivery,
+} from "../../adapters/postgres/repositories/asset-jobs.ts";
 import {
-  findLinks,
+  findAssetJobs,
   insertDelivery,
   startProcessing,
 } from "../../adapters/postgres/repositories/asset-jobs.ts";
@@ -35,7 +38,7 @@ export async function recordEnds(tx: Transaction, ended: readonly EndedJob[]): P
   const ids = ended.filter((end) => end.correlation_id !== null).map(({ job_id }) => job_id);
   if (ids.length === 0) return;
   // One round trip: the links are read under the locks on their assets.
-  const [, links] = await Promise.all([lockAssetsOfJobs(tx, ids), findLinks(tx, ids)]);
+  const [, links] = await Promise.all([lockAssetsOfJobs(tx, ids), findAssetJobs(tx, ids)]);
   const endOf = new Map(ended.map((end) => [end.job_id, end]));
   for (const link of links) {
     const end = endOf.get(link.job_id);
@@ -43,7 +46,7 @@ export async function recordEnds(tx: Transaction, ended: readonly EndedJob[]): P
   }
 }
 
-function recordEnd(tx: Transaction, link: EndedLink, end: EndedJob): void {
+function recordEnd(tx: Transaction, link: EndedAssetJob, end: EndedJob): void {
   switch (link.purpose) {
     case "process":
       endOfProcessing(tx, link, end);
@@ -66,7 +69,7 @@ function recordEnd(tx: Transaction, link: EndedLink, end: EndedJob): void {
   touchAsset(tx, link.asset_id);
 }
 
-function endOfProcessing(tx: Transaction, link: EndedLink, end: EndedJob): void {
+function endOfProcessing(tx: Transaction, link: EndedAssetJob, end: EndedJob): void {
   const result = isJsonObject(end.result) ? end.result : {};
   endProcessing(
     tx,
@@ -89,7 +92,7 @@ function endOfProcessing(tx: Transaction, link: EndedLink, end: EndedJob): void 
   });
 }
 
-function endOfExport(tx: Transaction, link: EndedLink, end: EndedJob): void {
+function endOfExport(tx: Transaction, link: EndedAssetJob, end: EndedJob): void {
   const { external_blob_path, adf_run_id } = readExport(isJsonObject(end.result) ? end.result : {});
   if (end.status === "completed" && external_blob_path !== null) {
     const { revision } = link;
@@ -106,7 +109,7 @@ function endOfExport(tx: Transaction, link: EndedLink, end: EndedJob): void {
   queueVersionCallback(tx, link, end, "export.failed", { result: null, error: errorOf(link, end) });
 }
 
-function record(tx: Transaction, link: EndedLink, type: AssetEventType, end: EndedJob): void {
+function record(tx: Transaction, link: EndedAssetJob, type: AssetEventType, end: EndedJob): void {
   recordAssetEvent(tx, {
     asset_id: link.asset_id,
     version_ordinal: link.version_ordinal,
@@ -123,7 +126,7 @@ function record(tx: Transaction, link: EndedLink, type: AssetEventType, end: End
 
 function queueVersionCallback(
   tx: Transaction,
-  link: EndedLink,
+  link: EndedAssetJob,
   end: EndedJob,
   type: CallbackEventType,
   outcome: { readonly result: JsonObject | null; readonly error: JsonObject | null },
@@ -176,7 +179,7 @@ function messageOf({ error, status }: EndedJob): string {
 }
 
 /** The platform reads the error, so the id of the job is replaced by that of its request. */
-function errorOf(link: EndedLink, end: EndedJob): JsonObject {
+function errorOf(link: EndedAssetJob, end: EndedJob): JsonObject {
   const message = messageOf(end).replaceAll(link.job_id, link.request_id);
   return { code: end.error?.code ?? null, message };
 }

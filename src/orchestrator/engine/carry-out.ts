@@ -6,7 +6,7 @@ import { eventOf } from "./record-events.ts";
 import type { DraftUpdate } from "./settle-job.ts";
 import type { Outgoing, WriteBatch } from "./write-batch.ts";
 
-/** Turns one decision into rows of the batch, and keeps the job's state and draft in step. */
+/** Adds the rows of one decision to the batch, and updates the job's state and draft. */
 export function carryOut(
   state: JobState,
   decision: Decision,
@@ -20,13 +20,13 @@ export function carryOut(
       state.status = "running";
       return;
     case "dispatch":
-      batch.messages.push(outgoing(state, decision.node_id, decision.attempt, decision.task));
+      batch.messages.push(toOutgoing(state, decision.node_id, decision.attempt, decision.task));
       return;
     case "expand":
-      expand(state, decision, batch);
+      addChildren(state, decision, batch);
       return;
     case "release":
-      release(state, decision, batch);
+      addRelease(state, decision, batch);
       return;
     case "complete_job":
       state.status = "completed";
@@ -55,7 +55,7 @@ export function carryOut(
   }
 }
 
-function outgoing(
+function toOutgoing(
   state: JobState,
   nodeId: string,
   attempt: number,
@@ -74,39 +74,45 @@ function outgoing(
   return { message, priority };
 }
 
-function expand(state: JobState, decision: Decision & { type: "expand" }, batch: WriteBatch): void {
+function addChildren(
+  state: JobState,
+  decision: Decision & { type: "expand" },
+  batch: WriteBatch,
+): void {
   const { node_id, task, params, dispatched } = decision;
   const { job_id } = state.row;
-  const max_retries = fanOut(state, node_id).definition.task.retry.max_attempts;
-  for (const [index, one] of params.entries()) {
+  const max_retries = fanOutOf(state, node_id).definition.task.retry.max_attempts;
+  for (const [index, childParams] of params.entries()) {
     const id = childNodeId(node_id, index);
-    const goes = index < dispatched;
+    const isDispatched = index < dispatched;
     batch.newNodes.push({
       job_id,
       node_type: "task",
       fact: {
         node_id: id,
-        status: goes ? "dispatched" : "ready",
+        status: isDispatched ? "dispatched" : "ready",
         attempt: 0,
         retry_count: 0,
         throttle_count: 0,
-        params: one,
+        params: childParams,
         parent: { node_id, index },
       },
-      task_id: goes ? taskId(job_id, id, 0) : null,
+      task_id: isDispatched ? taskId(job_id, id, 0) : null,
       ...task,
       max_retries,
     });
-    if (goes) batch.messages.push(outgoing(state, id, 0, { ...task, params: one }));
+    if (isDispatched) {
+      batch.messages.push(toOutgoing(state, id, 0, { ...task, params: childParams }));
+    }
   }
 }
 
-function release(
+function addRelease(
   state: JobState,
   { node_id, from, to }: Decision & { type: "release" },
   batch: WriteBatch,
 ): void {
-  const { handler, queue, timeout_seconds } = fanOut(state, node_id).definition.task;
+  const { handler, queue, timeout_seconds } = fanOutOf(state, node_id).definition.task;
   const task = { handler, queue, timeout_seconds };
   batch.releases.push({
     job_id: state.row.job_id,
@@ -114,11 +120,11 @@ function release(
     from,
     to,
     toMessage: (child) =>
-      outgoing(state, child.node_id, child.attempt, { ...task, params: child.input_params }),
+      toOutgoing(state, child.node_id, child.attempt, { ...task, params: child.input_params }),
   });
 }
 
-function fanOut(state: JobState, nodeId: string): FanOutNode {
+function fanOutOf(state: JobState, nodeId: string): FanOutNode {
   const node = state.graph.byId.get(nodeId);
   if (node?.type !== "fan_out") throw new Error(`${nodeId} is not a fan-out of this workflow`);
   return node;

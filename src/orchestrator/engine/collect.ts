@@ -1,6 +1,6 @@
 import type { Transaction } from "../../adapters/postgres/queryable.ts";
-import type { ChildOutput } from "../../adapters/postgres/repositories/nodes.ts";
-import { readChildOutputs } from "../../adapters/postgres/repositories/nodes.ts";
+import type { ChildOutput } from "../../adapters/postgres/repositories/children.ts";
+import { readChildOutputs } from "../../adapters/postgres/repositories/children.ts";
 import { aggregate } from "../../core/dag/evaluate/fan-in.ts";
 import type { Collected, Contribution } from "../../core/dag/evaluate/facts.ts";
 import type { JsonObject } from "../../core/model/json.ts";
@@ -32,7 +32,7 @@ export async function collect(
         continue;
       }
       for (const child of await readChildOutputs(tx, state.row.job_id, from.id)) {
-        sources.push(await contribution(deps, state, child));
+        sources.push(await toContribution(deps, state, child));
       }
     }
     const answer = aggregate(node.definition.aggregation, sources);
@@ -45,8 +45,8 @@ export async function collect(
   return answers;
 }
 
-/** This tick's decisions on a child are not written yet, so they override what was read. */
-async function contribution(
+/** Facts of this tick override the row that was read, because they are not written yet. */
+async function toContribution(
   deps: { readonly outputs: OutputStore },
   state: JobState,
   child: ChildOutput,

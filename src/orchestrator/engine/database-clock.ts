@@ -1,7 +1,7 @@
 /**
- * The database's clock, without asking for it: the last time that was read, carried on by this
- * process's monotonic clock. Retry times are compared with the database's clock, so a wall clock of
- * this machine that is wrong must not set them.
+ * Estimates the database's clock without a query: the last time that was read, plus the time since
+ * then by this process's monotonic clock. Retry times are compared with the database's clock, so a
+ * wrong wall clock of this machine must not set them.
  */
 export class DatabaseClock {
   private readAt: { readonly now: number; readonly monotonic: number } | undefined;

@@ -11,7 +11,7 @@ import type { StateCache } from "./job-state.ts";
 import type { OutputStore } from "./output-store.ts";
 import type { Quarantine } from "./quarantine.ts";
 
-/** The parts that the engine uses. `wiring.ts` makes the real ones, a test its own. */
+/** The parts that the engine uses. `wiring.ts` creates them for the program, test/support for tests. */
 export interface EngineDeps {
   readonly db: Database;
   readonly broker: Broker;
@@ -30,8 +30,8 @@ export interface EngineDeps {
 }
 
 /**
- * What the owner of requests and callbacks writes in the engine's transactions. Only jobs with a
- * correlation id or a callback are passed.
+ * Functions that write the rows of requests and callbacks in the engine's transactions. Only jobs with
+ * a correlation id or a callback are passed.
  */
 export interface JobHooks {
   /** A worker has reported a task of these jobs for the first time since they were loaded. */
@@ -39,11 +39,11 @@ export interface JobHooks {
   onJobsEnded(tx: Transaction, ended: readonly EndedJob[]): Promise<void>;
 }
 
-/** How a job ended, as its tick knows it before the commit. */
+/** How a job ended; passed to the hooks before the commit. */
 export interface EndedJob {
   readonly job_id: string;
   readonly workflow_id: string;
-  /** The request that the job works for, or any id of the submitter's. */
+  /** The id of the request that the job works for, or any id that the submitter gave. */
   readonly correlation_id: string | null;
   readonly callback_url: string | null;
   readonly status: "completed" | "failed" | "cancelled";

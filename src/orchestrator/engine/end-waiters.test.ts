@@ -31,14 +31,14 @@ async function finish(by: TestEngine, jobId: string): Promise<void> {
   await by.tick();
 }
 
-it("tells all that wait for a job how it ended", async () => {
+it("answers all requests that wait for a job with its end", async () => {
   const { job_id } = await engine.submit("one");
   const waiting = [1, 2].map(() => engine.deps.endWaiters.wait(job_id, 60_000, never));
   await finish(engine, job_id);
   expect(await Promise.all(waiting)).toEqual(["completed", "completed"]);
 });
 
-it("answers nothing when the job still runs after the time, or nobody waits any more", async () => {
+it("answers undefined when the job still runs after the time, or the caller disconnects", async () => {
   const { job_id } = await engine.submit("one");
   expect(await engine.deps.endWaiters.wait(job_id, 1, never)).toBeUndefined();
   const leaving = new AbortController();
@@ -48,7 +48,7 @@ it("answers nothing when the job still runs after the time, or nobody waits any 
   expect(await engine.deps.endWaiters.wait(job_id, 60_000, leaving.signal)).toBeUndefined();
 });
 
-it("learns the end of a job that another orchestrator took over", async () => {
+it("finds the end of a job that another orchestrator took over", async () => {
   const { job_id } = await engine.submit("one");
   const waiting = engine.deps.endWaiters.wait(job_id, 60_000, never);
   await database.db.query("UPDATE dagapp.dag_jobs SET owner_id = $1 WHERE job_id = $2", [

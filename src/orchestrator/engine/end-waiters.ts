@@ -2,18 +2,18 @@ import type { Queryable } from "../../adapters/postgres/queryable.ts";
 import { findEnded } from "../../adapters/postgres/queries/jobs.ts";
 import type { JobStatus } from "../../core/model/job.ts";
 
-/** Requests that wait for the end of a job (`?wait=30`). */
+/** HTTP requests that wait for the end of a job (`?wait=30`). */
 export interface EndWaiters {
-  /** The tick calls this when the end is committed. */
+  /** Called by the tick after the commit of the job's end. */
   resolve(jobId: string, status: JobStatus): void;
-  /** Undefined: the job still runs after so long, or the caller went away. */
+  /** Answers undefined when the job still runs after the time, or when the caller disconnects. */
   wait(jobId: string, milliseconds: number, signal: AbortSignal): Promise<JobStatus | undefined>;
 }
 
 type Answer = (status: JobStatus | undefined) => void;
 
-/** The database is asked only for jobs of other orchestrators: `resolve` covers this one's. */
-const lookEveryMs = 1000;
+/** The poll finds ends of other orchestrators' jobs; `resolve` covers the jobs of this one. */
+const pollMs = 1000;
 
 export function createEndWaiters(db: Queryable): EndWaiters {
   const waiting = new Map<string, Set<Answer>>();
@@ -23,18 +23,18 @@ export function createEndWaiters(db: Queryable): EndWaiters {
     for (const answer of waiting.get(jobId) ?? []) answer(status);
   }
 
-  function lookLater(): void {
-    timer ??= setTimeout(() => void look(), lookEveryMs).unref();
+  function schedulePoll(): void {
+    timer ??= setTimeout(() => void poll(), pollMs).unref();
   }
 
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     if (waiting.size > 0) {
-      // When the database is away, the next look asks again.
+      // An error is ignored: the next poll asks again.
       const ended = await findEnded(db, [...waiting.keys()]).catch(() => []);
       for (const { job_id, status } of ended) resolveAll(job_id, status);
     }
     timer = undefined;
-    if (waiting.size > 0) lookLater();
+    if (waiting.size > 0) schedulePoll();
   }
 
   return {
@@ -57,7 +57,7 @@ export function createEndWaiters(db: Queryable): EndWaiters {
         waiting.set(jobId, answers);
         signal.addEventListener("abort", giveUp, { once: true });
         if (signal.aborted) giveUp();
-        else lookLater();
+        else schedulePoll();
       }),
   };
 }

@@ -1,6 +1,6 @@
 /**
- * The two sources of a tick's work, in one form: reports that workers pushed, for jobs whose state
- * is cached, and everything that waits in the database.
+ * Reads the work of a tick from its two sources, in one form: reports that workers pushed, for jobs
+ * whose state is cached, and everything that waits in the database.
  */
 import type { PushedReport } from "../../adapters/broker/broker.ts";
 import type { Transaction } from "../../adapters/postgres/queryable.ts";
@@ -36,9 +36,10 @@ export interface JobWork {
 export const batchSize = 1000;
 
 /**
- * Takes the cached states of pushed reports. A report is `unknown` when the cache cannot tell what
- * it changes: its job is not cached or has ended, it is not of the current attempt, or it is of a
- * child that failed or was retried. Unknown reports take the way through the database.
+ * Takes the cached states of the jobs of pushed reports. A report is `unknown` when the cached state
+ * does not suffice to evaluate it: its job is not cached or has ended, it is not of the current
+ * attempt, or it is of a child that failed or was retried. Workers write unknown reports to the
+ * database.
  */
 export async function takePushed(
   deps: EngineDeps,
@@ -50,7 +51,7 @@ export async function takePushed(
   const unknown: PushedReport[] = [];
   for (const report of reports) {
     const job = jobs.get(report.job_id) ?? cachedJob(deps, report.job_id, now);
-    // A report that cannot be read takes the way through the database, which refuses it by name.
+    // A report that is no JSON is unknown: the database refuses it when its worker writes it.
     const isKnown = job !== undefined && (await addReport(deps, job, report).catch(() => false));
     if (job !== undefined) jobs.set(report.job_id, job);
     (isKnown ? known : unknown).push(report);
@@ -72,7 +73,7 @@ function emptyTrigger(now: number, changed: string[] | undefined): Trigger {
   return { now, reports: [], notes: new Map(), changed, inboxSeqs: [], isNew: false };
 }
 
-/** False: the report is unknown, and the work is unchanged. */
+/** Adds the report to the work of its job. Answers false for an unknown report, which adds nothing. */
 async function addReport(
   deps: EngineDeps,
   { state, trigger, children }: JobWork,
@@ -213,7 +214,7 @@ async function loadStates(
   return states;
 }
 
-/** Children whose retry is due: named ones, and all of dirty jobs. */
+/** Loads the children whose retry is due: those that `work.due` names, and all of dirty jobs. */
 async function loadChildren(
   tx: Transaction,
   work: Work,

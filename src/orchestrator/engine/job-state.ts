@@ -4,7 +4,7 @@ import type { JobStatus } from "../../core/model/job.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import type { JobRow } from "../../adapters/postgres/repositories/jobs.ts";
 
-/** One job as its owner evaluates it: the rows of the database, in memory. */
+/** The rows of one job in memory, as its owner evaluates them. */
 export interface JobState {
   readonly row: JobRow;
   readonly graph: Graph;
@@ -41,7 +41,7 @@ export function factsOf(
   };
 }
 
-/** The `job` of templates. */
+/** The variable `job` of templates. */
 function jobContext(row: JobRow): JsonObject {
   return {
     job_id: row.job_id,
@@ -61,7 +61,7 @@ function jobContext(row: JobRow): JsonObject {
 export class StateCache {
   private readonly states = new Map<string, JobState>();
   private readonly maxNodes: number;
-  private held = 0;
+  private nodeCount = 0;
 
   constructor(maxNodes = 200_000) {
     this.maxNodes = maxNodes;
@@ -75,17 +75,17 @@ export class StateCache {
     const state = this.states.get(jobId);
     if (state === undefined) return undefined;
     this.states.delete(jobId);
-    this.held -= state.nodes.size;
+    this.nodeCount -= state.nodes.size;
     return state;
   }
 
-  /** Keeps the newest last; the oldest are dropped when too many nodes are held. */
+  /** Adds a state; drops the least recently kept ones when the cache holds too many nodes. */
   keep(state: JobState): void {
     this.take(state.row.job_id);
     this.states.set(state.row.job_id, state);
-    this.held += state.nodes.size;
+    this.nodeCount += state.nodes.size;
     for (const oldest of this.states.keys()) {
-      if (this.held <= this.maxNodes) break;
+      if (this.nodeCount <= this.maxNodes) break;
       this.take(oldest);
     }
   }

@@ -2,14 +2,14 @@ import { createHash } from "node:crypto";
 import type { Storage } from "../../adapters/storage/storage.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 
-/** Larger outputs would be read again with every load of their job. */
+/** Larger outputs go to storage, because every load of the job reads the outputs in its rows. */
 const largestInRow = 256 * 1024;
 
-/** Outputs that are too large for a row live in storage, and the row holds a reference. */
+/** Keeps outputs that are too large for a row in storage; the row then holds a reference. */
 export interface OutputStore {
-  /** The output itself; what is no reference comes back as it is. */
+  /** Reads the output of a reference; an output that is no reference is answered unchanged. */
   resolve(output: JsonObject): Promise<JsonObject>;
-  /** Undefined: it is small enough to stay. */
+  /** Stores a large output and answers its reference; undefined: it is small enough for a row. */
   offload(taskId: string, output: JsonObject): Promise<JsonObject | undefined>;
 }
 

@@ -2,7 +2,7 @@ import type { Logger } from "../../adapters/runtime/logger.ts";
 
 const pauseMs = 60_000;
 
-/** Jobs whose settling fails by itself. Ticks leave them out until their pause is over. */
+/** Jobs that could not be settled even alone. Ticks skip them until their pause is over. */
 export interface Quarantine {
   add(jobId: string, now: number, error: unknown): void;
   /** The jobs whose pause is not over. */

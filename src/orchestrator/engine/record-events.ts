@@ -14,7 +14,7 @@ interface Entry {
   readonly data?: JsonObject;
 }
 
-/** The next event of a job. Numbers are given under the job's row lock, so there is never a gap. */
+/** Numbers the next event of a job. The row lock of the job makes the numbers free of gaps. */
 export function nextEvent(state: JobState, entry: Entry): NewEvent {
   state.eventSeq += 1;
   return {
@@ -28,8 +28,10 @@ export function nextEvent(state: JobState, entry: Entry): NewEvent {
   };
 }
 
-/** One event a decision. What follows from it (the children of an expansion, the nodes that a failed
- * job takes with it) is not repeated: replaying knows it, and ten thousand rows are saved. */
+/**
+ * Answers the event of a decision. Its consequences (the children of an expansion, the cancelled nodes
+ * of a failed job) get no events: a replay derives them, and ten thousand rows are saved.
+ */
 export function eventOf(state: JobState, decision: Decision): NewEvent | undefined {
   const entry = entryOf(state.row.job_id, decision);
   return entry === undefined ? undefined : nextEvent(state, entry);
@@ -61,11 +63,11 @@ function entryOf(jobId: string, decision: Decision): Entry | undefined {
     case "retry": {
       const { node_id, error, retry_at, retry_count, throttle_count } = decision;
       const at = new Date(retry_at).toISOString();
-      const data = { error: plain(error), retry_at: at, retry_count, throttle_count };
+      const data = { error: toJson(error), retry_at: at, retry_count, throttle_count };
       return { type: "node_retry", status: "warning", node_id, data };
     }
     case "fail": {
-      const data = { error: plain(decision.error) };
+      const data = { error: toJson(decision.error) };
       return { type: "node_failed", status: "error", node_id: decision.node_id, data };
     }
     case "ignore": {
@@ -75,17 +77,17 @@ function entryOf(jobId: string, decision: Decision): Entry | undefined {
     case "complete_job":
       return { type: "job_completed", status: "success" };
     case "fail_job": {
-      const data = { error: plain(decision.error) };
+      const data = { error: toJson(decision.error) };
       return { type: "job_failed", status: "error", node_id: decision.node_id, data };
     }
     case "cancel_job":
       return { type: "job_cancelled", status: "warning", data: { reason: decision.reason } };
-    // It is answered within the same tick and leaves its mark as the node's completion.
+    // Answered within the same tick, which then records the completion of the node.
     case "collect":
       return undefined;
   }
 }
 
-function plain({ code, message, category, details }: TaskError): JsonObject {
+function toJson({ code, message, category, details }: TaskError): JsonObject {
   return { code, message, category, ...(details === undefined ? {} : { details }) };
 }

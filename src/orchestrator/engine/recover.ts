@@ -18,7 +18,7 @@ export interface RecoverOptions {
 
 /** How long a worker may take to report a timeout itself before the orchestrator does. */
 const graceSeconds = 30;
-const mostDeadLetters = 500;
+const maxDeadLetters = 500;
 
 type RecoverDeps = Pick<EngineDeps, "db" | "broker" | "ownerId">;
 
@@ -36,9 +36,9 @@ export async function recover(
   return { deadLettered, overdue, lost };
 }
 
-/** The broker gave up the message. It stays among the dead letters for people to look at. */
+/** Fails tasks whose message the broker dead-lettered. The dead letter stays for operators. */
 async function failDeadLettered({ broker }: RecoverDeps, tx: Transaction): Promise<number> {
-  const dead = await broker.takeNewDeadLetters(tx, mostDeadLetters);
+  const dead = await broker.takeNewDeadLetters(tx, maxDeadLetters);
   const tasks = dead.map(({ id, group, deliveries, reason, detail }): FailedTask => {
     const message = `the task was given up after ${deliveries} deliveries: ${detail ?? reason}`;
     return failure(group, id, "DEAD_LETTERED", message, "permanent");
@@ -47,8 +47,8 @@ async function failDeadLettered({ broker }: RecoverDeps, tx: Transaction): Promi
 }
 
 /**
- * The attempt ran past its time on a worker that does not say so: it hangs, or a busy handler
- * starves it. Waiting in a queue does not count, because only a held message has a start.
+ * Fails tasks that ran past their timeout on a worker that did not report it: the worker hangs, or a
+ * handler blocks its event loop. Time in the queue does not count, because it starts with the lease.
  */
 async function failOverdue({ broker }: RecoverDeps, tx: Transaction): Promise<number> {
   const overdue = await broker.takeOverdue(tx, graceSeconds);
@@ -60,11 +60,11 @@ async function failOverdue({ broker }: RecoverDeps, tx: Transaction): Promise<nu
   return failTasks(tx, tasks);
 }
 
-/** The task was dispatched long ago, and the broker does not know its message. */
+/** Fails tasks that were dispatched long ago and whose message the broker does not know. */
 async function failLost({ db, broker, ownerId }: RecoverDeps, seconds: number): Promise<number> {
   const dispatched = await findDispatched(db, ownerId, seconds);
-  const asked = dispatched.map(({ task_id, job_id }) => ({ id: task_id, group: job_id }));
-  const missing = asked.length === 0 ? new Set<string>() : await broker.findMissing(asked);
+  const messages = dispatched.map(({ task_id, job_id }) => ({ id: task_id, group: job_id }));
+  const missing = messages.length === 0 ? new Set<string>() : await broker.findMissing(messages);
   const message = "the task was queued, but its message is gone";
   const lost = dispatched.filter(({ task_id }) => missing.has(task_id));
   return failTasks(

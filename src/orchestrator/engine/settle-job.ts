@@ -15,7 +15,7 @@ import { factsOf } from "./job-state.ts";
 import type { JobState } from "./job-state.ts";
 import type { WriteBatch } from "./write-batch.ts";
 
-/** What a report says beside its outcome. */
+/** The facts of a report beside its outcome. */
 export interface ResultNote {
   readonly worker_id: string | null;
   readonly started_at: string | null;
@@ -24,28 +24,28 @@ export interface ResultNote {
 }
 
 /**
- * Stands for the output of a child that completed. The output is not read: a statement moves it from
+ * A placeholder for the output of a completed child. The output is not read: a statement moves it from
  * the result to the node within the database.
  */
 export const inResult: JsonObject = Object.freeze({});
 
-/** Why a job is evaluated: new reports, due retries, or everything. */
+/** Why a job is evaluated: new reports, due retries, or a change that concerns all nodes. */
 export interface Trigger {
   readonly now: number;
   readonly reports: Report[];
   /** By node, for the reports above. */
   readonly notes: Map<string, ResultNote>;
-  /** Nodes to look at beside the reports; undefined: all of them. */
+  /** Nodes to evaluate beside those of the reports; undefined: all nodes. */
   readonly changed: string[] | undefined;
-  /** Places in the inbox that this evaluation settles. */
+  /** Rows of the inbox that this evaluation settles. */
   readonly inboxSeqs: number[];
   /** The job's rows are being created: changes go into them and not into updates. */
   readonly isNew: boolean;
 }
 
 /**
- * Evaluates one job until its decisions are complete, keeps its state in step, and puts every change
- * into the batch. Only completed children are written here, before a fan-in reads their outputs.
+ * Evaluates one job until its decisions are complete, updates its state, and adds every change to the
+ * batch. Only completed children are written here, before a fan-in reads their outputs.
  */
 export async function settleJob(
   deps: Pick<EngineDeps, "env" | "outputs">,
@@ -57,7 +57,7 @@ export async function settleJob(
   let facts = factsOf(state, deps.env, trigger.reports, trigger.changed);
   const changed = new Map<string, NodeFact>();
   const stored = new Map<string, JsonObject>();
-  const update = jobUpdate(state);
+  const update = draftUpdate(state);
   for (;;) {
     const evaluated: Evaluated = evaluateJob(state.graph, facts, trigger.now);
     for (const [nodeId, fact] of evaluated.changes) {
@@ -66,9 +66,9 @@ export async function settleJob(
     }
     state.unsettled = evaluated.unsettled;
     for (const decision of evaluated.decisions) carryOut(state, decision, batch, update);
-    const asked = evaluated.decisions.filter((decision) => decision.type === "collect");
-    if (asked.length === 0) break;
-    const ids = asked.map((decision) => decision.node_id);
+    const collects = evaluated.decisions.filter((decision) => decision.type === "collect");
+    if (collects.length === 0) break;
+    const ids = collects.map((decision) => decision.node_id);
     moveOutputs(state, changed, batch);
     batch.writeCompleted(tx);
     const collected: NonNullable<Facts["collected"]> = await collect(deps, tx, state, ids, stored);
@@ -78,7 +78,7 @@ export async function settleJob(
   writeNodes(state, changed, trigger, stored, batch);
   if (!trigger.isNew && !mustWrite(state, update)) return;
   passToHooks(state, trigger, update, batch);
-  if (update.result !== undefined) update.result = await keepResult(deps, state, update.result);
+  if (update.result !== undefined) update.result = await toStoredResult(deps, state, update.result);
   batch.jobUpdates.push({
     ...update,
     status: state.status,
@@ -87,7 +87,7 @@ export async function settleJob(
   });
 }
 
-/** Jobs with a correlation id or a callback also write rows of their owners at their start and end. */
+/** Jobs with a correlation id or a callback are passed to the job hooks at their start and end. */
 function passToHooks(
   state: JobState,
   { now, reports }: Trigger,
@@ -107,7 +107,7 @@ function passToHooks(
 }
 
 /** Adds the provenance to the result; a result that is too large for a row goes to storage. */
-async function keepResult(
+async function toStoredResult(
   deps: Pick<EngineDeps, "outputs">,
   { row }: JobState,
   result: Json,
@@ -132,10 +132,10 @@ function mustWrite(state: JobState, update: JobUpdate): boolean {
   return state.eventSeq !== update.expected_event_seq || state.row.dirty;
 }
 
-/** The job's row while its decisions are carried out. */
+/** The update of the job's row, filled while the decisions are carried out. */
 export type DraftUpdate = { -readonly [Key in keyof JobUpdate]: JobUpdate[Key] };
 
-function jobUpdate(state: JobState): DraftUpdate {
+function draftUpdate(state: JobState): DraftUpdate {
   return {
     job_id: state.row.job_id,
     status: state.status,
@@ -149,7 +149,7 @@ function jobUpdate(state: JobState): DraftUpdate {
   };
 }
 
-/** Children that need no more than their output moved into their row are completed by one statement. */
+/** Passes completed children to the statement that moves their outputs; they need no other update. */
 function moveOutputs(state: JobState, changed: Map<string, NodeFact>, batch: WriteBatch): void {
   for (const [nodeId, { output, attempt }] of changed) {
     if (output !== inResult) continue;

@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { engineChannel, orphansChannel } from "../../adapters/postgres/channels.ts";
-import { beat, signOff } from "../../adapters/postgres/repositories/ownership.ts";
+import { writeHeartbeat, signOff } from "../../adapters/postgres/repositories/ownership.ts";
 import type { Listen } from "../../adapters/postgres/share-listener.ts";
 import { reach } from "../../adapters/runtime/fail-points.ts";
 import type { Logger } from "../../adapters/runtime/logger.ts";
@@ -22,7 +22,7 @@ export interface EngineSettings {
   readonly messageLostSeconds: number;
 }
 
-/** Counted since the start, for status and metrics. */
+/** Counters since the start of the process, for status and metrics. */
 export interface EngineCounters {
   ticks: number;
   results: number;
@@ -40,14 +40,14 @@ export interface EngineStatus {
 export interface Engine {
   status(): EngineStatus;
   readonly counters: Readonly<EngineCounters>;
-  /** Ticks at once: the database has news for this orchestrator. */
+  /** Ticks at once, because the database has work for this orchestrator. */
   wake(): void;
   stop(): Promise<void>;
 }
 
 /**
- * The background services of an orchestrator: the tick, woken by every report and every change of a
- * job, and the slow ones that keep ownership and repair what was lost.
+ * Starts the background services of an orchestrator: the tick, which every report and every change of
+ * a job wakes, and the slow ones: heartbeat, take-over of orphans, recovery of lost tasks, maintenance.
  */
 export async function startEngine(
   deps: EngineDeps,
@@ -57,8 +57,8 @@ export async function startEngine(
 ): Promise<Engine> {
   const counters = { ticks: 0, results: 0, jobsSettled: 0, jobsClaimed: 0, recovered: 0 };
   const identity = { owner_id: deps.ownerId, host: hostname(), pid: process.pid, version };
-  // Must be first: a job whose owner has no heartbeat is an orphan.
-  await beat(deps.db, identity);
+  // Must be first: a job whose owner has no heartbeat counts as an orphan.
+  await writeHeartbeat(deps.db, identity);
 
   const ticking = createTicking(deps, settings.pollSeconds * 1000, counters, log);
   const service = (name: string, seconds: number, runOnce: () => Promise<unknown>) =>
@@ -72,12 +72,12 @@ export async function startEngine(
   });
   const services = [
     ticking.service,
-    service("heartbeat", settings.heartbeatSeconds, () => beat(deps.db, identity)),
+    service("heartbeat", settings.heartbeatSeconds, () => writeHeartbeat(deps.db, identity)),
     service("recover", settings.recoverSeconds, async () => {
       const { deadLettered, overdue, lost } = await recover(deps, settings);
-      const found = deadLettered + overdue + lost;
-      counters.recovered += found;
-      if (found === 0) return;
+      const failed = deadLettered + overdue + lost;
+      counters.recovered += failed;
+      if (failed === 0) return;
       log.warn({ deadLettered, overdue, lost }, "failed tasks that their worker did not report");
       ticking.wake();
     }),
@@ -88,7 +88,7 @@ export async function startEngine(
     if (wake.kind === "missed" || wake.channel === orphansChannel) scanning.wake();
     ticking.wake();
   });
-  for (const one of services) one.start();
+  for (const each of services) each.start();
 
   return {
     counters,
@@ -96,9 +96,9 @@ export async function startEngine(
     wake: ticking.wake,
     async stop() {
       await listener.close();
-      for (const one of services) await one.stop();
+      for (const each of services) await each.stop();
       reach("sign_off.before");
-      // Released at once: the other orchestrators need not wait for a stale heartbeat.
+      // The other orchestrators take over released jobs at once, without waiting for a stale heartbeat.
       const released = await deps.db.transaction((tx) => signOff(tx, deps.ownerId));
       reach("sign_off.after");
       if (released > 0) log.info({ jobs: released }, "released jobs for other orchestrators");
@@ -107,12 +107,12 @@ export async function startEngine(
 }
 
 /**
- * The service that ticks. Pushed reports are settled as they arrive. The database is looked at when
- * a notification or a caller says so, when a retry falls due, and by the poll.
+ * Creates the service that ticks. Pushed reports are settled as they arrive. Work in the database is
+ * read after a notification or a call of `wake`, when a retry falls due, and by the poll.
  */
 function createTicking(deps: EngineDeps, pollMs: number, counters: EngineCounters, log: Logger) {
-  let mustLook = true;
-  let lookAt = 0;
+  let mustRead = true;
+  let readAt = 0;
   let lastTickAt: string | null = null;
   let lastError: string | null = null;
   const pushed = deps.broker.pushedReports;
@@ -129,16 +129,16 @@ function createTicking(deps: EngineDeps, pollMs: number, counters: EngineCounter
     return report;
   }
 
-  /** Answers in how many milliseconds to run again at the latest. */
+  /** Answers after how many milliseconds to run again at the latest. */
   async function runOnce(): Promise<number> {
     const reports = pushed?.take(batchSize) ?? [];
     if (reports.length > 0) await count(tick(deps, reports));
-    if (mustLook || performance.now() >= lookAt) {
-      mustLook = false;
+    if (mustRead || performance.now() >= readAt) {
+      mustRead = false;
       const { more, next_due_ms } = await count(tick(deps));
-      lookAt = performance.now() + (more ? 0 : Math.min(pollMs, next_due_ms ?? pollMs));
+      readAt = performance.now() + (more ? 0 : Math.min(pollMs, next_due_ms ?? pollMs));
     }
-    return reports.length === batchSize ? 0 : Math.max(0, lookAt - performance.now());
+    return reports.length === batchSize ? 0 : Math.max(0, readAt - performance.now());
   }
 
   const service = createService({ name: "tick", log, intervalMs: pollMs, runOnce });
@@ -148,7 +148,7 @@ function createTicking(deps: EngineDeps, pollMs: number, counters: EngineCounter
   return {
     service,
     wake: () => {
-      mustLook = true;
+      mustRead = true;
       service.wake();
     },
     status: () => ({ last_tick_at: lastTickAt, last_error: lastError }),

@@ -120,7 +120,7 @@ describe("a pushed report", () => {
     await engine.expectReplay(id);
   });
 
-  it("of a job with a correlation id and a callback takes the same way", async () => {
+  it("of a job with a correlation id and a callback takes the same path", async () => {
     const id = await submit(
       "chain",
       {},
@@ -170,7 +170,7 @@ describe("a pushed report", () => {
     await engine.expectReplay(id);
   });
 
-  it("is refused alone when the cache cannot tell what it changes", async () => {
+  it("is refused alone when the cached state does not suffice", async () => {
     const [fan, chain] = [await submit("fan", { list: [1] }), await submit("chain")];
     const [child, first] = [next(), next()];
     report(child, { failed: "children that fail are read from the database" });
@@ -260,7 +260,8 @@ describe("a pushed report", () => {
         error: null,
       },
     ];
-    engine.connections.receive(connection as Connection, { reports });
+    if (connection === undefined) throw new Error("no worker is connected");
+    engine.connections.receive(connection, { reports });
     expect(await settle()).toBe(0);
     expect(refused).toEqual([message_id]);
     expect(await engine.statuses(id)).toMatchObject({ a: "dispatched" });

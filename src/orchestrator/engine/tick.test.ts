@@ -67,7 +67,7 @@ describe("the engine on a real database", () => {
     await folders.remove();
   });
 
-  /** Answers every task that is queued, until nothing is. */
+  /** Reports every queued task, until the queue is empty. */
   async function workOff(jobId: string, on = engine): Promise<void> {
     for (;;) {
       const messages = await on.take(jobId);
@@ -133,7 +133,7 @@ describe("the engine on a real database", () => {
     await engine.expectReplay(job_id);
   });
 
-  it("fails within the budget softly and beyond it hard, and withdraws what is queued", async () => {
+  it("tolerates failures within the budget, fails beyond it, and withdraws queued tasks", async () => {
     const soft = await engine.submit("fan", { list: [1, 2] });
     const [first, second] = await engine.take(soft.job_id);
     await engine.fail(first!);
@@ -176,7 +176,7 @@ describe("the engine on a real database", () => {
     await engine.expectReplay(job_id);
   });
 
-  it("records a result that nobody waits for as ignored, and changes nothing", async () => {
+  it("records a result of no current attempt as ignored, and changes nothing", async () => {
     const { job_id } = await engine.submit("one");
     const [message] = await engine.take(job_id);
     await engine.complete({ ...message!, task_id: `${job_id}_a_7` }, { wrong: true });
@@ -217,7 +217,7 @@ describe("the engine on a real database", () => {
     expect(after.rowCount).toBe(before.rowCount);
   });
 
-  it("cancels on request: nothing runs on, nothing starts, asking twice is asking once", async () => {
+  it("cancels on request: no task runs or starts, and a second request changes nothing", async () => {
     const { job_id } = await engine.submit("chain");
     expect(await cancelJob(engine.deps, job_id, "changed my mind")).toMatchObject({
       cancel_requested: true,
@@ -292,7 +292,7 @@ describe("the engine on a real database", () => {
     await engine.expectReplay(again.job_id);
   });
 
-  it("reruns from a node, with what is behind it, and refuses a job that still runs", async () => {
+  it("reruns from a node and its successors, and refuses a job that still runs", async () => {
     const { job_id } = await engine.submit("chain");
     await expect(rerunJob(engine.deps, job_id, { from_node: "b" })).rejects.toMatchObject({
       code: "JOB_NOT_FINISHED",
@@ -320,7 +320,7 @@ describe("the engine on a real database", () => {
     expect([before.status, after.status]).toEqual(["completed", "completed"]);
   });
 
-  it("stores a large aggregate by reference and still hands it to the next task", async () => {
+  it("stores a large aggregate by reference and still passes it to the next task", async () => {
     await writeFile(
       path.join(folder, "large.yaml"),
       `nodes:
@@ -342,7 +342,7 @@ describe("the engine on a real database", () => {
     expect(rows[0]?.output).toMatchObject({ $ref: expect.stringMatching(/^results\//) as string });
   });
 
-  it("lets no job that cannot be settled stop the others", async () => {
+  it("settles the other jobs when one cannot be settled", async () => {
     const bad = await engine.submit("chain");
     const good = await engine.submit("chain");
     const [lost] = await engine.take(bad.job_id);

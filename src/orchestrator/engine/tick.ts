@@ -13,20 +13,20 @@ import { WriteBatch } from "./write-batch.ts";
 export interface TickReport {
   readonly results: number;
   readonly jobs: number;
-  /** More may be waiting: tick again at once. */
+  /** More work may wait: tick again at once. */
   readonly more: boolean;
-  /** When the next retry falls due; null: none is planned, undefined: the tick did not ask. */
+  /** When the next retry falls due; null: none is planned, undefined: the tick did not read it. */
   readonly next_due_ms: number | null | undefined;
 }
 
 /**
- * One transaction settles many jobs: take the work and the jobs' states, evaluate each job, write
- * everything, and commit only if the jobs are still this orchestrator's and have no event that their
- * states do not know.
+ * Settles many jobs in one transaction: takes the work and the jobs' states, evaluates each job,
+ * writes everything, and commits only if this orchestrator still owns the jobs and no other writer has
+ * numbered an event since.
  *
- * Without pushed reports the work and the row locks come from the database. With them the states
- * come from the cache, and nothing is read first. When that transaction fails, whatever the reason,
- * the states are dropped from the cache and the reports are refused: their workers write them to the
+ * Without pushed reports the work and the row locks come from the database. With pushed reports the
+ * states come from the cache, and nothing is read first. When that transaction fails, for any reason,
+ * the states stay out of the cache and the reports are refused: their workers write them to the
  * database, and the next tick reads both there.
  */
 export async function tick(
@@ -54,7 +54,7 @@ async function settlePushed(
           receiver?.record(tx, known);
           await settleAll(deps, tx, jobs, known.length);
         },
-        // The states are changed by the first attempt.
+        // Once only: a second attempt would find the states changed by the first.
         { maxAttempts: 1 },
       );
     }
@@ -66,8 +66,9 @@ async function settlePushed(
 }
 
 /**
- * A job that breaks the transaction (its output is gone from storage, say) must not stop the others:
- * each job is then settled alone, and one that fails alone is quarantined for a while.
+ * Settles the work in the database. A job that makes the transaction fail (its output is missing in
+ * storage, say) must not stop the others: each job is then settled alone, and a job that fails alone is
+ * quarantined for a while.
  */
 async function settleWaiting(deps: EngineDeps): Promise<TickReport> {
   const now = deps.clock.now().getTime();
@@ -111,7 +112,7 @@ function settleFiltered(
   });
 }
 
-/** `pushed` reports have no row in the inbox, so each of their jobs must be written. */
+/** `pushed` counts pushed reports. They have no row in the inbox, so each of their jobs must be written. */
 async function settleAll(
   deps: EngineDeps,
   tx: Transaction,

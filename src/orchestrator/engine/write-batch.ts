@@ -4,12 +4,15 @@ import type { NewEvent } from "../../adapters/postgres/repositories/events.ts";
 import { insertEvents } from "../../adapters/postgres/repositories/events.ts";
 import type { JobUpdate } from "../../adapters/postgres/repositories/jobs.ts";
 import { updateJobs } from "../../adapters/postgres/repositories/jobs.ts";
-import type { NewNode, NodeUpdate, Release } from "../../adapters/postgres/repositories/nodes.ts";
+import type { Release } from "../../adapters/postgres/repositories/children.ts";
+import {
+  completeChildren,
+  releaseChildren,
+} from "../../adapters/postgres/repositories/children.ts";
+import type { NewNode, NodeUpdate } from "../../adapters/postgres/repositories/nodes.ts";
 import {
   cancelUnsettledNodes,
-  completeChildren,
   insertNodes,
-  releaseChildren,
   updateNodes,
 } from "../../adapters/postgres/repositories/nodes.ts";
 import { emptyInbox } from "../../adapters/postgres/repositories/work.ts";
@@ -17,7 +20,7 @@ import { reach } from "../../adapters/runtime/fail-points.ts";
 import type { TaskMessage } from "../../core/messages.ts";
 import type { EndedJob, EngineDeps } from "./deps.ts";
 
-/** A task on its way to a queue, with the priority of its job. */
+/** The message of a dispatched task, with the priority of its job. */
 export interface Outgoing {
   readonly message: TaskMessage;
   readonly priority: number;
@@ -39,18 +42,18 @@ interface Rows {
   readonly jobUpdates: JobUpdate[];
   /** Jobs that ended early: their unsettled nodes are cancelled and their messages withdrawn. */
   readonly stopped: string[];
-  /** Places in the inbox that are settled. */
+  /** Settled rows of the inbox. */
   readonly processed: number[];
   /** Task ids of children that completed. */
   readonly completed: string[];
-  /** Jobs with a correlation id that had their first report. */
+  /** Jobs with a correlation id whose first report this tick settles. */
   readonly started: string[];
   readonly ended: EndedJob[];
 }
 
 /**
- * Everything that one tick decided, for all its jobs, written with array parameters: the number of
- * statements depends on the kinds of change and never on how many there are.
+ * Collects the changes of all jobs of one tick and writes them with array parameters: the number of
+ * statements depends on the kinds of change and never on their number.
  */
 export class WriteBatch implements Rows {
   readonly newNodes: Rows["newNodes"] = [];
@@ -70,7 +73,7 @@ export class WriteBatch implements Rows {
     for (const row of rows) all.push(row);
   }
 
-  /** Takes over the rows of another batch. */
+  /** Adds the rows of another batch. */
   merge(other: WriteBatch): void {
     for (const kind of kinds) this.addAll(kind, other[kind]);
   }
@@ -115,18 +118,21 @@ export class WriteBatch implements Rows {
   private async release(tx: Transaction): Promise<void> {
     const released = await releaseChildren(tx, this.releases);
     const toMessage = new Map(
-      this.releases.map((one) => [`${one.job_id} ${one.fan_out_id}`, one.toMessage]),
+      this.releases.map((release) => [
+        `${release.job_id} ${release.fan_out_id}`,
+        release.toMessage,
+      ]),
     );
     for (const child of released) {
-      const make = toMessage.get(`${child.job_id} ${child.parent_node_id}`);
-      if (make !== undefined) this.messages.push(make(child));
+      const message = toMessage.get(`${child.job_id} ${child.parent_node_id}`)?.(child);
+      if (message !== undefined) this.messages.push(message);
     }
   }
 
   private byQueue(): Map<string, OutMessage[]> {
     const queues = new Map<string, OutMessage[]>();
     for (const { message, priority } of this.messages) {
-      const out: OutMessage = {
+      const outMessage: OutMessage = {
         id: message.task_id,
         group: message.job_id,
         body: JSON.stringify(message),
@@ -134,8 +140,8 @@ export class WriteBatch implements Rows {
         headers: { timeout_seconds: message.timeout_seconds },
       };
       const queue = queues.get(message.queue);
-      if (queue === undefined) queues.set(message.queue, [out]);
-      else queue.push(out);
+      if (queue === undefined) queues.set(message.queue, [outMessage]);
+      else queue.push(outMessage);
     }
     return queues;
   }

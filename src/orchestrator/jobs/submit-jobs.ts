@@ -9,8 +9,8 @@ import type {
 } from "../../adapters/postgres/repositories/jobs.ts";
 import { findByIdempotencyKeys, insertJobs } from "../../adapters/postgres/repositories/jobs.ts";
 import type { NewNode } from "../../adapters/postgres/repositories/nodes.ts";
-import { adoptRerun } from "../../adapters/postgres/repositories/asset-jobs.ts";
-import { copyChildren } from "../../adapters/postgres/repositories/copy-children.ts";
+import { replaceByRerun } from "../../adapters/postgres/repositories/asset-jobs.ts";
+import { copyChildren } from "../../adapters/postgres/repositories/children.ts";
 import { reach } from "../../adapters/runtime/fail-points.ts";
 import type { NodeFact } from "../../core/dag/evaluate/facts.ts";
 import type { Graph, GraphNode } from "../../core/dag/compile/graph.ts";
@@ -188,7 +188,7 @@ async function begin(
     isNew: true,
   };
   if (inherited !== undefined) {
-    if (job.correlation_id !== null) adoptRerun(tx, inherited.from, job.job_id);
+    if (job.correlation_id !== null) replaceByRerun(tx, inherited.from, job.job_id);
     await copyChildren(tx, inherited.from, job.job_id, inherited.fanOuts);
   }
   await settleJob(deps, tx, state, trigger, batch);

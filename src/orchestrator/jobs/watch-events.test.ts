@@ -3,7 +3,7 @@ import type { TestDatabase } from "../../../test/support/database.ts";
 import { createTestDatabase } from "../../../test/support/database.ts";
 import { waitFor } from "../../../test/support/wait.ts";
 import { insertEvents } from "../../adapters/postgres/repositories/events.ts";
-import { beat } from "../../adapters/postgres/repositories/ownership.ts";
+import { writeHeartbeat } from "../../adapters/postgres/repositories/ownership.ts";
 import type { SharedListener } from "../../adapters/postgres/share-listener.ts";
 import { shareListener } from "../../adapters/postgres/share-listener.ts";
 import { createLogger } from "../../adapters/runtime/logger.ts";
@@ -19,7 +19,7 @@ beforeAll(async () => {
   database = await createTestDatabase();
   listener = shareListener(database.url);
   const log = createLogger({ name: "test", level: "silent", format: "json" });
-  await beat(database.db, { owner_id: "o", host: "h", pid: 1, version: "1" });
+  await writeHeartbeat(database.db, { owner_id: "o", host: "h", pid: 1, version: "1" });
   watch = createEventWatch(database.db, "o", listener.listen, log);
 });
 afterAll(async () => {

@@ -18,13 +18,19 @@ export async function insertKey(db: Queryable, key: NewKey): Promise<void> {
        expires_at, rotated_from)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
     [
-      ...[key.key_id, key.platform_id, key.name, key.key_hash, key.scopes, key.created_by],
-      ...[key.expires_at, key.rotated_from],
+      key.key_id,
+      key.platform_id,
+      key.name,
+      key.key_hash,
+      key.scopes,
+      key.created_by,
+      key.expires_at,
+      key.rotated_from,
     ],
   );
 }
 
-/** Its end, unless it ends sooner anyway. */
+/** Lets a key expire after so many seconds, unless it expires sooner. */
 export async function expireKey(db: Queryable, keyId: string, seconds: number): Promise<void> {
   await db.query(
     `UPDATE dagapp.api_keys SET expires_at = least(expires_at, now() + make_interval(secs => $2))
@@ -33,7 +39,7 @@ export async function expireKey(db: Queryable, keyId: string, seconds: number): 
   );
 }
 
-/** Asking twice is asking once: the first time stands. */
+/** Revokes a key; a second call changes nothing. */
 export async function revokeKey(db: Queryable, keyId: string, by: string): Promise<void> {
   await db.query(
     `UPDATE dagapp.api_keys SET revoked_at = now(), revoked_by = $2

@@ -3,22 +3,22 @@ import { callbacksChannel } from "../channels.ts";
 import type { Transaction } from "../queryable.ts";
 import type { AssetJob } from "./requests.ts";
 
-/** What the end of a job is recorded with. */
-export interface EndedLink extends AssetJob {
+/** A job of an asset version, with the columns that recording its end needs. */
+export interface EndedAssetJob extends AssetJob {
   readonly platform_id: string;
   readonly version_label: string;
-  /** Of the version now: an older revision's job changes the version no more. */
+  /** The version's revision now: the job of an older revision does not change the version. */
   readonly current_revision: number;
   readonly current_job_id: string | null;
   readonly callback_url: string | null;
 }
 
-/** The versions that these jobs worked for. Most jobs work for none, and cost this one look. */
-export async function findLinks(
+/** Reads the asset versions that these jobs worked for. Jobs without a request have none. */
+export async function findAssetJobs(
   tx: Transaction,
   jobIds: readonly string[],
-): Promise<readonly EndedLink[]> {
-  const { rows } = await tx.query<EndedLink>(
+): Promise<readonly EndedAssetJob[]> {
+  const { rows } = await tx.query<EndedAssetJob>(
     `SELECT j.job_id, j.asset_id, j.version_ordinal, j.revision, j.request_id, j.purpose,
        r.platform_id, v.version_label, v.revision AS current_revision, v.current_job_id,
        coalesce(r.callback_url, p.callback_url) AS callback_url
@@ -33,7 +33,7 @@ export async function findLinks(
   return rows;
 }
 
-/** The first report of a job: what was queued is processed now. */
+/** Marks requests and versions of these jobs as running, after the first report of each job. */
 export function startProcessing(tx: Transaction, jobIds: readonly string[], via: string): void {
   tx.send(
     `WITH job AS MATERIALIZED (
@@ -57,10 +57,10 @@ export function startProcessing(tx: Transaction, jobIds: readonly string[], via:
 }
 
 /**
- * A job that is run again stands for the one before, if that was the newest of its purpose; whoever
- * waits for the request then waits for this one.
+ * Replaces a job by its rerun if the job was the newest of its purpose: request, revision and version
+ * then wait for the rerun.
  */
-export function adoptRerun(tx: Transaction, from: string, to: string): void {
+export function replaceByRerun(tx: Transaction, from: string, to: string): void {
   tx.send(
     `WITH old AS (
        UPDATE dagapp.asset_jobs j SET superseded = true
@@ -107,7 +107,7 @@ export interface NewDelivery {
   readonly body: JsonObject;
 }
 
-/** Written with what it tells of; the service that sends it is woken when both are committed. */
+/** Queues a callback in the transaction of its event; the commit wakes the service that sends it. */
 export function insertDelivery(tx: Transaction, delivery: NewDelivery): void {
   tx.send(
     `WITH woken AS (SELECT pg_notify('${callbacksChannel}', ''))
@@ -119,7 +119,10 @@ export function insertDelivery(tx: Transaction, delivery: NewDelivery): void {
       ...("job_id" in delivery.of
         ? [null, null, delivery.of.job_id]
         : [delivery.of.platform_id, delivery.of.request_id, null]),
-      ...[delivery.event_type, delivery.url, delivery.host, JSON.stringify(delivery.body)],
+      delivery.event_type,
+      delivery.url,
+      delivery.host,
+      JSON.stringify(delivery.body),
     ],
   );
 }

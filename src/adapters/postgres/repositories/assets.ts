@@ -12,7 +12,7 @@ export interface NewAsset {
   readonly exposure: Exposure;
 }
 
-/** True: it is new. Of many that come at once one is, and the others wait for it to be there. */
+/** Answers false when the asset exists. Of concurrent inserts one wins and the others wait for it. */
 export async function insertAsset(tx: Transaction, asset: NewAsset): Promise<boolean> {
   const { rowCount } = await tx.query(
     `INSERT INTO dagapp.geospatial_assets (asset_id, platform_id, platform_refs, exposure)
@@ -23,7 +23,7 @@ export async function insertAsset(tx: Transaction, asset: NewAsset): Promise<boo
   return rowCount === 1;
 }
 
-/** Whoever changes an asset or one of its versions holds this lock. */
+/** Every change of an asset or one of its versions must hold this lock. */
 export async function lockAsset(
   tx: Transaction,
   assetId: string,
@@ -36,7 +36,7 @@ export async function lockAsset(
   return rows[0] && isoRow<AssetSummary>(rows[0]);
 }
 
-/** In one order, so that two transactions cannot wait for each other. */
+/** Locks in the order of asset ids, so that two transactions cannot deadlock. */
 export async function lockAssetsOfJobs(tx: Transaction, jobIds: readonly string[]): Promise<void> {
   await tx.query(
     `SELECT FROM dagapp.geospatial_assets WHERE asset_id = ANY (ARRAY(
@@ -47,7 +47,7 @@ export async function lockAssetsOfJobs(tx: Transaction, jobIds: readonly string[
   );
 }
 
-/** After every change: the row's number goes up, and "latest" is found anew. */
+/** Must follow every change: increments the row version and finds the latest approved version. */
 export function touchAsset(tx: Transaction, assetId: string): void {
   tx.send(
     `UPDATE dagapp.geospatial_assets a SET row_version = row_version + 1, updated_at = now(),
@@ -84,7 +84,7 @@ export function setExposure(tx: Transaction, assetId: string, exposure: Exposure
   ]);
 }
 
-/** `by` undefined: it is back. */
+/** Marks an asset as deleted; with `by` undefined it restores the asset. */
 export function markDeleted(tx: Transaction, assetId: string, by: string | undefined): void {
   tx.send(
     `UPDATE dagapp.geospatial_assets
@@ -109,7 +109,11 @@ export function recordAssetEvent(tx: Transaction, event: NewAssetEvent): void {
        (asset_id, version_ordinal, event_type, actor, via, event_data)
      VALUES ($1, $2, $3, $4, $5, $6)`,
     [
-      ...[event.asset_id, event.version_ordinal ?? null, event.event_type, event.actor, event.via],
+      event.asset_id,
+      event.version_ordinal ?? null,
+      event.event_type,
+      event.actor,
+      event.via,
       event.event_data === undefined ? null : JSON.stringify(event.event_data),
     ],
     "record_asset_event",

@@ -1,7 +1,7 @@
 /**
- * A database that has pgstac gets everything there too, in the same transaction and under the same
- * lock of the collection: two writers in one of its partitions can deadlock. It is written through its
- * functions only, and counted afterwards, because loads that leave out items without a word are known.
+ * Copies the catalogue to pgstac where the database has it, in the same transaction and under the same
+ * lock of the collection: two writers in one partition of pgstac can deadlock. Rows are written only by
+ * pgstac's functions and counted afterwards, because its loads are known to omit items silently.
  */
 import type { StacCollection, StacItem } from "../../../core/catalogue/stac.ts";
 import type { Transaction } from "../queryable.ts";
@@ -13,21 +13,21 @@ export interface PgstacMirror {
   deleteCollection(collectionId: string): Promise<void>;
 }
 
-/** Undefined where there is no pgstac. */
+/** Answers undefined when the database has no pgstac. */
 export async function createPgstacMirror(tx: Transaction): Promise<PgstacMirror | undefined> {
-  const { rows } = await tx.query<{ there: boolean }>(
+  const { rows } = await tx.query<{ exists: boolean }>(
     `SELECT to_regnamespace('pgstac') IS NOT NULL
-       AND to_regproc('pgstac.upsert_items') IS NOT NULL AS there`,
+       AND to_regproc('pgstac.upsert_items') IS NOT NULL AS exists`,
   );
-  if (rows[0]?.there !== true) return undefined;
-  // Its functions find each other by this path. It ends with the transaction.
+  if (rows[0]?.exists !== true) return undefined;
+  // Functions of pgstac call each other without a schema. LOCAL: it ends with the transaction.
   await tx.query(`SET LOCAL search_path TO pgstac, public`);
   const count = async (collectionId: string, ids: readonly string[]) => {
-    const { rows: found } = await tx.query<{ count: number }>(
+    const { rows: counted } = await tx.query<{ count: number }>(
       `SELECT count(*) FROM pgstac.items WHERE collection = $1 AND id = ANY($2::text[])`,
       [collectionId, ids],
     );
-    return found[0]?.count ?? 0;
+    return counted[0]?.count ?? 0;
   };
   return {
     upsertCollection: async (collection) => {
@@ -40,7 +40,7 @@ export async function createPgstacMirror(tx: Transaction): Promise<PgstacMirror 
         items.map(({ id }) => id),
       );
       if (written !== items.length) {
-        throw new Error(`Of ${items.length} items pgstac has ${written} after writing them.`);
+        throw new Error(`pgstac stored ${written} of ${items.length} items.`);
       }
     },
     deleteItem: async (collectionId, itemId) => {

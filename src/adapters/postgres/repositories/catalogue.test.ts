@@ -121,7 +121,7 @@ describe("items", () => {
     });
     await upsertCollection(db, collectionOf("dem"));
     const twice = [itemOf("dem", "a"), itemOf("dem", "b"), itemOf("dem", "a")];
-    await expect(upsertItems(db, "dem", twice)).rejects.toThrow(/"a" is there twice/);
+    await expect(upsertItems(db, "dem", twice)).rejects.toThrow(/"a" occurs twice/);
     const backwards = itemOf("dem", "c", {
       properties: { start_datetime: "2021-01-01T00:00:00Z", end_datetime: "2020-01-01T00:00:00Z" },
     });

@@ -1,7 +1,7 @@
 /**
- * Writing the catalogue. One writer per collection at a time, held by a lock that ends with the
- * transaction: what a collection covers and counts follows from all its items, and two writers at
- * once would each leave out what the other one added. Everything is counted after it was written.
+ * Writes the catalogue. A collection has one writer at a time, by a lock that ends with the
+ * transaction: the extent and the count of a collection depend on all its items, and two concurrent
+ * writers would each omit the items that the other added. Items are counted after they were written.
  */
 import { boxesOf } from "../../../core/geometry/boxes.ts";
 import type { Box } from "../../../core/geometry/boxes.ts";
@@ -26,7 +26,7 @@ class CatalogueError extends KnownError {
   }
 }
 
-/** Answers whether it is new; one that is there gets what is given and keeps its items. */
+/** Creates a collection, or updates its description and keeps its items. */
 export async function upsertCollection(
   db: Database,
   collection: StacCollection,
@@ -46,7 +46,7 @@ export async function upsertCollection(
   });
 }
 
-/** Leaves one that is there as it is. */
+/** Creates a collection; an existing one stays unchanged. */
 export async function ensureCollection(
   db: Database,
   collection: StacCollection,
@@ -57,7 +57,7 @@ export async function ensureCollection(
   return rows.length > 0 ? { created: false } : upsertCollection(db, collection);
 }
 
-/** All or nothing. An item that is there is replaced, and one that is the same stays untouched. */
+/** Writes all items or none. An existing item is replaced, and an identical one is not written. */
 export async function upsertItems(
   db: Database,
   collectionId: string,
@@ -66,7 +66,7 @@ export async function upsertItems(
   const ids = items.map(({ id }) => id);
   if (new Set(ids).size !== ids.length) {
     const twice = ids.find((id, index) => ids.indexOf(id) !== index) ?? "";
-    throw new CatalogueError("DUPLICATE_ITEM", `The item "${twice}" is there twice in one batch.`);
+    throw new CatalogueError("DUPLICATE_ITEM", `The item "${twice}" occurs twice in one batch.`);
   }
   const rows = items.map((item) => ({ item, boxes: boxesOf(item.bbox), ...spanOf(item) }));
   return db.transaction(async (tx) => {
@@ -106,7 +106,7 @@ export async function upsertItems(
     if (changed.some(({ inserted }) => !inserted)) {
       await recompute(tx, collectionId);
     } else if (changed.length > 0) {
-      // Only new ones: the extent can but grow, and the others need not be read.
+      // Only new items were added: the extent can only grow, so the other items need not be read.
       const added = rows.map(({ boxes, start, end }) => coverageOf({ boxes, start, end }));
       await tx.query(
         `UPDATE dagapp.stac_collections
@@ -121,7 +121,7 @@ export async function upsertItems(
   });
 }
 
-/** Answers the item that was there, or undefined. */
+/** Answers the deleted item; undefined if it did not exist. */
 export async function deleteItem(
   db: Database,
   collectionId: string,
@@ -140,7 +140,7 @@ export async function deleteItem(
   });
 }
 
-/** Only an empty one: its items' files and tables would be forgotten with it. */
+/** Refuses a collection with items: the files and tables that they name would become orphans. */
 export async function deleteCollection(db: Database, collectionId: string): Promise<boolean> {
   return db.transaction(async (tx) => {
     await lockCollection(tx, collectionId);
@@ -165,7 +165,7 @@ export async function deleteCollection(db: Database, collectionId: string): Prom
   });
 }
 
-/** Counts and measures a collection anew from all of its items. */
+/** Computes the count and the extent of a collection from all of its items. */
 export async function repairCollection(db: Database, collectionId: string): Promise<void> {
   await db.transaction(async (tx) => {
     await lockCollection(tx, collectionId);
@@ -205,7 +205,7 @@ async function verify(
   if (count === ids.length) return;
   throw new CatalogueError(
     "ITEMS_NOT_WRITTEN",
-    `Of ${ids.length} items ${count} are in the collection "${collectionId}" after writing them.`,
+    `The collection "${collectionId}" stored ${count} of ${ids.length} items.`,
   );
 }
 

@@ -31,30 +31,30 @@ export async function loadCheckpoint(
   return rows[0];
 }
 
-const insertText = `
+const insertCheckpoint = `
 INSERT INTO dagapp.dag_checkpoints (job_id, node_id, seq, task_id, phase, data)
 SELECT $1, $2, coalesce((SELECT max(seq) FROM dagapp.dag_checkpoints
                          WHERE job_id = $1 AND node_id = $2), 0) + 1, $3, $4, $5::jsonb`;
 
 /**
- * Saves a checkpoint of a task that is its node's current attempt; answers its number. Undefined: it
- * is not, and an older attempt must not overwrite the state of the one which runs now.
+ * Saves a checkpoint and answers its number. Answers undefined when the task is not the current
+ * attempt of its node: an older attempt must not overwrite the state of the current one.
  */
 export async function saveCheckpoint(
   db: Queryable,
   checkpoint: NewCheckpoint,
 ): Promise<number | undefined> {
-  const current = `WHERE EXISTS (SELECT FROM dagapp.dag_node_states
+  const isCurrentAttempt = `WHERE EXISTS (SELECT FROM dagapp.dag_node_states
     WHERE job_id = $1 AND node_id = $2 AND task_id = $3)`;
-  return insert(db, `${insertText} ${current} RETURNING seq`, checkpoint);
+  return insert(db, `${insertCheckpoint} ${isCurrentAttempt} RETURNING seq`, checkpoint);
 }
 
-/** The same in a transaction in which the caller has made sure that it still holds the task. */
+/** Saves a checkpoint in a transaction in which the caller has locked the lease of the task. */
 export async function saveHeldCheckpoint(
   tx: Transaction,
   checkpoint: NewCheckpoint,
 ): Promise<number | undefined> {
-  return insert(tx, `${insertText} RETURNING seq`, checkpoint);
+  return insert(tx, `${insertCheckpoint} RETURNING seq`, checkpoint);
 }
 
 async function insert(

@@ -12,8 +12,8 @@ export interface CommandRun {
 }
 
 /**
- * The audit event of a command. It belongs to no job, so it stands alone under a name of its own:
- * a stream of one event, numbered without a gap like every other.
+ * Writes the audit event of an operator's command. A command belongs to no job, so the event gets an
+ * id of its own in place of the job's: a stream of one event, numbered without a gap like every other.
  */
 export async function recordCommand(db: Queryable, run: CommandRun): Promise<string> {
   const auditId = `command_${randomUUID()}`;
@@ -25,7 +25,7 @@ export async function recordCommand(db: Queryable, run: CommandRun): Promise<str
   return auditId;
 }
 
-/** Every orchestrator hears it, this one among them. */
+/** Makes every orchestrator read the workflow files again, this one included. */
 export async function notifyCaches(db: Queryable): Promise<void> {
   await db.query(`SELECT pg_notify('${cachesChannel}', '')`);
 }

@@ -2,7 +2,7 @@ import { failuresToOpen } from "../../../core/domain/partner-callbacks.ts";
 import { callbacksChannel } from "../channels.ts";
 import type { Queryable, Transaction } from "../queryable.ts";
 
-/** A callback that this process sends now. */
+/** A callback that this process has taken to send it. */
 export interface TakenDelivery {
   readonly event_id: string;
   readonly event_type: string;
@@ -11,7 +11,7 @@ export interface TakenDelivery {
   readonly body: string;
   /** This attempt's number, from 1. */
   readonly attempts: number;
-  /** Whose list of hosts and whose secret count; null: those for jobs of no platform. */
+  /** Names the allowed hosts and the secret; null: the settings for jobs without a platform. */
   readonly platform: DeliveryPlatform | null;
 }
 
@@ -19,13 +19,14 @@ export interface DeliveryPlatform {
   readonly platform_id: string;
   readonly callback_hosts: readonly string[];
   readonly secret_number: number;
-  /** The secret was changed less than a day ago: the one before is still good. */
+  /** The secret was changed less than a day ago: the one before is still valid. */
   readonly secret_is_new: boolean;
 }
 
 /**
- * What is due, taken for a while: a sender that dies leaves it to the next. A host that is left
- * alone is skipped, and one that failed often gets a single callback to show that it is back.
+ * Takes due callbacks for one minute: if the sender dies, another sender takes them after that. The
+ * circuit breaker of a host skips it until `open_until`; a host that failed often then gets a single
+ * callback as a trial.
  */
 export async function takeDeliveries(db: Queryable, limit: number): Promise<TakenDelivery[]> {
   const { rows } = await db.query<TakenDelivery>(
@@ -58,10 +59,10 @@ export async function takeDeliveries(db: Queryable, limit: number): Promise<Take
 
 export interface AttemptOutcome {
   readonly status_code: number | null;
-  /** Null: it was accepted. */
+  /** Null: the host accepted the callback. */
   readonly error: string | null;
   readonly duration_ms: number;
-  /** Null: there is no next time. */
+  /** Null: no further attempt. */
   readonly retry_seconds: number | null;
 }
 
@@ -85,7 +86,7 @@ export function recordAttempt(
   );
 }
 
-/** Counts the failures in a row; `openSeconds` says for how long the host is then left alone. */
+/** Counts consecutive failures of a host; `openSeconds` answers for how long to skip it then. */
 export async function recordHost(
   tx: Transaction,
   host: string,
@@ -108,7 +109,7 @@ export async function recordHost(
   );
 }
 
-/** False: there is no such event. The same event is sent again, whatever became of it before. */
+/** Sends a callback again, delivered or not. Answers false when there is no such event. */
 export async function requeueDelivery(db: Queryable, eventId: string): Promise<boolean> {
   const { rowCount } = await db.query(
     `WITH woken AS (SELECT pg_notify('${callbacksChannel}', ''))
@@ -120,7 +121,7 @@ export async function requeueDelivery(db: Queryable, eventId: string): Promise<b
   return rowCount === 1;
 }
 
-/** In how many milliseconds the next one is due; null: none waits. */
+/** Answers in how many milliseconds the next callback is due; null: none is pending. */
 export async function nextDueMs(db: Queryable): Promise<number | null> {
   const { rows } = await db.query<{ due: number | null }>(
     `SELECT (extract(epoch FROM min(greatest(d.next_attempt_at, d.taken_until, h.open_until))

@@ -14,8 +14,9 @@ export interface NewEvent {
 }
 
 /**
- * Written with the change they speak of; whoever watches is woken when both are committed. While
- * nobody does, nobody is: commits that notify wait for each other, disk and all.
+ * Inserts events in the transaction of the change that they record. The commit notifies orchestrators
+ * that stream events, and notifies none while none streams: PostgreSQL runs commits with a NOTIFY one
+ * after the other, including their writes to disk.
  */
 export function insertEvents(tx: Transaction, events: readonly NewEvent[]): void {
   const column = <K extends keyof NewEvent>(key: K) => events.map((event) => event[key]);

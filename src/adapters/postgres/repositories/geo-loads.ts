@@ -1,7 +1,6 @@
 /**
- * Loading a layer. Rows go into tables under names of their own; when all chunks are in, one
- * transaction gives them the layer's name. Each step can come twice: at least once is what queues
- * promise.
+ * Loads a layer. Rows are copied into loading tables; when all chunks are loaded, `publishLoad`
+ * renames the tables in one transaction. Each step may run twice, because queues deliver at least once.
  */
 import { escapeIdentifier } from "pg";
 import type { Bounds } from "../../../core/vector/parts.ts";
@@ -26,7 +25,7 @@ export interface Load {
   readonly tables: readonly TableToLoad[];
 }
 
-/** Makes the empty tables. Begun again, it starts from nothing; other unfinished loads are dropped. */
+/** Creates the empty tables. Drops earlier tables of this load and of unfinished loads of its names. */
 export async function beginLoad(db: Database, load: Load): Promise<void> {
   await db.transaction(async (tx) => {
     const names = load.tables.map((table) => table.table_name);
@@ -86,15 +85,15 @@ export interface ChunkToLoad {
   readonly chunk_index: number;
 }
 
-/** As `writeRow` writes them, in this order. */
+/** The columns in the order in which `writeRow` writes them. */
 export function copyColumns(form: GeometryForm, columns: readonly GeoColumn[]): string[] {
   const own = form === "postgis" ? ["geom"] : ["geom", "bounds"];
   return ["fid", "etl_batch_id", ...own, ...columns.map(({ name }) => name)];
 }
 
 /**
- * Replaces what this chunk wrote before and copies it in: one short transaction, for which all the
- * work was done beforehand. Undefined: the load is over or was begun anew, and the chunk is too late.
+ * Replaces the rows that this chunk wrote before by these bytes: one short transaction, for which all
+ * the work was done beforehand. Answers undefined when the load has ended or was begun again.
  */
 export async function loadChunk(
   db: Database,
@@ -103,7 +102,7 @@ export async function loadChunk(
 ): Promise<number | undefined> {
   return db.transaction(async (tx) => {
     const { load_id, table_name, chunk_index } = chunk;
-    // A share lock: chunks load side by side, and nobody publishes or drops the table meanwhile.
+    // A share lock: chunks load concurrently, and no transaction publishes or drops the table meanwhile.
     const { rows } = await tx.query<{
       loading_table: string;
       form: GeometryForm;
@@ -119,7 +118,7 @@ export async function loadChunk(
     const [load] = rows;
     if (load === undefined) return undefined;
     const table = `geo.${escapeIdentifier(load.loading_table)}`;
-    // No index helps this, because none may slow the copy: so it runs only if there is something.
+    // Slow, because the table has no index that would slow the copy: so only when rows exist.
     if (load.wasLoaded)
       await tx.query(`DELETE FROM ${table} WHERE etl_batch_id = $1`, [chunk_index]);
     const columns = copyColumns(load.form, load.columns).map(escapeIdentifier).join(", ");
@@ -135,7 +134,7 @@ export async function loadChunk(
   });
 }
 
-/** First of all and in one order, so that two who want the same names never wait for each other. */
+/** Must be first in a transaction. Locks in the order of names, so that two cannot deadlock. */
 export async function lockNames(tx: Queryable, names: readonly string[]): Promise<void> {
   await tx.query(
     `SELECT pg_advisory_xact_lock(hashtextextended('geo.' || name, 0))

@@ -21,12 +21,12 @@ export class IncompleteLoad extends Error {
   }
 }
 
-/** A large table takes longer to index than any other statement of the platform takes. */
-const patienceMs = 1_800_000;
+/** Building the index of a large table takes longer than any other statement of the platform. */
+const indexTimeoutMs = 1_800_000;
 
 /**
- * Index, statistics, names: all tables of a load at once. The answer is how many were published;
- * none if that was done before.
+ * Indexes and analyses all tables of a load and gives them their names, in one transaction. Answers
+ * how many were published; 0 if the load was published before.
  */
 export async function publishLoad(db: Database, loadId: string): Promise<number> {
   return db.transaction(
@@ -49,11 +49,11 @@ export async function publishLoad(db: Database, loadId: string): Promise<number>
         [loadId],
       );
       for (const load of rows) await finishTable(tx, load);
-      for (const load of rows) await giveName(tx, load);
-      await record(tx, loadId);
+      for (const load of rows) await renameTable(tx, load);
+      await recordTables(tx, loadId);
       return rows.length;
     },
-    { statementTimeoutMs: patienceMs },
+    { statementTimeoutMs: indexTimeoutMs },
   );
 }
 
@@ -72,8 +72,8 @@ async function finishTable(tx: Transaction, load: LoadRow): Promise<void> {
   await tx.query(`ANALYZE ${table}`);
 }
 
-async function giveName(tx: Transaction, { table_name, loading_table }: LoadRow): Promise<void> {
-  // Only what we know to be ours: a table that somebody else put there stops the load instead.
+async function renameTable(tx: Transaction, { table_name, loading_table }: LoadRow): Promise<void> {
+  // Drops only a table that a load published: any other table of this name makes the rename fail.
   const { rowCount } = await tx.query("SELECT FROM dagapp.geo_tables WHERE table_name = $1", [
     table_name,
   ]);
@@ -83,7 +83,7 @@ async function giveName(tx: Transaction, { table_name, loading_table }: LoadRow)
   );
 }
 
-async function record(tx: Transaction, loadId: string): Promise<void> {
+async function recordTables(tx: Transaction, loadId: string): Promise<void> {
   await tx.query(
     `INSERT INTO dagapp.geo_tables (table_name, load_id, form, geometry_type, columns,
        feature_count, bounds, job_id)
@@ -98,7 +98,7 @@ async function record(tx: Transaction, loadId: string): Promise<void> {
   await tx.query("DELETE FROM dagapp.geo_loads WHERE load_id = $1", [loadId]);
 }
 
-/** Removes a layer and what says that it is there. Answers whether there was one. */
+/** Drops a layer and its entry. Answers false when there is none. */
 export async function dropGeoTable(db: Database, name: string): Promise<boolean> {
   return db.transaction(async (tx) => {
     await lockNames(tx, [name]);

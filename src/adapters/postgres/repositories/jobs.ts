@@ -13,7 +13,7 @@ export interface JobHead {
   readonly priority: number;
   readonly correlation_id: string | null;
   readonly submitted_by: string | null;
-  /** Where the end of a job is reported that has no request of a platform. */
+  /** Where the end of the job is reported if no platform requested the job. */
   readonly callback_url: string | null;
   readonly paused: boolean;
   readonly cancel_reason: string | null;
@@ -22,7 +22,7 @@ export interface JobHead {
   readonly event_seq: number;
 }
 
-/** All that an evaluation needs. Inputs can be large and never change, so they are read once. */
+/** The head and the inputs. Inputs can be large and never change, so they are read once. */
 export interface JobRow extends JobHead {
   readonly input_params: JsonObject;
 }
@@ -48,7 +48,7 @@ export interface NewJob {
   readonly nodes_total: number;
 }
 
-/** A job as its first evaluation left it: its row is written once. */
+/** A new job with the state after its first evaluation, so that its row is written once. */
 export type FirstState = NewJob & Omit<JobUpdate, "expected_event_seq">;
 
 const insertJobsText = `

@@ -2,7 +2,7 @@ import type { LayerMetadataEdit } from "../../../core/serving/style.ts";
 import type { CatalogLayer } from "../queries/layer-metadata.ts";
 import type { Transaction } from "../queryable.ts";
 
-/** Whoever writes holds the asset's lock, so what was read before is still so. */
+/** The caller must hold the lock of the asset, so that the row cannot change after it was read. */
 export function writeLayerMetadata(
   tx: Transaction,
   assetId: string,
@@ -18,9 +18,18 @@ export function writeLayerMetadata(
        thumbnail = $11, updated_by = $12, row_version = layer_metadata.row_version + 1,
        updated_at = now()`,
     [
-      ...[assetId, edit.display_name, edit.description, edit.attribution, edit.keywords],
-      ...[document(edit.style), document(edit.legend), document(edit.field_metadata)],
-      ...[edit.min_zoom, edit.max_zoom, edit.thumbnail, by],
+      assetId,
+      edit.display_name,
+      edit.description,
+      edit.attribution,
+      edit.keywords,
+      toJson(edit.style),
+      toJson(edit.legend),
+      toJson(edit.field_metadata),
+      edit.min_zoom,
+      edit.max_zoom,
+      edit.thumbnail,
+      by,
     ],
   );
 }
@@ -39,8 +48,13 @@ export function writeToCatalog(tx: Transaction, layer: Omit<CatalogLayer, "publi
        stac_collection_id = $4, stac_item_id = $5, layer = $6, published_by = $7,
        published_at = now()`,
     [
-      ...[layer.asset_id, layer.version_ordinal, layer.layer_type, layer.stac_collection_id],
-      ...[layer.stac_item_id, JSON.stringify(layer.layer), layer.published_by],
+      layer.asset_id,
+      layer.version_ordinal,
+      layer.layer_type,
+      layer.stac_collection_id,
+      layer.stac_item_id,
+      JSON.stringify(layer.layer),
+      layer.published_by,
     ],
   );
 }
@@ -49,6 +63,6 @@ export function removeFromCatalog(tx: Transaction, assetId: string): void {
   tx.send(`DELETE FROM dagapp.layer_catalog WHERE asset_id = $1`, [assetId]);
 }
 
-function document(value: object | null): string | null {
+function toJson(value: object | null): string | null {
   return value === null ? null : JSON.stringify(value);
 }

@@ -48,7 +48,7 @@ function toFact(row: NodeRow): NodeOfJob {
   };
 }
 
-/** The static nodes of these jobs; children are never all loaded. */
+/** Loads the static nodes of these jobs. There can be thousands of children: they are never all loaded. */
 export async function loadStaticNodes(
   db: Queryable,
   jobIds: readonly string[],
@@ -62,7 +62,7 @@ export async function loadStaticNodes(
   return rows.map(toFact);
 }
 
-/** Single nodes by name: children whose retry is due. */
+/** Loads nodes by name: children whose retry is due. */
 export async function loadNodes(
   db: Queryable,
   keys: readonly { readonly job_id: string; readonly node_id: string }[],
@@ -76,7 +76,7 @@ export async function loadNodes(
   return rows.map(toFact);
 }
 
-/** Children of these dirty jobs whose retry is due. */
+/** Loads the children of these dirty jobs whose retry is due. */
 export async function loadDueChildren(
   db: Queryable,
   jobIds: readonly string[],
@@ -87,27 +87,6 @@ export async function loadDueChildren(
     [jobIds],
   );
   return rows.map(toFact);
-}
-
-export interface ChildOutput {
-  readonly node_id: string;
-  readonly fan_out_index: number;
-  readonly status: NodeStatus;
-  readonly output: JsonObject | null;
-  readonly error: TaskError | null;
-}
-
-export async function readChildOutputs(
-  db: Queryable,
-  jobId: string,
-  fanOutId: string,
-): Promise<readonly ChildOutput[]> {
-  const { rows } = await db.query<ChildOutput>(
-    `SELECT node_id, fan_out_index, status, output, error FROM dagapp.dag_node_states
-     WHERE job_id = $1 AND parent_node_id = $2 ORDER BY fan_out_index`,
-    [jobId, fanOutId],
-  );
-  return rows;
 }
 
 export interface NewNode {
@@ -151,10 +130,10 @@ export function insertNodes(tx: Transaction, nodes: readonly NewNode[]): void {
       nodes.map((node) => node.queue),
       nodes.map((node) => node.timeout_seconds),
       nodes.map((node) => node.max_retries),
-      facts.map((fact) => json(fact.params)),
-      facts.map((fact) => json(fact.output)),
-      facts.map((fact) => json(fact.error)),
-      facts.map((fact) => json(fact.fan_out)),
+      facts.map((fact) => toJson(fact.params)),
+      facts.map((fact) => toJson(fact.output)),
+      facts.map((fact) => toJson(fact.error)),
+      facts.map((fact) => toJson(fact.fan_out)),
     ],
     "insert_nodes",
   );
@@ -163,9 +142,9 @@ export function insertNodes(tx: Transaction, nodes: readonly NewNode[]): void {
 export interface NodeUpdate {
   readonly job_id: string;
   readonly fact: NodeFact;
-  /** Of a new dispatch. */
+  /** The task of a new dispatch. */
   readonly task_id: string | null;
-  /** Of the result that settled it. */
+  /** The worker whose result settled the node. */
   readonly worker_id: string | null;
   readonly started_at: string | null;
 }
@@ -204,10 +183,10 @@ export function updateNodes(tx: Transaction, updates: readonly NodeUpdate[]): vo
       facts.map((fact) => fact.throttle_count),
       updates.map((update) => update.task_id),
       // Parameters are written with the first dispatch and never change.
-      updates.map(({ task_id, fact }) => (task_id === null ? null : json(fact.params))),
-      facts.map((fact) => json(fact.output)),
-      facts.map((fact) => json(fact.error)),
-      facts.map((fact) => json(fact.fan_out)),
+      updates.map(({ task_id, fact }) => (task_id === null ? null : toJson(fact.params))),
+      facts.map((fact) => toJson(fact.output)),
+      facts.map((fact) => toJson(fact.error)),
+      facts.map((fact) => toJson(fact.fan_out)),
       facts.map((fact) => fact.retry_at ?? null),
       updates.map((update) => update.worker_id),
       updates.map((update) => update.started_at),
@@ -216,46 +195,7 @@ export function updateNodes(tx: Transaction, updates: readonly NodeUpdate[]): vo
   );
 }
 
-export interface Release {
-  readonly job_id: string;
-  readonly fan_out_id: string;
-  readonly from: number;
-  readonly to: number;
-}
-
-export interface ReleasedChild {
-  readonly job_id: string;
-  readonly node_id: string;
-  readonly parent_node_id: string;
-  readonly task_id: string;
-  readonly attempt: number;
-  readonly input_params: JsonObject;
-}
-
-/** Waiting children whose turn has come; their parameters come back for the messages. */
-export async function releaseChildren(
-  tx: Transaction,
-  releases: readonly Release[],
-): Promise<readonly ReleasedChild[]> {
-  const { rows } = await tx.query<ReleasedChild>(
-    `UPDATE dagapp.dag_node_states n SET
-       status = 'dispatched', dispatched_at = now(),
-       task_id = n.job_id || '_' || n.node_id || '_' || n.attempt
-     FROM unnest($1::text[], $2::text[], $3::int[], $4::int[]) AS r(job_id, parent, low, high)
-     WHERE n.job_id = r.job_id AND n.parent_node_id = r.parent
-       AND n.fan_out_index >= r.low AND n.fan_out_index < r.high
-     RETURNING n.job_id, n.node_id, n.parent_node_id, n.task_id, n.attempt, n.input_params`,
-    [
-      releases.map((release) => release.job_id),
-      releases.map((release) => release.fan_out_id),
-      releases.map((release) => release.from),
-      releases.map((release) => release.to),
-    ],
-  );
-  return rows;
-}
-
-/** A job that ends early takes everything with it that is not settled, children included. */
+/** Cancels the unsettled nodes of jobs that ended early, children included. */
 export function cancelUnsettledNodes(tx: Transaction, jobIds: readonly string[]): void {
   tx.send(
     `UPDATE dagapp.dag_node_states SET status = 'cancelled', retry_at = NULL, completed_at = now()
@@ -264,32 +204,7 @@ export function cancelUnsettledNodes(tx: Transaction, jobIds: readonly string[])
   );
 }
 
-function json(value: unknown): string | null {
-  return value === undefined ? null : JSON.stringify(value);
-}
-
-/**
- * Completes children from their recorded results. Their outputs move from the results to the nodes
- * within the database and never through this program.
- */
-export function completeChildren(tx: Transaction, taskIds: readonly string[]): void {
-  tx.send(
-    `WITH updated AS (
-       UPDATE dagapp.dag_node_states n SET
-         status = 'completed', output = r.output, error = NULL, completed_at = now(),
-         worker_id = coalesce(r.worker_id, n.worker_id),
-         started_at = coalesce(r.started_at, n.started_at)
-       FROM dagapp.dag_task_results r
-       WHERE r.task_id = ANY($1) AND n.job_id = r.job_id AND n.node_id = r.node_id
-         AND n.status = 'dispatched' AND n.task_id = r.task_id
-       RETURNING 1)
-     SELECT dagapp.expect((SELECT count(*) FROM updated) = $2)`,
-    [taskIds, taskIds.length],
-    "complete_children",
-  );
-}
-
-/** Tasks of this orchestrator's jobs that were dispatched so long ago and have no result. */
+/** Finds tasks of this orchestrator's jobs that were dispatched so long ago and have no result. */
 export async function findDispatched(
   db: Queryable,
   ownerId: string,
@@ -305,4 +220,8 @@ export async function findDispatched(
     [ownerId, afterSeconds],
   );
   return rows;
+}
+
+function toJson(value: unknown): string | null {
+  return value === undefined ? null : JSON.stringify(value);
 }

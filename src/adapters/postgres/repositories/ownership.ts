@@ -8,18 +8,18 @@ export interface OrchestratorIdentity {
   readonly version: string;
 }
 
-/** One row and one update per beat, however many jobs the orchestrator owns. */
-export async function beat(db: Queryable, who: OrchestratorIdentity): Promise<void> {
+/** One update of one row, however many jobs the orchestrator owns. */
+export async function writeHeartbeat(db: Queryable, identity: OrchestratorIdentity): Promise<void> {
   await db.query(
     `INSERT INTO dagapp.dag_orchestrators (owner_id, host, pid, version)
      VALUES ($1, $2, $3, $4)
      ON CONFLICT (owner_id) DO UPDATE SET host = excluded.host, pid = excluded.pid,
        version = excluded.version, heartbeat_at = now()`,
-    [who.owner_id, who.host, who.pid, who.version],
+    [identity.owner_id, identity.host, identity.pid, identity.version],
   );
 }
 
-/** While any orchestrator watches, every written event is notified. */
+/** Says whether this orchestrator streams events; while any does, `insertEvents` notifies. */
 export async function setWatching(db: Queryable, ownerId: string, watches: boolean): Promise<void> {
   await db.query(`UPDATE dagapp.dag_orchestrators SET watches = $2 WHERE owner_id = $1`, [
     ownerId,
@@ -46,8 +46,8 @@ export interface ClaimedJob {
 }
 
 /**
- * Jobs whose owner is gone: none at all, or one whose heartbeat is older than the threshold. Only
- * the database's clock is asked. The claim numbers the event that the caller writes with it.
+ * Claims jobs that have no owner, or whose owner's heartbeat is older than the threshold by the
+ * database's clock. `event_seq` is the number of the event that the caller must write with the claim.
  */
 export async function claimOrphans(
   tx: Transaction,

@@ -1,7 +1,7 @@
 import type { PlatformEdit } from "../../../core/model/platform.ts";
 import type { Queryable, Transaction } from "../queryable.ts";
 
-/** Two that register the same platform at once: one of them edits. */
+/** Answers false when the platform exists: the caller then updates it. */
 export async function insertPlatform(
   tx: Transaction,
   platformId: string,
@@ -16,7 +16,7 @@ export async function insertPlatform(
   return rowCount === 1;
 }
 
-/** False: somebody changed it since that row version. */
+/** Answers false when the platform was changed since that row version. */
 export async function updatePlatform(
   tx: Transaction,
   platformId: string,
@@ -33,7 +33,7 @@ export async function updatePlatform(
   return rowCount === 1;
 }
 
-/** From now on callbacks are signed with the next secret as well. */
+/** Switches to the next secret; callbacks are also signed with the one before for a day. */
 export async function rotateSecret(db: Queryable, platformId: string): Promise<void> {
   await db.query(
     `UPDATE dagapp.platforms SET secret_number = secret_number + 1, secret_changed_at = now(),
@@ -52,7 +52,15 @@ export async function hasAssets(db: Queryable, platformId: string): Promise<bool
 }
 
 function values(platformId: string, edit: PlatformEdit): unknown[] {
-  const { display_name, required_refs, optional_refs, version_ref, is_active } = edit;
-  const named = [platformId, display_name, required_refs, optional_refs, version_ref, is_active];
-  return [...named, edit.callback_url, edit.callback_hosts, edit.source_prefixes];
+  return [
+    platformId,
+    edit.display_name,
+    edit.required_refs,
+    edit.optional_refs,
+    edit.version_ref,
+    edit.is_active,
+    edit.callback_url,
+    edit.callback_hosts,
+    edit.source_prefixes,
+  ];
 }

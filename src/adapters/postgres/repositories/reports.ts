@@ -1,5 +1,5 @@
 /**
- * Records how tasks ended. A result counts once, for its task id; a second one changes nothing. The
+ * Records how tasks ended. The first result of a task id counts; a second one changes nothing. The
  * inbox names the results that the owner of the job has not settled yet.
  */
 import type { TaskReport } from "../../../core/messages.ts";
@@ -50,7 +50,7 @@ SELECT array_agg(ordinal::integer) AS accepted,
   CASE WHEN count(*) > 0 THEN pg_notify('${engineChannel}', '') END
 FROM accepted`;
 
-const recordAllText = recordReportsSql({
+const recordAllSql = recordReportsSql({
   accepted: "SELECT incoming.*, started_at AS started FROM incoming",
   expected: false,
 });
@@ -61,10 +61,10 @@ const recordAllText = recordReportsSql({
  */
 export async function recordReports(db: Queryable, reports: readonly TaskReport[]): Promise<void> {
   if (reports.length === 0) return;
-  await db.query(recordAllText, reportColumns(reports), "dag_record_reports");
+  await db.query(recordAllSql, reportColumns(reports), "dag_record_reports");
 }
 
-/** A task that ended without a report of its worker. */
+/** A task that failed without a report of its worker. */
 export interface FailedTask {
   readonly job_id: string;
   readonly task_id: string;
@@ -73,7 +73,7 @@ export interface FailedTask {
   readonly started_at?: string;
 }
 
-const failText = recordReportsSql({
+const failCurrentAttemptsSql = recordReportsSql({
   accepted: `
     SELECT n.task_id, n.job_id, n.node_id, incoming.status, incoming.output, incoming.error,
       incoming.worker_id,
@@ -95,7 +95,10 @@ export async function failTasks(db: Queryable, tasks: readonly FailedTask[]): Pr
     error: JSON.stringify(error),
     worker_id,
   }));
-  const { rows } = await db.query<{ accepted: number[] | null }>(failText, reportColumns(reports));
+  const { rows } = await db.query<{ accepted: number[] | null }>(
+    failCurrentAttemptsSql,
+    reportColumns(reports),
+  );
   return rows[0]?.accepted?.length ?? 0;
 }
 

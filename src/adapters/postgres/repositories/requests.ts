@@ -19,7 +19,7 @@ export interface NewRequest extends VersionKey {
   readonly job_id: string;
 }
 
-/** Answers when it was written. */
+/** Answers the time of submission. */
 export async function insertRequest(tx: Transaction, request: NewRequest): Promise<string> {
   const { rows } = await tx.query<{ submitted_at: Date }>(
     `INSERT INTO dagapp.requests (request_id, platform_id, kind, workflow_id, asset_id,
@@ -28,10 +28,20 @@ export async function insertRequest(tx: Transaction, request: NewRequest): Promi
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
      RETURNING submitted_at`,
     [
-      ...[request.request_id, request.platform_id, request.kind, request.workflow_id],
-      ...[request.asset_id, request.version_ordinal, request.revision],
-      ...[JSON.stringify(request.inputs), request.body_hash, request.submitted_by],
-      ...[request.idempotency_key, request.callback_url, request.priority, request.job_id],
+      request.request_id,
+      request.platform_id,
+      request.kind,
+      request.workflow_id,
+      request.asset_id,
+      request.version_ordinal,
+      request.revision,
+      JSON.stringify(request.inputs),
+      request.body_hash,
+      request.submitted_by,
+      request.idempotency_key,
+      request.callback_url,
+      request.priority,
+      request.job_id,
     ],
     "insert_request",
   );
@@ -50,7 +60,7 @@ export interface EarlierRequest extends VersionKey {
   readonly submitted_at: string;
 }
 
-/** Whoever used the id before, or the platform's key. */
+/** Finds the request that used this id, or this idempotency key of the platform, before. */
 export async function findEarlierRequest(
   db: Queryable,
   platformId: string,
@@ -80,22 +90,19 @@ export interface AssetJob extends VersionKey {
   readonly purpose: JobPurpose;
 }
 
-/** False: this was started already, by somebody who asked at the same time or before. */
+/** Answers false when a job for the same revision and purpose exists already. */
 export async function insertAssetJob(tx: Transaction, job: AssetJob): Promise<boolean> {
   const { rowCount } = await tx.query(
     `INSERT INTO dagapp.asset_jobs
        (job_id, asset_id, version_ordinal, revision, request_id, purpose)
      VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`,
-    [
-      ...[job.job_id, job.asset_id, job.version_ordinal, job.revision],
-      ...[job.request_id, job.purpose],
-    ],
+    [job.job_id, job.asset_id, job.version_ordinal, job.revision, job.request_id, job.purpose],
     "insert_asset_job",
   );
   return rowCount === 1;
 }
 
-/** What ended in vain makes room for another try. */
+/** Marks jobs as superseded, so that a new job of the same purpose can be inserted. */
 export function supersedeJobs(
   tx: Transaction,
   key: VersionKey,
@@ -124,8 +131,11 @@ export function endRequest(
     `UPDATE dagapp.requests SET status = $3, result = $4, error = $5, completed_at = now()
      WHERE request_id = $1 AND job_id = $2`,
     [
-      ...[requestId, jobId, status],
-      ...[result === null ? null : JSON.stringify(result), error && JSON.stringify(error)],
+      requestId,
+      jobId,
+      status,
+      result === null ? null : JSON.stringify(result),
+      error && JSON.stringify(error),
     ],
   );
 }

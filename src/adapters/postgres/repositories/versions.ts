@@ -1,13 +1,13 @@
 import type { ServiceOutputs } from "../../../core/model/version.ts";
 import type { Transaction } from "../queryable.ts";
 
-/** Names a version; every function here wants its asset locked. */
+/** Names a version. Every function of this file needs the lock of its asset. */
 export interface VersionKey {
   readonly asset_id: string;
   readonly version_ordinal: number;
 }
 
-/** A processing that begins: of a new version, or one more of an old one. */
+/** The first revision of a new version, or the next revision of an existing one. */
 export interface NewRevision extends VersionKey {
   readonly revision: number;
   readonly request_id: string;
@@ -22,15 +22,19 @@ export function insertVersion(tx: Transaction, version: NewRevision, label: stri
        (asset_id, version_ordinal, version_label, request_id, workflow_id, current_job_id)
      VALUES ($1, $2, $3, $4, $5, $6)`,
     [
-      ...[version.asset_id, version.version_ordinal, label, version.request_id],
-      ...[version.workflow_id, version.job_id],
+      version.asset_id,
+      version.version_ordinal,
+      label,
+      version.request_id,
+      version.workflow_id,
+      version.job_id,
     ],
     "insert_version",
   );
   insertRevision(tx, version);
 }
 
-/** The same version again. A resubmission is reviewed anew, a reprocessing keeps its review. */
+/** Starts the next revision. A resubmission must be reviewed again; a reprocessing keeps its review. */
 export function restartVersion(
   tx: Transaction,
   version: NewRevision,
@@ -45,8 +49,14 @@ export function restartVersion(
        updated_at = now()
      WHERE asset_id = $1 AND version_ordinal = $2`,
     [
-      ...[version.asset_id, version.version_ordinal, version.revision, version.request_id],
-      ...[version.workflow_id, version.job_id, again.label ?? null, again.review],
+      version.asset_id,
+      version.version_ordinal,
+      version.revision,
+      version.request_id,
+      version.workflow_id,
+      version.job_id,
+      again.label ?? null,
+      again.review,
     ],
   );
   insertRevision(tx, version);
@@ -58,14 +68,19 @@ function insertRevision(tx: Transaction, revision: NewRevision): void {
        (asset_id, version_ordinal, revision, request_id, workflow_id, job_id, created_by)
      VALUES ($1, $2, $3, $4, $5, $6, $7)`,
     [
-      ...[revision.asset_id, revision.version_ordinal, revision.revision, revision.request_id],
-      ...[revision.workflow_id, revision.job_id, revision.created_by],
+      revision.asset_id,
+      revision.version_ordinal,
+      revision.revision,
+      revision.request_id,
+      revision.workflow_id,
+      revision.job_id,
+      revision.created_by,
     ],
     "insert_revision",
   );
 }
 
-/** An earlier revision's outputs are served again, as the newest revision. */
+/** Copies an earlier revision to a new one, whose outputs are then served. */
 export function restoreRevision(
   tx: Transaction,
   key: VersionKey,
@@ -142,7 +157,7 @@ export type ProcessingEnd =
   | { readonly state: "completed"; readonly outputs: ServiceOutputs }
   | { readonly state: "failed"; readonly error: string };
 
-/** How the processing of a revision ended; what it made is served from now on. */
+/** Records how the processing of a revision ended; outputs of a completed one are served from now on. */
 export function endProcessing(
   tx: Transaction,
   key: VersionKey & { readonly revision: number },
@@ -150,10 +165,16 @@ export function endProcessing(
 ): void {
   const outputs = end.state === "completed" ? end.outputs : undefined;
   const values = [
-    ...[key.asset_id, key.version_ordinal, key.revision, end.state],
+    key.asset_id,
+    key.version_ordinal,
+    key.revision,
+    end.state,
     end.state === "failed" ? end.error : null,
-    ...[outputs?.content_hash ?? null, outputs?.blob_path ?? null, outputs?.table_name ?? null],
-    ...[outputs?.stac_collection_id ?? null, outputs?.stac_item_id ?? null],
+    outputs?.content_hash ?? null,
+    outputs?.blob_path ?? null,
+    outputs?.table_name ?? null,
+    outputs?.stac_collection_id ?? null,
+    outputs?.stac_item_id ?? null,
   ];
   tx.send(
     `UPDATE dagapp.asset_revisions SET processing_state = $4::dagapp.processing_state,

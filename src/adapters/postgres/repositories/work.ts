@@ -23,9 +23,9 @@ export interface WaitingResult {
   readonly child: NodeFact | null;
 }
 
-/** Everything that waits for one orchestrator, and the locks on its jobs. */
+/** The waiting work of one orchestrator. */
 export interface Work {
-  /** The database's clock, in milliseconds: the only one that is compared. */
+  /** The database's clock, in milliseconds. Retry times are compared with no other clock. */
   readonly now: number;
   /** The jobs with waiting work, locked; only those that this orchestrator still owns. */
   readonly jobs: readonly JobHead[];
@@ -38,33 +38,36 @@ export interface Work {
   readonly more: boolean;
 }
 
-/** Which jobs to look at: one alone, or all but the quarantined ones. */
+/** Selects one job, or all except the quarantined ones. */
 export interface JobFilter {
   readonly only?: string;
   readonly except: readonly string[];
 }
 
-/** The job is this orchestrator's and passes the filter. LATERAL: the plan starts from the waiting row. */
-const mine = (jobId: string, more = "") => `
+/**
+ * Keeps the rows whose job this orchestrator owns and the filter selects. LATERAL makes the plan start
+ * from the waiting row.
+ */
+const joinOwnedJob = (jobId: string, more = "") => `
   CROSS JOIN LATERAL (
     SELECT FROM dagapp.dag_jobs j
     WHERE j.job_id = ${jobId} AND j.owner_id = $1 ${more}
       AND ($3::text IS NULL OR j.job_id = $3) AND NOT j.job_id = ANY ($4::text[])
-    OFFSET 0) mine`;
+    OFFSET 0) owned_job`;
 
-const dueText = `
+const readDueSql = `
   SELECT n.job_id, n.node_id FROM dagapp.dag_node_states n
-  ${mine("n.job_id", "AND j.paused_at IS NULL")}
+  ${joinOwnedJob("n.job_id", "AND j.paused_at IS NULL")}
   WHERE n.retry_at <= now() LIMIT $2`;
 
 /**
  * The row lock is the fence: an orchestrator that lost a job gets no row of it, so it decides nothing
  * for it. Locks are taken in the order of job ids, so that two transactions cannot deadlock.
  */
-const lockText = `
+const lockWaitingJobsSql = `
   WITH reported AS MATERIALIZED (
-    SELECT i.job_id FROM dagapp.dag_task_inbox i ${mine("i.job_id")} ORDER BY i.seq LIMIT $2),
-  due AS MATERIALIZED (${dueText}),
+    SELECT i.job_id FROM dagapp.dag_task_inbox i ${joinOwnedJob("i.job_id")} ORDER BY i.seq LIMIT $2),
+  due AS MATERIALIZED (${readDueSql}),
   dirty AS MATERIALIZED (
     SELECT j.job_id FROM dagapp.dag_jobs j
     WHERE j.dirty AND j.owner_id = $1
@@ -76,13 +79,13 @@ const lockText = `
   ORDER BY job_id FOR UPDATE`;
 
 /** Nodes are found by their primary key alone: a condition on the parent would use another index. */
-const resultsText = `
+const readResultsSql = `
   SELECT i.seq, r.task_id, r.job_id, r.node_id, r.status,
     CASE WHEN node.parent_node_id IS NULL THEN r.output END AS output, r.error, r.worker_id,
     r.started_at::text, node.parent_node_id, node.fan_out_index, node.status AS child_status,
     node.attempt, node.retry_count, node.throttle_count,
     CASE WHEN r.status = 'failed' THEN node.input_params END AS params
-  FROM dagapp.dag_task_inbox i ${mine("i.job_id")}
+  FROM dagapp.dag_task_inbox i ${joinOwnedJob("i.job_id")}
   CROSS JOIN LATERAL (
     SELECT * FROM dagapp.dag_task_results WHERE task_id = i.task_id OFFSET 0) r
   LEFT JOIN LATERAL (
@@ -92,12 +95,12 @@ const resultsText = `
     WHERE n.job_id = r.job_id AND n.node_id = r.node_id OFFSET 0) node ON true
   ORDER BY i.seq LIMIT $2`;
 
-/** There is always one row at least, because it carries the clock. */
-const dueAndClockText = `
+/** Answers at least one row, because a row carries the clock. */
+const readDueAndClockSql = `
   SELECT due.*, (extract(epoch FROM now()) * 1000)::float8 AS now,
     (SELECT (extract(epoch FROM min(retry_at) - now()) * 1000)::float8
      FROM dagapp.dag_node_states WHERE retry_at > now()) AS next_due_ms
-  FROM (SELECT 1) AS clock LEFT JOIN (${dueText}) AS due ON true`;
+  FROM (SELECT 1) AS clock LEFT JOIN (${readDueSql}) AS due ON true`;
 
 type DueRow = { readonly now: number; readonly next_due_ms: number | null } & (
   Work["due"][number] | { readonly job_id: null }
@@ -130,12 +133,12 @@ export async function findWork(
 ): Promise<Work> {
   const values = [ownerId, limit, filter.only ?? null, filter.except];
   const [locked, results, due] = await Promise.all([
-    tx.query<JobHead>(lockText, values, "lock_waiting_jobs"),
-    tx.query<ResultRow>(resultsText, values, "read_waiting_results"),
-    tx.query<DueRow>(dueAndClockText, values, "read_due_nodes"),
+    tx.query<JobHead>(lockWaitingJobsSql, values, "lock_waiting_jobs"),
+    tx.query<ResultRow>(readResultsSql, values, "read_waiting_results"),
+    tx.query<DueRow>(readDueAndClockSql, values, "read_due_nodes"),
   ]);
   const [first] = due.rows;
-  if (first === undefined) throw new Error("the row of the clock is missing");
+  if (first === undefined) throw new Error("read_due_nodes answered no row");
   const { now, next_due_ms } = first;
   const isLocked = new Set(locked.rows.map(({ job_id }) => job_id));
   return {

@@ -12,8 +12,8 @@ export interface WorkerRow {
   readonly gdal: WorkerGdal;
 }
 
-/** Registers at the first beat, and again should somebody have removed the row meanwhile. */
-export async function beatWorker(db: Queryable, worker: WorkerRow): Promise<void> {
+/** Inserts the worker's row if it is missing, otherwise updates its heartbeat and load. */
+export async function writeWorkerHeartbeat(db: Queryable, worker: WorkerRow): Promise<void> {
   await db.query(
     `INSERT INTO dagapp.dag_workers (worker_id, host, pid, version, queues, slots, busy, gdal)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8)

@@ -7,7 +7,7 @@ export interface WorkflowVersion {
   readonly source: string | null;
 }
 
-/** Stores a version once and makes it the one that new submissions are shown as current. */
+/** Stores a version unless it exists, and makes it the current one of its workflow. */
 export async function storeWorkflow(db: Queryable, version: WorkflowVersion): Promise<void> {
   const { workflow_hash, definition, source } = version;
   await db.query(

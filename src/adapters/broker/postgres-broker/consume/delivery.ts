@@ -14,7 +14,7 @@ export interface HeldDelivery {
   readonly lease: LeaseToken;
   readonly isSettled: () => boolean;
   abort(cause: AbortCause): void;
-  /** From now on every settling answers `lost` without a query. */
+  /** Makes every later call that settles the delivery answer `lost` without a query. */
   giveUp(): void;
 }
 
@@ -25,14 +25,14 @@ export interface DeliveryDependencies {
   readonly progress: DebouncedWriter<Progress>;
 }
 
-/** A message as a subscription received it. */
+/** A leased message that a fetch or a push brought to a subscription. */
 export interface ReceivedMessage extends LeasedMessage {
   /** The push connection that brought it; absent: it was fetched from the queue. */
   readonly pushedBy?: object;
 }
 
 export interface DeliveryEvents {
-  /** The handler is done and only its settling is left: the slot is free. */
+  /** Called when the handler starts to settle the delivery: its slot is free. */
   readonly onSettling: () => void;
 }
 
@@ -49,15 +49,15 @@ export function createDelivery(
   let aborted: DeliveryAborted | undefined;
   let settled = false;
 
-  /** Only the first settling counts; a second one finds the lease gone. */
-  async function once(settle: () => Promise<Settled>): Promise<Settled> {
+  /** Runs the first `settle`; later ones answer `lost`. */
+  async function settleOnce(settle: () => Promise<Settled>): Promise<Settled> {
     if (settled) return "lost";
     settled = true;
     onSettling();
     try {
       return await settle();
     } catch (error) {
-      // It may or may not have happened. The fence makes a second attempt safe.
+      // The statement may have been committed. The fence makes a second attempt safe.
       settled = false;
       throw error;
     }
@@ -83,11 +83,12 @@ export function createDelivery(
         listeners?.delete(listener);
       };
     },
-    complete: () => once(() => completions.add(lease)),
-    report: (report) => once(() => reports.write({ ...report, lease }, { leased_at, pushedBy })),
-    retry: (options = {}) => once(() => retry(db, lease, options)),
-    deadLetter: (reason, detail) => once(() => deadLetter(db, lease, reason, detail)),
-    release: () => once(async () => (await release(db, [lease]))[0] ?? "lost"),
+    complete: () => settleOnce(() => completions.add(lease)),
+    report: (report) =>
+      settleOnce(() => reports.write({ ...report, lease }, { leased_at, pushedBy })),
+    retry: (options = {}) => settleOnce(() => retry(db, lease, options)),
+    deadLetter: (reason, detail) => settleOnce(() => deadLetter(db, lease, reason, detail)),
+    release: () => settleOnce(async () => (await release(db, [lease]))[0] ?? "lost"),
     renew: async () => (settled ? "lost" : renew(db, lease)),
     progress: (percent, text) => {
       progress.add(String(message_id), { lease, percent, message: text });

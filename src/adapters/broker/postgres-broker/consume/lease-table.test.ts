@@ -4,7 +4,7 @@ import { LeaseTable } from "./lease-table.ts";
 const lease = (message_id: number) => ({ message_id, deliveries: 1, lease_ms: 30_000, hold_ms: 9 });
 
 describe("a table of leases", () => {
-  it("shows to another thread what is held and not what was dropped", () => {
+  it("shows held leases to another thread, and no dropped ones", () => {
     const table = new LeaseTable(4);
     const other = new LeaseTable(table.buffer);
     const first = table.hold(lease(1), 100);

@@ -1,9 +1,9 @@
 /**
- * Leases in memory that two threads see: holding one wakes nobody, and most are dropped again before
- * anybody looks.
+ * A table of held leases in memory that two threads share. Adding a lease does not wake the renewing
+ * thread, and most leases are dropped before that thread reads the table.
  *
- * The one that holds writes, the other reads. A row that changes while it is read may be half of two
- * leases; no such lease exists in the database, so renewing it does nothing.
+ * The main thread writes, the renewing thread only reads. A row that changes while it is read may mix
+ * the numbers of two leases; no such lease exists in the database, so renewing it changes nothing.
  */
 import type { HeldLease } from "./renewal-protocol.ts";
 
@@ -24,7 +24,7 @@ export class LeaseTable {
     this.free = Array.from({ length: rows }, (_, row) => rows - 1 - row);
   }
 
-  /** Answers its row; undefined: the table is full. */
+  /** Answers the row of the lease; undefined: the table is full. */
   hold({ message_id, deliveries, lease_ms, hold_ms }: HeldLease, since: number) {
     const row = this.free.pop();
     if (row === undefined) return undefined;
@@ -39,18 +39,18 @@ export class LeaseTable {
   }
 
   read(): (HeldLease & { readonly since: number })[] {
-    const found = [];
+    const leases = [];
     for (let row = 0; row < this.taken.length; row++) {
       if (Atomics.load(this.taken, row) === 0) continue;
       const [message_id = 0, deliveries = 0, lease_ms = 0, hold_ms = 0, since = 0] =
         this.values.subarray(row * fields);
-      found.push({ message_id, deliveries, lease_ms, hold_ms, since });
+      leases.push({ message_id, deliveries, lease_ms, hold_ms, since });
     }
-    return found;
+    return leases;
   }
 }
 
-/** The same for both threads, whose own clocks begin when they do. */
+/** Both threads agree on this clock; `performance.now()` alone starts with each thread. */
 export function sharedNow(): number {
   return performance.timeOrigin + performance.now();
 }

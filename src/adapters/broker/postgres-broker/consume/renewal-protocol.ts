@@ -3,16 +3,16 @@ import type { LeaseToken } from "../sql/message-columns.ts";
 /** A lease that the renewing thread keeps alive. */
 export interface HeldLease extends LeaseToken {
   readonly lease_ms: number;
-  /** Renewed no longer than this: a handler that hangs must free its message in the end. */
+  /** How long the lease is renewed: the message of a handler that hangs must become free. */
   readonly hold_ms: number;
 }
 
 export type ToThread =
-  /** More leases than the tables before have room for. */
+  /** One more table, because the tables before are full. */
   | { readonly kind: "table"; readonly buffer: SharedArrayBuffer }
-  /** There are leases of this length: look often enough. */
+  /** The shortest lease so far: read the tables often enough for it. */
   | { readonly kind: "lease_ms"; readonly lease_ms: number }
-  /** Leases may have been cancelled: ask about all of them now. */
+  /** Leases may have been cancelled: renew all of them now. */
   | { readonly kind: "renew_now" }
   | { readonly kind: "stop" };
 
@@ -22,7 +22,7 @@ export type FromThread =
       readonly lease: LeaseToken;
       readonly cause: "cancelled" | "lost" | "held_too_long";
     }
-  | { readonly kind: "trouble"; readonly message: string };
+  | { readonly kind: "failed"; readonly message: string };
 
 export interface ThreadOptions {
   readonly url: string;
@@ -31,11 +31,11 @@ export interface ThreadOptions {
 
 export interface ThreadData extends ThreadOptions {
   readonly tables: readonly SharedArrayBuffer[];
-  /** Undefined: nothing has been held yet. */
+  /** The shortest lease so far; undefined: none. */
   readonly lease_ms: number | undefined;
 }
 
-/** The same message may be held twice: by a delivery that lost it, and by the next one. */
+/** With the deliveries, because two deliveries of a message can be held: one lost, one current. */
 export function leaseKey(lease: LeaseToken): string {
   return `${lease.message_id}/${lease.deliveries}`;
 }

@@ -1,10 +1,10 @@
 /**
- * Renews leases from a thread of its own, on a connection of its own: a handler that keeps the main
- * thread busy for minutes must not lose its message over it.
+ * Renews leases in a separate thread with its own connection: a handler that keeps the main thread
+ * busy for minutes must not lose its message.
  *
- * A lease is renewed when a third of its time has passed, or half of it at the latest, all that are
- * due in one statement. It is the clock that wakes this thread, and not every lease: with nothing
- * held, or only what is settled sooner, no statement runs at all.
+ * A lease is renewed when a third of its time has passed, or half of it at the latest; one statement
+ * renews all that are due. A timer wakes this thread, not each new lease: when no lease is held, or all
+ * are settled sooner, no statement runs at all.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import pg from "pg";
@@ -17,7 +17,7 @@ interface Held extends HeldLease {
   renewedAt: number;
 }
 
-const renewText = `
+const renewSql = `
 UPDATE dagapp.dag_queue_leases AS lease SET until = now() + held.lease_ms * interval '1 ms'
 FROM unnest($1::bigint[], $2::integer[], $3::integer[]) AS held(id, count, lease_ms)
 WHERE lease.message_id = held.id AND lease.deliveries = held.count
@@ -29,15 +29,15 @@ const longestPauseMs = 1000;
 const options = workerData as ThreadData;
 const tables = options.tables.map((buffer) => new LeaseTable(buffer));
 const held = new Map<string, Held>();
-/** Told as lost or given up, and not dropped yet. */
+/** Leases that were posted as ended and that the main thread has not dropped yet. */
 const ended = new Set<string>();
 let shortestMs = options.lease_ms;
 let client: pg.Client | undefined;
 let timer: NodeJS.Timeout | undefined;
 let running: Promise<void> | undefined;
-let askAll = false;
+let renewAll = false;
 
-function tell(message: FromThread): void {
+function post(message: FromThread): void {
   parentPort?.postMessage(message);
 }
 
@@ -51,7 +51,7 @@ parentPort?.on("message", (message: ToThread) => {
       schedule();
       return;
     case "renew_now":
-      askAll = true;
+      renewAll = true;
       schedule();
       return;
     case "stop":
@@ -63,7 +63,7 @@ schedule();
 function schedule(): void {
   if (running !== undefined) return;
   clearTimeout(timer);
-  if (askAll) timer = setTimeout(start, 0);
+  if (renewAll) timer = setTimeout(start, 0);
   else if (shortestMs !== undefined) timer = setTimeout(start, shortestMs / 6);
 }
 
@@ -74,29 +74,29 @@ function start(): void {
   });
 }
 
-/** What is held now, as the other thread says. */
-function look(): void {
-  const seen = new Set<string>();
+/** Copies the shared tables: adds new leases, and forgets those that the main thread dropped. */
+function readTables(): void {
+  const present = new Set<string>();
   for (const lease of tables.flatMap((table) => table.read())) {
     const key = leaseKey(lease);
-    seen.add(key);
+    present.add(key);
     if (!held.has(key) && !ended.has(key)) held.set(key, { ...lease, renewedAt: lease.since });
   }
-  for (const key of held.keys()) if (!seen.has(key)) held.delete(key);
-  for (const key of ended) if (!seen.has(key)) ended.delete(key);
+  for (const key of held.keys()) if (!present.has(key)) held.delete(key);
+  for (const key of ended) if (!present.has(key)) ended.delete(key);
 }
 
 function end(key: string, lease: Held, cause: "lost" | "held_too_long"): void {
   held.delete(key);
   ended.add(key);
-  tell({ kind: "ended", lease: token(lease), cause });
+  post({ kind: "ended", lease: token(lease), cause });
 }
 
 async function renewDue(): Promise<void> {
-  look();
+  readTables();
   const now = sharedNow();
-  const all = askAll;
-  askAll = false;
+  const all = renewAll;
+  renewAll = false;
   const due: Held[] = [];
   for (const [key, lease] of held) {
     if (now - lease.since >= lease.hold_ms) end(key, lease, "held_too_long");
@@ -104,12 +104,12 @@ async function renewDue(): Promise<void> {
   }
   if (due.length === 0) return;
   try {
-    settle(due, await renew(due), now);
+    applyRenewed(due, await renew(due), now);
   } catch (error) {
-    askAll ||= all;
-    tell({ kind: "trouble", message: error instanceof Error ? error.message : String(error) });
+    renewAll ||= all;
+    post({ kind: "failed", message: error instanceof Error ? error.message : String(error) });
     disconnect();
-    // Not at once, and not as late as the next third: the leases go on running out.
+    // A short pause: the leases expire while the database is away.
     const pauseMs = Math.min(longestPauseMs, ...due.map((lease) => lease.lease_ms / 10));
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
@@ -119,9 +119,9 @@ type Renewed = { message_id: number; deliveries: number; cancelled: boolean }[];
 
 async function renew(due: readonly Held[]): Promise<Renewed> {
   const connected = client ?? (await connect());
-  // In the order of their ids, as everywhere: see settle.ts.
+  // By message id, as in sql/settle.ts: two statements on the same leases cannot deadlock.
   const ordered = [...due].sort((a, b) => a.message_id - b.message_id);
-  const { rows } = await connected.query<Renewed[number]>(renewText, [
+  const { rows } = await connected.query<Renewed[number]>(renewSql, [
     ordered.map((lease) => lease.message_id),
     ordered.map((lease) => lease.deliveries),
     ordered.map((lease) => lease.lease_ms),
@@ -129,20 +129,20 @@ async function renew(due: readonly Held[]): Promise<Renewed> {
   return rows;
 }
 
-function settle(due: readonly Held[], rows: Renewed, at: number): void {
-  const found = new Map(rows.map((row) => [leaseKey(row), row]));
-  look();
+function applyRenewed(due: readonly Held[], rows: Renewed, at: number): void {
+  const renewed = new Map(rows.map((row) => [leaseKey(row), row]));
+  readTables();
   for (const lease of due) {
     const key = leaseKey(lease);
-    const row = found.get(key);
+    const row = renewed.get(key);
     if (row !== undefined && !row.cancelled) lease.renewedAt = at;
-    // Settled while the statement ran: its row is gone because it was ours to remove.
+    // A lease that the main thread settled meanwhile has no row and is not held: it is not lost.
     else if (held.get(key) === lease) {
-      // A cancelled lease stays held, so that its handler has the time to stop.
+      // A cancelled lease is renewed further, so that its handler has time to stop.
       if (row === undefined) end(key, lease, "lost");
       else {
         lease.renewedAt = at;
-        tell({ kind: "ended", lease: token(lease), cause: "cancelled" });
+        post({ kind: "ended", lease: token(lease), cause: "cancelled" });
       }
     }
   }

@@ -13,9 +13,9 @@ import type {
 
 export type RenewalEnd = Extract<FromThread, { kind: "ended" }>["cause"];
 
-/** The main thread's side of the thread that renews. */
+/** The main thread's side of the renewing thread. */
 export interface Renewal {
-  /** Must be called before the handlers start: one that never yields could not call it later. */
+  /** Must be called before the handlers start: a handler that never yields blocks later calls. */
   hold(leases: readonly (HeldLease & { readonly onEnd: (cause: RenewalEnd) => void })[]): void;
   drop(lease: LeaseToken): void;
   renewNow(): void;
@@ -23,8 +23,8 @@ export interface Renewal {
 }
 
 /**
- * A thread is a file of JavaScript. When this file runs as the TypeScript it is written in, its
- * compiled sibling is used.
+ * Node runs a thread from a JavaScript file. When this file runs as TypeScript, the thread runs the
+ * compiled file in dist/.
  */
 const threadFile = new URL(
   import.meta.url
@@ -33,29 +33,29 @@ const threadFile = new URL(
 );
 
 const restartPauseMs = 500;
-const rowsOfTable = 2048;
+const leasesPerTable = 2048;
 
-interface Place {
+interface LeasePlace {
   readonly table: LeaseTable;
   readonly row: number;
   readonly onEnd: (cause: RenewalEnd) => void;
 }
 
 export function startRenewal(options: ThreadOptions, log: Logger): Renewal {
-  const held = new Map<string, Place>();
-  const tables = [new LeaseTable(rowsOfTable)];
+  const held = new Map<string, LeasePlace>();
+  const tables = [new LeaseTable(leasesPerTable)];
   let shortestMs: number | undefined;
   let stopping = false;
   let restartTimer: NodeJS.Timeout | undefined;
   let thread = start();
 
   function start(): Worker {
-    // Without the process's own flags: some, such as --input-type, are not for a file.
     const workerData: ThreadData = {
       ...options,
       tables: tables.map(({ buffer }) => buffer),
       lease_ms: shortestMs,
     };
+    // Without the flags of the process: some, such as --input-type, are refused with a file.
     const worker = new Worker(threadFile, { workerData, execArgv: [] });
     worker.on("message", receive);
     worker.on("error", (error) => {
@@ -71,17 +71,17 @@ export function startRenewal(options: ThreadOptions, log: Logger): Renewal {
     thread = start();
   }
 
-  function place(lease: HeldLease): Omit<Place, "onEnd"> {
+  function place(lease: HeldLease): Omit<LeasePlace, "onEnd"> {
     const since = sharedNow();
     for (const table of tables) {
       const row = table.hold(lease, since);
       if (row !== undefined) return { table, row };
     }
-    const table = new LeaseTable(rowsOfTable);
+    const table = new LeaseTable(leasesPerTable);
     tables.push(table);
     post({ kind: "table", buffer: table.buffer });
     const row = table.hold(lease, since);
-    if (row === undefined) throw new Error("a new table has room");
+    if (row === undefined) throw new Error("A new lease table has no free row.");
     return { table, row };
   }
 
@@ -90,7 +90,7 @@ export function startRenewal(options: ThreadOptions, log: Logger): Renewal {
   }
 
   function receive(message: FromThread): void {
-    if (message.kind === "trouble") {
+    if (message.kind === "failed") {
       log.warn({ reason: message.message }, "leases could not be renewed; trying again");
       return;
     }
@@ -119,11 +119,11 @@ export function startRenewal(options: ThreadOptions, log: Logger): Renewal {
       if (stopping) return;
       stopping = true;
       clearTimeout(restartTimer);
-      // It has ended already, and waits to be started again.
+      // The thread has exited already; the cleared timer would have started it again.
       if (thread.threadId === -1) return;
       const exited = new Promise((resolve) => thread.once("exit", resolve));
       post({ kind: "stop" });
-      // It may be waiting for an answer of a database that is gone.
+      // The thread may wait for an answer of a database that is gone.
       const timer = setTimeout(() => void thread.terminate(), 1000);
       await exited;
       clearTimeout(timer);

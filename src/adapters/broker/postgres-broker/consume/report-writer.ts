@@ -15,7 +15,7 @@ import { recordReports } from "../sql/record-reports.ts";
 
 export interface ReportWriter {
   write(report: LeasedReport, origin: ReportOrigin): Promise<Settled>;
-  /** Resolves when every report is written or given up. */
+  /** Resolves when every report is written or has failed for good. */
   idle(): Promise<void>;
 }
 
@@ -34,13 +34,13 @@ export interface ReportWriterOptions {
 const maxReports = 100;
 const firstPauseMs = 100;
 const longestPauseMs = 5000;
-/** Then the reports are given up; their messages come back when their leases have expired. */
+/** After these attempts the write fails; the messages are delivered again when their leases expire. */
 const maxAttempts = 60;
 
 export function createReportWriter({ db, push, log }: ReportWriterOptions): ReportWriter {
   const batches = createBatcher<LeasedReport, Settled>({ maxItems: maxReports, flush: persist });
 
-  /** A result may be hours of work, so a database that is away for a minute must not lose it. */
+  /** Retries: a result may be hours of work, and a short outage of the database must not lose it. */
   async function persist(batch: readonly LeasedReport[]): Promise<readonly Settled[]> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -55,7 +55,7 @@ export function createReportWriter({ db, push, log }: ReportWriterOptions): Repo
     }
   }
 
-  /** A report that the database refuses becomes a failure, and the others of its batch are recorded. */
+  /** Records a report that the database refuses as a failure, and the others of its batch unchanged. */
   async function recordSingly(
     batch: readonly LeasedReport[],
     refusal: unknown,
@@ -72,9 +72,11 @@ export function createReportWriter({ db, push, log }: ReportWriterOptions): Repo
 
   return {
     async write(report, { leased_at, pushedBy }) {
-      const { worker_id: _, ...sent } = report;
-      const answer = await push?.report({ ...sent, leased_at }, pushedBy);
-      // After `again` both ways may have recorded it: the second finds no lease and answers `lost`.
+      // Without the worker's id: the push server knows it from the connection.
+      const { task_id, job_id, node_id, status, output, error, lease } = report;
+      const sent = { task_id, job_id, node_id, status, output, error, lease, leased_at };
+      const answer = await push?.report(sent, pushedBy);
+      // After `again` the orchestrator may have recorded the report; then this one answers `lost`.
       return answer === undefined || answer === "again" ? batches.add(report) : answer;
     },
     idle: () => batches.idle(),

@@ -1,13 +1,14 @@
 /**
- * One queue, consumed by one process: keeps up to `maxInFlight` handlers running.
+ * Consumes one queue: keeps up to `maxInFlight` handlers running.
  *
- * It fetches when a slot is free and the queue may hold messages. A fetch that brings fewer than
- * asked for has emptied the queue; the next fetch then waits for a notification, the time of a
- * delayed message, or the slow poll.
+ * A subscription fetches when a slot is free and the queue may hold messages. A fetch that answers
+ * fewer messages than its limit has emptied the queue; the next fetch then waits for a notification,
+ * the time of a delayed message, or the slow poll.
  *
- * Short tasks are fetched ahead, so that a fetch serves many of them: as many as this process would
- * finish within a moment, judged by how long the last ones took. Long tasks never wait here while
- * another process is idle. A slot is free when its work is over, not when its report is written.
+ * Short tasks are prefetched, so that one fetch serves many: as many as this process finishes within
+ * `prefetchMs`, judged by how long the last ones took. Long tasks are never prefetched, so that they
+ * do not wait here while another process is idle. A slot is free when its handler has finished, not
+ * when its report is written.
  */
 import { backoffDelay } from "../../../../core/backoff.ts";
 import type { Logger } from "../../../runtime/logger.ts";
@@ -19,7 +20,7 @@ import { fetchMessages, fetchUnreceived } from "../sql/fetch.ts";
 import type { PushClient } from "../push/client.ts";
 import type { Renewal } from "./renewal.ts";
 import { release } from "../sql/settle.ts";
-import { showDue } from "../sql/sweep.ts";
+import { makeDueReady } from "../sql/sweep.ts";
 
 export interface SubscriptionOptions extends DeliveryDependencies {
   readonly queue: string;
@@ -33,31 +34,31 @@ export interface SubscriptionOptions extends DeliveryDependencies {
 }
 
 export interface PostgresSubscription extends Subscription {
-  /** The queue may hold messages. */
+  /** Fetches when a slot is free: the queue may hold messages. */
   wake(): void;
 }
 
 const maxBatch = 200;
-/** ReceivedMessage ahead is what the slots finish within this time. */
-const aheadMs = 20;
-/** Nothing is fetched ahead before so many handlers were timed. */
+/** As many messages are prefetched as the slots finish within this time. */
+const prefetchMs = 20;
+/** Nothing is prefetched before so many handlers were timed. */
 const enoughMeasured = 20;
 /** Messages that wait longer than this for a slot are released to other consumers. */
-const longestAheadMs = 500;
-/** Reports that may be on their way before no further task is started. */
+const longestWaitMs = 500;
+/** No task is started while so many deliveries run or settle. */
 const maxSettling = 1000;
 const graceAfterTimeoutMs = 30_000;
 const longestHoldMs = 6 * 3_600_000;
 const defaultGraceMs = 30_000;
 const longestPauseMs = 5000;
-/** Timers hold 31 bits. A message due later than that is seen by the poll. */
+/** Timers hold 31 bits. The poll finds messages that are due later. */
 const longestTimerMs = 2_000_000_000;
 
 export function subscribe(options: SubscriptionOptions): PostgresSubscription {
   const { db, queue, leaseMs, renewal, log } = options;
   const running = new Map<HeldDelivery, Promise<void>>();
-  const ahead: { readonly one: HeldDelivery; readonly since: number }[] = [];
-  /** Handlers that run; those that only settle hold no slot. */
+  const prefetched: { readonly held: HeldDelivery; readonly since: number }[] = [];
+  /** Handlers that occupy a slot; a delivery that only settles occupies none. */
   let working = 0;
   /** The running average of how long handlers take; infinite until enough were timed. */
   let averageMs = Infinity;
@@ -67,51 +68,51 @@ export function subscribe(options: SubscriptionOptions): PostgresSubscription {
   let closing = false;
   let failures = 0;
   let timer: NodeJS.Timeout | undefined;
-  let returnTimer: NodeJS.Timeout | undefined;
+  let releaseTimer: NodeJS.Timeout | undefined;
 
   function wake(): void {
     mayHaveMore = true;
     pump();
   }
 
-  /** How many messages could be taken now, to run or to wait for a slot. */
+  /** How many more messages can be accepted, to run or to wait for a slot. */
   function room(): number {
-    return options.maxInFlight - working + wantedAhead() - ahead.length;
+    return options.maxInFlight - working + prefetchLimit() - prefetched.length;
   }
 
-  function wantedAhead(): number {
-    return Math.min(maxBatch, Math.floor((options.maxInFlight * aheadMs) / averageMs));
+  function prefetchLimit(): number {
+    return Math.min(maxBatch, Math.floor((options.maxInFlight * prefetchMs) / averageMs));
   }
 
   function pump(): void {
     while (!closing && working < options.maxInFlight && running.size < maxSettling) {
-      const next = ahead.shift();
+      const next = prefetched.shift();
       if (next === undefined) break;
-      start(next.one);
+      start(next.held);
     }
-    attached?.changed();
+    pushes?.changed();
     if (closing || pumping !== undefined || !mayHaveMore) return;
     // Short tasks are fetched many at a time; half of the prefetch keeps the slots busy meanwhile.
-    if (room() < Math.max(1, wantedAhead() / 2)) return;
-    pumping = fill().finally(() => {
+    if (room() < Math.max(1, prefetchLimit() / 2)) return;
+    pumping = fetch().finally(() => {
       pumping = undefined;
-      // Slots may have become free, and messages may have arrived, while it ran.
+      // Slots may have become free, and messages may have arrived, during the fetch.
       pump();
     });
   }
 
-  async function fill(): Promise<void> {
+  async function fetch(): Promise<void> {
     // One fetch fills all slots that become free in this turn of the event loop.
     await new Promise((resolve) => setImmediate(resolve));
     const wanted = Math.max(1, Math.min(maxBatch, room()));
-    // Must come before the fetch: a wake that arrives while it runs sets the flag again.
+    // Must come before the fetch: a wake during the fetch sets the flag again.
     mayHaveMore = false;
     try {
       const { messages, dueInMs } = await fetchMessages(db, queue, wanted, leaseMs, options.holder);
       failures = 0;
       await take(messages);
       if (dueInMs !== null && dueInMs <= 0) {
-        await showDue(db, queue);
+        await makeDueReady(db, queue);
         mayHaveMore = true;
       } else if (messages.length === wanted) mayHaveMore = true;
       else if (dueInMs !== null) wakeIn(dueInMs);
@@ -128,65 +129,70 @@ export function subscribe(options: SubscriptionOptions): PostgresSubscription {
   }
 
   async function take(messages: readonly ReceivedMessage[]): Promise<void> {
-    const held = messages.map((message) => hold(message));
+    const deliveries = messages.map((message) => hold(message));
     if (messages.length === 0) return;
-    if (closing) return releaseAll(held);
+    if (closing) return releaseAll(deliveries);
     renewal.hold(
-      held.map((one) => ({
-        ...one.lease,
+      deliveries.map((held) => ({
+        ...held.lease,
         lease_ms: leaseMs,
-        hold_ms: holdMs(one),
+        hold_ms: holdMs(held),
         onEnd: (cause) => {
-          one.abort(cause);
+          held.abort(cause);
         },
       })),
     );
     const since = performance.now();
-    ahead.push(...held.map((one) => ({ one, since })));
-    watchAhead();
+    prefetched.push(...deliveries.map((held) => ({ held, since })));
+    scheduleRelease();
   }
 
-  function watchAhead(): void {
-    if (ahead.length > 0) returnTimer ??= setTimeout(() => void releaseWaiting(), longestAheadMs);
+  function scheduleRelease(): void {
+    if (prefetched.length > 0) {
+      releaseTimer ??= setTimeout(() => void releaseWaiting(), longestWaitMs);
+    }
   }
 
-  /** Tasks that were short have become long: the waiting messages go back for other consumers. */
+  /** Releases prefetched messages to other consumers when tasks that were short have become long. */
   async function releaseWaiting(): Promise<void> {
-    returnTimer = undefined;
-    const oldest = ahead[0];
-    if (oldest !== undefined && performance.now() - oldest.since >= longestAheadMs) {
+    releaseTimer = undefined;
+    const oldest = prefetched[0];
+    if (oldest !== undefined && performance.now() - oldest.since >= longestWaitMs) {
       averageMs = Infinity;
       measured = 0;
-      await dropAhead().catch((err: unknown) => {
+      await releasePrefetched().catch((err: unknown) => {
         log.warn({ err, queue }, "messages were not released; their leases will expire");
       });
     }
-    watchAhead();
+    scheduleRelease();
   }
 
-  async function dropAhead(): Promise<void> {
-    const untouched = ahead.splice(0).map(({ one }) => one);
-    for (const one of untouched) renewal.drop(one.lease);
+  async function releasePrefetched(): Promise<void> {
+    const untouched = prefetched.splice(0).map(({ held }) => held);
+    for (const { lease } of untouched) renewal.drop(lease);
     await releaseAll(untouched);
   }
 
   function hold(message: ReceivedMessage): HeldDelivery {
     const held = createDelivery(options, queue, message, {
       onSettling: () => {
-        leaveSlot(held);
+        freeSlot(held);
       },
     });
     return held;
   }
 
+  /** Takes messages that were leased to this process by a push that did not arrive. */
   async function reclaim(): Promise<void> {
-    const received = [...running.keys(), ...ahead.map(({ one }) => one)];
-    const ids = received.map(({ lease }) => lease.message_id);
-    const messages = await fetchUnreceived(db, queue, options.holder, ids);
-    // A push may have arrived while the query ran.
-    const known = new Set([...running.keys()].map(({ lease }) => lease.message_id));
-    for (const { one } of ahead) known.add(one.lease.message_id);
-    await accept(messages.filter(({ message_id }) => !known.has(message_id)));
+    const messages = await fetchUnreceived(db, queue, options.holder, receivedIds());
+    // Asked again: a push may have arrived during the query.
+    const received = new Set(receivedIds());
+    await accept(messages.filter(({ message_id }) => !received.has(message_id)));
+  }
+
+  function receivedIds(): number[] {
+    const received = [...running.keys(), ...prefetched.map(({ held }) => held)];
+    return received.map(({ lease }) => lease.message_id);
   }
 
   async function accept(messages: readonly ReceivedMessage[]): Promise<void> {
@@ -194,7 +200,7 @@ export function subscribe(options: SubscriptionOptions): PostgresSubscription {
     pump();
   }
 
-  const attached = options.push?.attach(queue, {
+  const pushes = options.push?.attach(queue, {
     room: () => (closing || mayHaveMore || pumping !== undefined ? 0 : Math.max(0, room())),
     take: (messages, pushedBy) => {
       accept(messages.map((message) => ({ ...message, pushedBy }))).catch((err: unknown) => {
@@ -206,25 +212,25 @@ export function subscribe(options: SubscriptionOptions): PostgresSubscription {
 
   const startedAt = new Map<HeldDelivery, number>();
 
-  function start(one: HeldDelivery): void {
+  function start(held: HeldDelivery): void {
     working += 1;
-    startedAt.set(one, performance.now());
+    startedAt.set(held, performance.now());
     running.set(
-      one,
-      run(one).finally(() => {
-        leaveSlot(one);
-        renewal.drop(one.lease);
-        running.delete(one);
+      held,
+      run(held).finally(() => {
+        freeSlot(held);
+        renewal.drop(held.lease);
+        running.delete(held);
         pump();
       }),
     );
   }
 
   /** Frees the slot once, when the handler begins to settle or ends without settling. */
-  function leaveSlot(one: HeldDelivery): void {
-    const start = startedAt.get(one);
+  function freeSlot(held: HeldDelivery): void {
+    const start = startedAt.get(held);
     if (start === undefined) return;
-    startedAt.delete(one);
+    startedAt.delete(held);
     working -= 1;
     const tookMs = Math.max(0.05, performance.now() - start);
     measured += 1;
@@ -233,16 +239,15 @@ export function subscribe(options: SubscriptionOptions): PostgresSubscription {
     pump();
   }
 
-  async function run(one: HeldDelivery): Promise<void> {
-    const { delivery } = one;
+  async function run({ delivery, isSettled }: HeldDelivery): Promise<void> {
     try {
       try {
         await options.handler(delivery);
-        if (!one.isSettled()) await delivery.complete();
+        if (!isSettled()) await delivery.complete();
       } catch (error) {
         log.warn({ err: error, queue, message: delivery.id }, "a message handler threw");
         const reason = error instanceof Error ? error.message : String(error);
-        if (!one.isSettled()) await delivery.retry({ reason });
+        if (!isSettled()) await delivery.retry({ reason });
       }
     } catch (error) {
       log.warn(
@@ -252,9 +257,9 @@ export function subscribe(options: SubscriptionOptions): PostgresSubscription {
     }
   }
 
-  async function releaseAll(held: readonly HeldDelivery[]): Promise<void> {
-    const open = held.filter((one) => !one.isSettled());
-    for (const one of open) one.giveUp();
+  async function releaseAll(deliveries: readonly HeldDelivery[]): Promise<void> {
+    const open = deliveries.filter(({ isSettled }) => !isSettled());
+    for (const held of open) held.giveUp();
     if (open.length > 0)
       await release(
         db,
@@ -266,15 +271,15 @@ export function subscribe(options: SubscriptionOptions): PostgresSubscription {
     if (closing) return;
     closing = true;
     clearTimeout(timer);
-    await attached?.close();
+    await pushes?.close();
     await pumping;
-    clearTimeout(returnTimer);
-    await dropAhead();
-    for (const one of running.keys()) one.abort("shutdown");
-    await within(graceMs, Promise.all(running.values()));
-    const left = [...running.keys()];
-    await releaseAll(left);
-    for (const one of left) renewal.drop(one.lease);
+    clearTimeout(releaseTimer);
+    await releasePrefetched();
+    for (const held of running.keys()) held.abort("shutdown");
+    await waitAtMost(graceMs, Promise.all(running.values()));
+    const unfinished = [...running.keys()];
+    await releaseAll(unfinished);
+    for (const { lease } of unfinished) renewal.drop(lease);
   }
 
   return { wake, close };
@@ -287,7 +292,7 @@ function holdMs({ delivery }: HeldDelivery): number {
   return timeout > 0 ? timeout * 1000 + graceAfterTimeoutMs : longestHoldMs;
 }
 
-async function within(milliseconds: number, work: Promise<unknown>): Promise<void> {
+async function waitAtMost(milliseconds: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise((resolve) => (timer = setTimeout(resolve, milliseconds)));
   await Promise.race([work, late]);

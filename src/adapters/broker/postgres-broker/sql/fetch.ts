@@ -9,19 +9,19 @@ export interface FetchResult {
 }
 
 /**
- * Moves messages from the ready table to the leases in one statement. Their rows are locked, so ctid
- * names them safely. The answer also says when the next delayed message is due, so that an idle
+ * Moves messages from the ready table to the leases in one statement. The rows are locked, so their
+ * ctid cannot change. The answer also says when the next delayed message is due, so that an idle
  * consumer knows how long to sleep.
  */
-const fetchText = `
-WITH candidate AS MATERIALIZED (
+const leaseMessagesSql = `
+WITH locked AS MATERIALIZED (
   SELECT ctid FROM dagapp.dag_queue_ready
   WHERE queue = $1 AND visible_at IS NULL
   ORDER BY priority DESC, message_id LIMIT $2 FOR UPDATE SKIP LOCKED
 ),
 taken AS (
   DELETE FROM dagapp.dag_queue_ready
-  WHERE ctid = ANY (ARRAY(SELECT ctid FROM candidate))
+  WHERE ctid = ANY (ARRAY(SELECT ctid FROM locked))
   RETURNING ${messageColumns}
 ),
 leased AS (
@@ -38,7 +38,7 @@ FROM (
   FROM dagapp.dag_queue_ready WHERE queue = $1 AND visible_at IS NOT NULL
 ) AS due LEFT JOIN leased ON true`;
 
-/** There is always one row at least, because it carries the time of the next delayed message. */
+/** At least one row is answered, because a row carries the time of the next delayed message. */
 type FetchedRow = { readonly in_ms: number | null } & (
   LeasedMessage | { readonly message_id: null }
 );
@@ -51,20 +51,20 @@ export async function fetchMessages(
   holder: string,
 ): Promise<FetchResult> {
   const { rows } = await db.query<FetchedRow>(
-    fetchText,
+    leaseMessagesSql,
     [queue, limit, leaseMs, holder],
     "dag_queue_fetch",
   );
   const messages = rows
     .filter((row) => row.message_id !== null)
-    // A statement promises no order of what it returns.
+    // RETURNING promises no order.
     .sort((a, b) => b.priority - a.priority || a.message_id - b.message_id);
   return { messages, dueInMs: rows[0]?.in_ms ?? null };
 }
 
 /**
- * Messages that are leased to this consumer and that it never received: the push server that leased
- * them is gone.
+ * Reads the messages that are leased to this consumer and that it never received, because the push
+ * server that leased them is gone.
  */
 export async function fetchUnreceived(
   db: Queryable,

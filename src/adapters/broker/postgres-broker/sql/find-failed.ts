@@ -2,6 +2,7 @@
 import type { Queryable, Transaction } from "../../../postgres/queryable.ts";
 import type { NewDeadLetter, OverdueMessage } from "../../broker.ts";
 
+/** Answers the ids that are in no table: neither ready, nor leased, nor dead. */
 export async function findMissing(
   db: Queryable,
   messages: readonly { readonly id: string; readonly group: string }[],
@@ -16,6 +17,7 @@ export async function findMissing(
   return new Set(rows.map(({ id }) => id));
 }
 
+/** Deletes the leases of messages that ran longer than their timeout and the grace. */
 export async function takeOverdue(
   tx: Transaction,
   graceSeconds: number,
@@ -34,11 +36,13 @@ export async function takeOverdue(
   return rows;
 }
 
+/** Marks unhandled dead letters as handled and answers those that belong to a job. */
 export async function takeNewDeadLetters(
   tx: Transaction,
   limit: number,
 ): Promise<readonly NewDeadLetter[]> {
-  const { rows } = await tx.query<NewDeadLetter & { readonly group: string | null }>(
+  type Row = NewDeadLetter | { readonly group: null };
+  const { rows } = await tx.query<Row>(
     `UPDATE dagapp.dag_queue_dead SET handled = true
      WHERE message_id IN (
        SELECT message_id FROM dagapp.dag_queue_dead
@@ -46,5 +50,5 @@ export async function takeNewDeadLetters(
      RETURNING message_key AS id, group_key AS "group", reason, detail, deliveries`,
     [limit],
   );
-  return rows.filter(({ group }) => group !== null);
+  return rows.filter((row) => row.group !== null);
 }

@@ -4,7 +4,7 @@ import type { DeadLetter, QueueDepth, QueueSpec } from "../../broker.ts";
 import { messageColumns } from "./message-columns.ts";
 
 export async function ensureQueue(db: Queryable, queue: string, spec: QueueSpec): Promise<void> {
-  // Written only when it differs: every process of a fleet says the same at its start.
+  // The WHERE avoids a write: every process of a fleet declares the same queues at its start.
   await db.query(
     `INSERT INTO dagapp.dag_queues AS q (queue, lease_ms, max_deliveries, dedupe_ms)
      VALUES ($1, $2, $3, $4)
@@ -17,7 +17,7 @@ export async function ensureQueue(db: Queryable, queue: string, spec: QueueSpec)
   );
 }
 
-/** How long a delivery of this queue is leased. */
+/** Reads how long a delivery of this queue is leased. */
 export async function readLeaseMs(db: Queryable, queue: string): Promise<number> {
   const { rows } = await db.query<{ lease_ms: number }>(
     "SELECT lease_ms FROM dagapp.dag_queues WHERE queue = $1",
@@ -43,11 +43,11 @@ export async function readDepth(db: Queryable, queue: string): Promise<QueueDept
     [queue],
   );
   const [depth] = rows;
-  if (depth === undefined) throw new Error("An aggregate without groups returned no row.");
+  if (depth === undefined) throw new Error("The query of the queue's depth answered no row.");
   return depth;
 }
 
-/** The newest first. */
+/** Reads dead letters, the newest first. */
 export async function readDeadLetters(
   db: Queryable,
   queue: string,
@@ -62,26 +62,29 @@ export async function readDeadLetters(
   return rows.map((row) => ({ ...row, died_at: row.died_at.toISOString() }));
 }
 
-/** `deliveries` is a fence and must never repeat, so the fresh count is made by `released`. */
+/**
+ * Moves dead letters back to the ready table. `deliveries` is a fence and must never repeat, so
+ * `released` is set to it: their difference, the delivery count, is 0 again.
+ */
 export async function requeue(
   db: Queryable,
   queue: string,
   ids: readonly string[],
 ): Promise<number> {
   const numbers = ids.filter((id) => /^[0-9]{1,18}$/.test(id));
-  const { rows } = await db.query<{ found: number }>(
-    `WITH gone AS (
+  const { rows } = await db.query<{ requeued: number }>(
+    `WITH removed AS (
        DELETE FROM dagapp.dag_queue_dead WHERE queue = $1 AND message_id = ANY ($2::bigint[])
        RETURNING ${messageColumns}
      ),
-     back AS (
+     requeued AS (
        INSERT INTO dagapp.dag_queue_ready (${messageColumns}) OVERRIDING SYSTEM VALUE
        SELECT message_id, queue, priority, deliveries, deliveries, message_key, group_key, headers,
          body, enqueued_at
-       FROM gone
+       FROM removed
      )
-     SELECT count(*)::integer AS found, pg_notify(${queueChannelSql("$1")}, '') FROM gone`,
+     SELECT count(*)::integer AS requeued, pg_notify(${queueChannelSql("$1")}, '') FROM removed`,
     [queue, numbers],
   );
-  return rows[0]?.found ?? 0;
+  return rows[0]?.requeued ?? 0;
 }

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-it("purges old keys, vacuums what has churned, and leaves the rest alone", async () => {
+it("purges old keys, and vacuums only tables with many dead rows", async () => {
   const { db } = database;
   expect(await maintainQueues(db)).toEqual({ vacuumed: [] });
   await db.query(

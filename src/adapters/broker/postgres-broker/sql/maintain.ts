@@ -1,9 +1,9 @@
 import type { Queryable } from "../../../postgres/queryable.ts";
 
 /**
- * Every message leaves dead rows behind in the tables it passed, and each fetch has to step over
- * those of the ready table until they are vacuumed. The server's own schedule is made for tables
- * that hold their rows: its threshold grows with the table, and it looks once a minute.
+ * Each message leaves dead rows in these tables, and each fetch has to step over those of the ready
+ * table until they are vacuumed. Autovacuum is made for tables that keep their rows: its threshold
+ * grows with the table, and it runs once a minute.
  */
 const churningTables = ["dag_queue_ready", "dag_queue_leases", "dag_queue_seen"] as const;
 const worthVacuuming = 1000;
@@ -19,7 +19,7 @@ export async function maintainQueues(db: Queryable): Promise<{ vacuumed: readonl
   );
   const vacuumed = churningTables.filter((table) => rows.some((row) => row.relname === table));
   for (const table of vacuumed) {
-    // TRUNCATE would lock the table against everybody for a moment, to free pages that fill again.
+    // TRUNCATE would lock the whole table for a moment, to free pages that fill again.
     await db.query(`VACUUM (SKIP_LOCKED, TRUNCATE false) dagapp.${table}`);
   }
   return { vacuumed };

@@ -5,7 +5,7 @@ export const messageColumns =
 /** The reason of a dead letter that no consumer completed within the queue's deliveries. */
 export const maxDeliveriesExceeded = "MaxDeliveriesExceeded";
 
-/** Names one delivery of one message: the number of deliveries is its fence. */
+/** Names one delivery of a message. `deliveries` is the fence: each delivery has a higher number. */
 export interface LeaseToken {
   readonly message_id: number;
   readonly deliveries: number;
@@ -18,6 +18,6 @@ export interface LeasedMessage extends LeaseToken {
   readonly message_key: string;
   readonly headers: Readonly<Record<string, string | number | boolean>> | null;
   readonly body: string;
-  /** When it was leased, by the database's clock: the time at which its task began. */
+  /** The start of the task: when the message was leased, by the database's clock. */
   readonly leased_at: string;
 }

@@ -7,7 +7,7 @@ export interface Progress {
   readonly message: string | null;
 }
 
-/** Progress is a part of the lease and is deleted with it; the result is what remains of an attempt. */
+/** Writes progress to the leases, with which it is deleted when the message is settled. */
 export async function writeProgress(db: Queryable, progress: readonly Progress[]): Promise<void> {
   const ordered = [...progress].sort((a, b) => a.lease.message_id - b.lease.message_id);
   await db.query(
@@ -26,7 +26,7 @@ export async function writeProgress(db: Queryable, progress: readonly Progress[]
   );
 }
 
-/** The same by the message's id, for workers that report over HTTP. */
+/** Writes progress by the id of the message, for workers that report over HTTP; false: not leased. */
 export async function writeProgressOf(
   db: Queryable,
   id: string,
@@ -41,7 +41,7 @@ export async function writeProgressOf(
   return (rowCount ?? 0) > 0;
 }
 
-/** Locks the lease for the rest of the transaction; false: another consumer has the message. */
+/** Locks the lease for the rest of the transaction; false: this consumer no longer holds it. */
 export async function holdLease(
   db: Queryable,
   { message_id, deliveries }: LeaseToken,

@@ -3,15 +3,15 @@ import type { Queryable, Transaction } from "../../../postgres/queryable.ts";
 import type { OutMessage } from "../../broker.ts";
 
 /**
- * One statement and one notification however many messages. `on conflict do update` may not touch a
- * row twice, so of a key that the call itself repeats only the first is a candidate where the queue
- * removes duplicates.
+ * Inserts all messages of a call with one statement and one notification. ON CONFLICT DO UPDATE may
+ * not change a row twice, so where the queue removes duplicates only the first message of a key
+ * (`is_first`) takes part.
  *
  * A queue must be declared ($9 false), or its consumers would not know how long they may hold a
  * message. Within a transaction ($9 true) it need not be: a job whose queue is gone from the
  * configuration must not keep the transaction of a thousand others from committing.
  */
-const publishText = `
+const insertMessagesSql = `
 WITH spec AS (
   SELECT dedupe_ms FROM dagapp.dag_queues WHERE queue = $1
   UNION ALL SELECT 0 WHERE NOT EXISTS (SELECT FROM dagapp.dag_queues WHERE queue = $1) AND $9
@@ -47,10 +47,10 @@ export async function publish(
   if (messages.length === 0) return;
   const values = columns(queue, messages);
   if ("send" in db) {
-    db.send(publishText, [...values, true], "dag_queue_publish");
+    db.send(insertMessagesSql, [...values, true], "dag_queue_publish");
     return;
   }
-  const { rowCount } = await db.query(publishText, [...values, false], "dag_queue_publish");
+  const { rowCount } = await db.query(insertMessagesSql, [...values, false], "dag_queue_publish");
   if (rowCount === 0) {
     throw new Error(`Queue "${queue}" is not declared: call ensureQueue before publishing to it.`);
   }

@@ -45,7 +45,7 @@ async function results() {
   return rows;
 }
 
-it("records what is still held, tells the rest `lost`, and answers in the order given", async () => {
+it("records reports whose lease is held, and answers `lost` for the others, in their order", async () => {
   const held = await lease(2, 1);
   await lease(1, 5);
   const answers = await recordReports(database.db, [
@@ -83,7 +83,12 @@ it("with an expectation records all reports or none, and nothing in the inbox", 
   const held = { ...row("good"), lease: await lease(2, 1) };
   const gone = { ...row("gone"), lease: { message_id: 3, deliveries: 1 } };
   const expecting = (reports: Parameters<typeof recordExpectedReports>[1]) =>
-    database.db.transaction(async (tx) => recordExpectedReports(tx, reports), { maxAttempts: 1 });
+    database.db.transaction(
+      async (tx) => {
+        recordExpectedReports(tx, reports);
+      },
+      { maxAttempts: 1 },
+    );
   await expect(expecting([held, gone])).rejects.toMatchObject({ code: "40001" });
   expect(await results()).toEqual([]);
   await expecting([held]);

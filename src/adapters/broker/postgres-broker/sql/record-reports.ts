@@ -10,19 +10,19 @@ export interface LeasedReport extends TaskReport {
 }
 
 /**
- * Recording a report and completing its message are one statement: neither happens without the
- * other. `started` is the lease's own time, by the database's clock.
+ * Accepts the reports whose lease is held, and deletes these leases: one statement records a report and
+ * completes its message. `started` is when the message was leased, by the database's clock.
  */
-const accepted = `
+const acceptHeldSql = `
   DELETE FROM dagapp.dag_queue_leases AS lease USING incoming
   WHERE lease.message_id = incoming.message_id AND lease.deliveries = incoming.deliveries
   RETURNING incoming.*, lease.leased_at AS started`;
-const recordText = recordReportsSql({ accepted, expected: false });
-const expectText = recordReportsSql({ accepted, expected: true });
+const recordHeldSql = recordReportsSql({ accepted: acceptHeldSql, expected: false });
+const recordExpectedSql = recordReportsSql({ accepted: acceptHeldSql, expected: true });
 
 /**
- * Answers for each report, in the order given: `lost` when its lease was no longer held, and then
- * nothing was recorded. Give it connections that commit asynchronously.
+ * Records reports and answers for each, in the order given: `lost` when its lease was no longer held,
+ * and then nothing was recorded. `db` should commit asynchronously.
  */
 export async function recordReports(
   db: Queryable,
@@ -31,7 +31,7 @@ export async function recordReports(
   if (reports.length === 0) return [];
   const ordered = byMessage(reports);
   const { rows } = await db.query<{ accepted: number[] | null }>(
-    recordText,
+    recordHeldSql,
     columns(ordered),
     "dag_record_leased_reports",
   );
@@ -39,12 +39,12 @@ export async function recordReports(
   return reports.map((report) => (recorded.has(report) ? "ok" : "lost"));
 }
 
-/** The transaction fails unless every lease is held and every report is the first of its task. */
+/** Records reports. The transaction fails unless every lease is held and every report is the first. */
 export function recordExpectedReports(tx: Transaction, reports: readonly LeasedReport[]): void {
-  tx.send(expectText, columns(byMessage(reports)), "dag_record_expected_reports");
+  tx.send(recordExpectedSql, columns(byMessage(reports)), "dag_record_expected_reports");
 }
 
-/** One order for all statements, so that two that meet on the same leases cannot deadlock. */
+/** The order of locks in all statements, so that two on the same leases cannot deadlock. */
 function byMessage(reports: readonly LeasedReport[]): readonly LeasedReport[] {
   return [...reports].sort((a, b) => a.lease.message_id - b.lease.message_id);
 }

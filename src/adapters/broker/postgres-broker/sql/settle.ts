@@ -1,9 +1,10 @@
 /**
- * Every settling names its delivery by (message_id, deliveries): a holder whose lease expired, and
- * whose message was taken by another consumer, finds no row and gets `lost`.
+ * Settles deliveries: complete, retry, release, dead-letter. Each statement names the delivery by
+ * (message_id, deliveries), so it finds no row and answers `lost` when the lease has expired and the
+ * message was leased to another consumer.
  *
- * Leases that are settled together are ordered by message id, so that two statements that meet on
- * the same leases lock them in the same order and cannot deadlock.
+ * Leases that are settled together are sorted by message id, so that two statements on the same leases
+ * lock them in the same order and cannot deadlock.
  */
 import { engineChannel, queueChannelSql } from "../../../postgres/channels.ts";
 import type { Queryable } from "../../../postgres/queryable.ts";
@@ -16,68 +17,71 @@ const deleteHeld = `
   USING unnest($1::bigint[], $2::integer[]) AS held(id, count)
   WHERE lease.message_id = held.id AND lease.deliveries = held.count`;
 
-const completeText = `${deleteHeld} RETURNING lease.message_id`;
+const completeSql = `${deleteHeld} RETURNING lease.message_id`;
 
-/** A withdrawn message is deleted instead: its job has ended. */
-const retryText = `
-WITH gone AS (
+/**
+ * Moves the message to the ready table, or after its last delivery to the dead letters. A cancelled
+ * message is only deleted: its job has ended.
+ */
+const retrySql = `
+WITH removed AS (
   DELETE FROM dagapp.dag_queue_leases WHERE message_id = $1 AND deliveries = $2
   RETURNING ${messageColumns}, cancelled
 ),
-judged AS (
-  SELECT gone.*, deliveries - released >= max_deliveries AS exhausted
-  FROM gone JOIN dagapp.dag_queues USING (queue) WHERE NOT cancelled
+classified AS (
+  SELECT removed.*, deliveries - released >= max_deliveries AS exhausted
+  FROM removed JOIN dagapp.dag_queues USING (queue) WHERE NOT cancelled
 ),
-back AS (
+returned AS (
   INSERT INTO dagapp.dag_queue_ready (${messageColumns}, visible_at) OVERRIDING SYSTEM VALUE
   SELECT ${messageColumns}, CASE WHEN $3::bigint > 0 THEN now() + $3::bigint * interval '1 ms' END
-  FROM judged WHERE NOT exhausted
+  FROM classified WHERE NOT exhausted
 ),
 dead AS (
   INSERT INTO dagapp.dag_queue_dead (${messageColumns}, reason, detail)
-  SELECT ${messageColumns}, '${maxDeliveriesExceeded}', $4::text FROM judged WHERE exhausted
+  SELECT ${messageColumns}, '${maxDeliveriesExceeded}', $4::text FROM classified WHERE exhausted
 )
 SELECT pg_notify(CASE WHEN exhausted THEN '${engineChannel}'
                  ELSE ${queueChannelSql("queue")} END, '')
-FROM gone LEFT JOIN judged USING (message_id, queue)`;
+FROM removed LEFT JOIN classified USING (message_id, queue)`;
 
-const releaseText = `
-WITH gone AS (${deleteHeld} RETURNING lease.*),
-back AS (
+const releaseSql = `
+WITH removed AS (${deleteHeld} RETURNING lease.*),
+returned AS (
   INSERT INTO dagapp.dag_queue_ready (${messageColumns}) OVERRIDING SYSTEM VALUE
   SELECT message_id, queue, priority, deliveries, released + 1, message_key, group_key, headers,
     body, enqueued_at
-  FROM gone WHERE NOT cancelled
+  FROM removed WHERE NOT cancelled
 ),
 woken AS MATERIALIZED (
-  SELECT pg_notify(${queueChannelSql("queue")}, '') FROM (SELECT DISTINCT queue FROM gone) AS queues
+  SELECT pg_notify(${queueChannelSql("queue")}, '') FROM (SELECT DISTINCT queue FROM removed) AS queues
 )
-SELECT message_id, (SELECT count(*) FROM woken) FROM gone`;
+SELECT message_id, (SELECT count(*) FROM woken) FROM removed`;
 
-const deadLetterText = `
-WITH gone AS (
+const deadLetterSql = `
+WITH removed AS (
   DELETE FROM dagapp.dag_queue_leases WHERE message_id = $1 AND deliveries = $2
   RETURNING ${messageColumns}
 ),
 dead AS (
   INSERT INTO dagapp.dag_queue_dead (${messageColumns}, reason, detail)
-  SELECT ${messageColumns}, $3, $4::text FROM gone
+  SELECT ${messageColumns}, $3, $4::text FROM removed
 )
-SELECT pg_notify('${engineChannel}', '') FROM gone`;
+SELECT pg_notify('${engineChannel}', '') FROM removed`;
 
-const renewText = `
+const renewSql = `
 UPDATE dagapp.dag_queue_leases AS lease SET until = now() + lease_ms * interval '1 ms'
 FROM dagapp.dag_queues AS spec
 WHERE lease.message_id = $1 AND lease.deliveries = $2 AND spec.queue = lease.queue`;
 
-/** Answers for each lease, in the order given. */
+/** Deletes the leases of completed messages; answers in the order given. */
 export async function complete(db: Queryable, leases: readonly LeaseToken[]): Promise<Settled[]> {
-  return settleMany(db, completeText, leases, "dag_queue_complete");
+  return settleMany(db, completeSql, leases, "dag_queue_complete");
 }
 
 /** Returns messages to their queue, not counted as a delivery; answers in the order given. */
 export async function release(db: Queryable, leases: readonly LeaseToken[]): Promise<Settled[]> {
-  return settleMany(db, releaseText, leases, "dag_queue_release");
+  return settleMany(db, releaseSql, leases, "dag_queue_release");
 }
 
 export async function retry(
@@ -86,7 +90,7 @@ export async function retry(
   { delayMs = 0, reason }: { delayMs?: number; reason?: string },
 ): Promise<Settled> {
   const values = [lease.message_id, lease.deliveries, Math.ceil(delayMs), reason ?? null];
-  const { rowCount } = await db.query(retryText, values, "dag_queue_retry");
+  const { rowCount } = await db.query(retrySql, values, "dag_queue_retry");
   return rowCount === 0 ? "lost" : "ok";
 }
 
@@ -97,13 +101,13 @@ export async function deadLetter(
   detail: string | undefined,
 ): Promise<Settled> {
   const values = [lease.message_id, lease.deliveries, reason, detail ?? null];
-  const { rowCount } = await db.query(deadLetterText, values, "dag_queue_dead_letter");
+  const { rowCount } = await db.query(deadLetterSql, values, "dag_queue_dead_letter");
   return rowCount === 0 ? "lost" : "ok";
 }
 
 export async function renew(db: Queryable, lease: LeaseToken): Promise<Settled> {
   const values = [lease.message_id, lease.deliveries];
-  const { rowCount } = await db.query(renewText, values, "dag_queue_renew");
+  const { rowCount } = await db.query(renewSql, values, "dag_queue_renew");
   return rowCount === 0 ? "lost" : "ok";
 }
 
@@ -119,6 +123,6 @@ async function settleMany(
     [ordered.map((lease) => lease.message_id), ordered.map((lease) => lease.deliveries)],
     name,
   );
-  const found = new Set(rows.map(({ message_id }) => message_id));
-  return leases.map(({ message_id }) => (found.has(message_id) ? "ok" : "lost"));
+  const settled = new Set(rows.map(({ message_id }) => message_id));
+  return leases.map(({ message_id }) => (settled.has(message_id) ? "ok" : "lost"));
 }

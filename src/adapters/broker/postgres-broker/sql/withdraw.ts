@@ -2,17 +2,18 @@ import { withdrawnChannel } from "../../../postgres/channels.ts";
 import type { Transaction } from "../../../postgres/queryable.ts";
 
 /**
- * Two statements on purpose. A message that is being fetched while the first waits for its row is a
- * lease by the time the second looks; one statement with one snapshot would see it in neither table.
+ * Deletes the ready messages of these groups; `cancelLeasesSql` then cancels the leased ones. Two
+ * statements on purpose: a message that is fetched while the first waits for its row lock is a lease
+ * when the second starts. One statement with one snapshot would see the message in neither table.
  */
-const removeText = `
+const deleteReadySql = `
 WITH waiting AS MATERIALIZED (
   SELECT ctid FROM dagapp.dag_queue_ready WHERE group_key = ANY ($1::text[])
   ORDER BY message_id FOR UPDATE
 )
 DELETE FROM dagapp.dag_queue_ready WHERE ctid = ANY (ARRAY(SELECT ctid FROM waiting))`;
 
-const cancelText = `
+const cancelLeasesSql = `
 WITH held AS MATERIALIZED (
   SELECT message_id FROM dagapp.dag_queue_leases
   WHERE group_key = ANY ($1::text[]) AND NOT cancelled
@@ -26,6 +27,6 @@ SELECT pg_notify('${withdrawnChannel}', '') FROM (SELECT 1 FROM marked LIMIT 1) 
 
 export async function withdraw(tx: Transaction, groups: readonly string[]): Promise<void> {
   if (groups.length === 0) return;
-  await tx.query(removeText, [groups], "dag_queue_remove_group");
-  await tx.query(cancelText, [groups], "dag_queue_cancel_group");
+  await tx.query(deleteReadySql, [groups], "dag_queue_remove_group");
+  await tx.query(cancelLeasesSql, [groups], "dag_queue_cancel_group");
 }

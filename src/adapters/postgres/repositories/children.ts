@@ -1,0 +1,114 @@
+/** Statements on the children of fan-outs. All are set-based, because a fan-out can have thousands. */
+import type { JsonObject } from "../../../core/model/json.ts";
+import type { NodeStatus } from "../../../core/model/node.ts";
+import type { TaskError } from "../../../core/model/task.ts";
+import type { Queryable, Transaction } from "../queryable.ts";
+
+export interface ChildOutput {
+  readonly node_id: string;
+  readonly fan_out_index: number;
+  readonly status: NodeStatus;
+  readonly output: JsonObject | null;
+  readonly error: TaskError | null;
+}
+
+/** Reads all children of a fan-out, by index. */
+export async function readChildOutputs(
+  db: Queryable,
+  jobId: string,
+  fanOutId: string,
+): Promise<readonly ChildOutput[]> {
+  const { rows } = await db.query<ChildOutput>(
+    `SELECT node_id, fan_out_index, status, output, error FROM dagapp.dag_node_states
+     WHERE job_id = $1 AND parent_node_id = $2 ORDER BY fan_out_index`,
+    [jobId, fanOutId],
+  );
+  return rows;
+}
+
+/** Children of one fan-out to dispatch: from index `from`, up to but not including `to`. */
+export interface Release {
+  readonly job_id: string;
+  readonly fan_out_id: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface ReleasedChild {
+  readonly job_id: string;
+  readonly node_id: string;
+  readonly parent_node_id: string;
+  readonly task_id: string;
+  readonly attempt: number;
+  readonly input_params: JsonObject;
+}
+
+/** Dispatches waiting children by index, and answers their parameters for the messages. */
+export async function releaseChildren(
+  tx: Transaction,
+  releases: readonly Release[],
+): Promise<readonly ReleasedChild[]> {
+  const { rows } = await tx.query<ReleasedChild>(
+    `UPDATE dagapp.dag_node_states n SET
+       status = 'dispatched', dispatched_at = now(),
+       task_id = n.job_id || '_' || n.node_id || '_' || n.attempt
+     FROM unnest($1::text[], $2::text[], $3::int[], $4::int[]) AS r(job_id, parent, low, high)
+     WHERE n.job_id = r.job_id AND n.parent_node_id = r.parent
+       AND n.fan_out_index >= r.low AND n.fan_out_index < r.high
+     RETURNING n.job_id, n.node_id, n.parent_node_id, n.task_id, n.attempt, n.input_params`,
+    [
+      releases.map((release) => release.job_id),
+      releases.map((release) => release.fan_out_id),
+      releases.map((release) => release.from),
+      releases.map((release) => release.to),
+    ],
+  );
+  return rows;
+}
+
+/**
+ * Completes children from their recorded results. Their outputs move from the results to the nodes
+ * within the database and never through this program.
+ */
+export function completeChildren(tx: Transaction, taskIds: readonly string[]): void {
+  tx.send(
+    `WITH updated AS (
+       UPDATE dagapp.dag_node_states n SET
+         status = 'completed', output = r.output, error = NULL, completed_at = now(),
+         worker_id = coalesce(r.worker_id, n.worker_id),
+         started_at = coalesce(r.started_at, n.started_at)
+       FROM dagapp.dag_task_results r
+       WHERE r.task_id = ANY($1) AND n.job_id = r.job_id AND n.node_id = r.node_id
+         AND n.status = 'dispatched' AND n.task_id = r.task_id
+       RETURNING 1)
+     SELECT dagapp.expect((SELECT count(*) FROM updated) = $2)`,
+    [taskIds, taskIds.length],
+    "complete_children",
+  );
+}
+
+/**
+ * Copies the children of these fan-outs to a job that reruns another one. Completed children stay
+ * completed; every other child is due at once, as a first attempt with the same parameters.
+ */
+export async function copyChildren(
+  tx: Transaction,
+  fromJob: string,
+  toJob: string,
+  fanOutIds: readonly string[],
+): Promise<void> {
+  if (fanOutIds.length === 0) return;
+  await tx.query(
+    `INSERT INTO dagapp.dag_node_states
+       (job_id, node_id, node_type, status, parent_node_id, fan_out_index, max_retries, handler,
+        queue, timeout_seconds, input_params, output, retry_at, completed_at)
+     SELECT $2, node_id, node_type,
+        CASE status WHEN 'completed' THEN status ELSE 'ready' END,
+        parent_node_id, fan_out_index, max_retries, handler, queue, timeout_seconds, input_params,
+        CASE status WHEN 'completed' THEN output END,
+        CASE status WHEN 'completed' THEN NULL ELSE now() END,
+        CASE status WHEN 'completed' THEN now() END
+     FROM dagapp.dag_node_states WHERE job_id = $1 AND parent_node_id = ANY($3)`,
+    [fromJob, toJob, fanOutIds],
+  );
+}
