@@ -1,5 +1,5 @@
--- For an administrator, where `rmhdag migrate` may not create roles. Run it with psql on the
--- database of the platform, after the migrations:
+-- Creates the gateway's read-only role and its login. An administrator runs it with psql on the
+-- platform's database, after the migrations, if `rmhdag migrate` may not create roles:
 --
 --   psql "$DATABASE_URL" -v login=gateway_login -v password=… -f deploy/gateway-role.sql
 --
@@ -11,6 +11,6 @@ CREATE ROLE rmhdag_gateway NOLOGIN;
 GRANT USAGE ON SCHEMA gateway TO rmhdag_gateway;
 GRANT SELECT ON ALL TABLES IN SCHEMA gateway TO rmhdag_gateway;
 CREATE ROLE :"login" LOGIN PASSWORD :'password' IN ROLE rmhdag_gateway;
--- Everybody may make temporary tables in a new database: the gateway has no need to.
+-- PostgreSQL lets every user make temporary tables in a new database; the gateway needs none.
 SELECT format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC', current_database()) \gexec
 REVOKE CREATE ON SCHEMA public FROM PUBLIC;

@@ -105,7 +105,7 @@ describe.skipIf(!isRoot)("started by root", () => {
     expect((await stat(path.join(folder, "cluster/data"))).uid).toBe(4242);
   });
 
-  it("tells a user whose folder it is not", async () => {
+  it("refuses a folder that belongs to another user", async () => {
     const folder = await folderOf(65534);
     await expect(startOwner(folder, { uid: 4242 })).rejects.toThrow(/DATA_DIRECTORY_UNUSABLE/);
   });

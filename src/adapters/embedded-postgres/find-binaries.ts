@@ -1,14 +1,13 @@
+/**
+ * Finds and chooses the PostgreSQL programs. `auto` takes a system PostgreSQL only when it has
+ * PostGIS: without it the npm binaries are as good, newer, and the same on every machine.
+ */
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { EmbeddedPostgresError } from "./errors.ts";
 import { run } from "./run-as-account.ts";
-
-/**
- * Finds and chooses the PostgreSQL programs. `auto` takes a system PostgreSQL only when it has
- * PostGIS: without it the npm binaries are as good, newer, and the same on every machine.
- */
 
 export type BinarySource = "system" | "npm";
 

@@ -148,7 +148,7 @@ function describeGdal(gdal: Gdal): void {
     expect(rasterDrivers).not.toContain("WMS");
   });
 
-  it("warps, tells its progress, and describes the result without leaving anything beside it", async () => {
+  it("warps, reports its progress, and describes the result without leaving anything beside it", async () => {
     const reported: number[] = [];
     const before = await readdir(workDir);
     const args = ["-s_srs", "EPSG:32633", "-t_srs", "EPSG:4326", "-of", "COG"];

@@ -23,7 +23,7 @@ it("hides secrets in fields, in addresses and in the texts of errors", () => {
   }
 });
 
-it("writes of an error what tells something, and nothing that hangs on it", () => {
+it("writes the explaining fields of an error, and no objects attached to it", () => {
   const { log, lines } = record("json");
   const cause = new Error("refused");
   const err = Object.assign(new Error("lost", { cause }), {

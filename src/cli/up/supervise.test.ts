@@ -33,7 +33,7 @@ function start(program: string, stopTimeoutMs?: number) {
 }
 
 describe("supervise", () => {
-  it("starts again what ends, and tells its exit status and last words", async () => {
+  it("starts an ended program again, and reports its exit status and last lines", async () => {
     const { seen } = start("console.log('about to fail'); process.exit(7)");
     await waitFor(() => seen.starts >= 3, { what: "two restarts" });
     expect(seen.events[0]).toMatch(/^child ended with exit status 7; starting it again in/);

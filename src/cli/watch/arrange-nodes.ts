@@ -1,7 +1,3 @@
-import type { Client } from "../../core/api/client.ts";
-import type { Job } from "../../core/api/job-schemas.ts";
-import type { WorkflowGraph } from "../../core/api/workflows.ts";
-
 /**
  * Arranges a workflow's graph as a tree that people can read from top to bottom.
  *
@@ -11,6 +7,9 @@ import type { WorkflowGraph } from "../../core/api/workflows.ts";
  * hundred nodes is not a staircase, and a join stands at the depth of its fork. No edge leads into
  * the middle of another subtree, so the rows are in an order of execution.
  */
+import type { Client } from "../../core/api/client.ts";
+import type { Job } from "../../core/api/job-schemas.ts";
+import type { WorkflowGraph } from "../../core/api/workflows.ts";
 
 export interface TreeRow {
   readonly nodeId: string;

@@ -61,9 +61,9 @@ describe.skipIf(fixtures === undefined)("the profile follows from what the file 
     const { facts, blob_path } = await make("palette_custom_laea.tif", {
       target_crs: "EPSG:4326",
     });
-    const told = await gdalinfo(blob_path);
-    expect(told).not.toMatch(/PREDICTOR/);
-    expect(told).toMatch(/Color Table/);
+    const info = await gdalinfo(blob_path);
+    expect(info).not.toMatch(/PREDICTOR/);
+    expect(info).toMatch(/Color Table/);
     expect(facts.transparency).toBe("mask");
     const source = await make("palette_custom_laea.tif");
     const classes = (made: Made) => made.facts.bands[0]!.sample!.distinct;

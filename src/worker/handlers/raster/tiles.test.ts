@@ -99,8 +99,10 @@ describe.skipIf(fixtures === undefined)("a batch that was interrupted", () => {
   it("makes a tile again when what lies in its place is damaged", async () => {
     const { scheme, common } = await cut("rgb_utm18_nodata0.tif", { target_crs: "EPSG:3857" });
     const params = {
-      ...{ ...common, output_prefix: "silver/damaged" },
-      ...{ tile: scheme.tile_list[3]!, tile_index: 3 },
+      ...common,
+      output_prefix: "silver/damaged",
+      tile: scheme.tile_list[3]!,
+      tile_index: 3,
     };
     const made = (await test.run(processTile, params)) as Written;
     const bytes = await test.storage.get(made.blob_path);

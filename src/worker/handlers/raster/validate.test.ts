@@ -71,7 +71,7 @@ describe.skipIf(fixtures === undefined)("a curator's expectations of real files"
     expect(codesOf(other)[0]).toBe("CRS_MISMATCH");
   });
 
-  it("takes an empty tile of a flood model when told that emptiness is meant", async () => {
+  it("takes an empty tile of a flood model if max_nodata_percent allows it", async () => {
     expect(codesOf(await judge("flood_tile_3600.tif"))).toContain("RASTER_EMPTY");
     const result = await judge("flood_tile_3600.tif", { max_nodata_percent: 100 });
     expect(result.verdict).toBe("warning");

@@ -97,7 +97,7 @@ describe.skipIf(fixtures === undefined)("the handlers of the catalogue", () => {
     expect(problemsOf(linkItem(item, "http://localhost"))).toEqual([]);
   });
 
-  it("keep the definition of a system that has no code, and know no time that nobody told", async () => {
+  it("keep the definition of a system without a code, and leave an unknown time open", async () => {
     await put("raster/crs_without_code.tif", "silver/laea.tif");
     await test.run(registerItem, { collection_id: "c", blob_path: "silver/laea.tif" });
     const item = await stored("laea");
@@ -246,7 +246,7 @@ describe.skipIf(fixtures === undefined)("the handlers of the catalogue", () => {
     expect(await stored("a")).toEqual(before);
   });
 
-  it("repair what follows from the rest, and tell what does not", async () => {
+  it("repair what follows from the rest, and report what does not", async () => {
     await put("raster/valid_cog_uint16.tif", "silver/a.tif");
     await test.run(registerItem, { collection_id: "c", blob_path: "silver/a.tif" });
     await test.run(registerItem, { collection_id: "c", blob_path: "silver/a.tif", item_id: "b" });

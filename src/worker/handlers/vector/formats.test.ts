@@ -92,7 +92,7 @@ describe("vector files", () => {
     ]);
   });
 
-  it("are refused where a CSV has metres and nobody says of what", async () => {
+  it("are refused where a CSV has metres and source_crs is missing", async () => {
     await expect(prepare("metres.csv", "x,y\n500000,5000000\n")).rejects.toMatchObject(
       refused("CRS_MISSING"),
     );
