@@ -60,6 +60,6 @@ it("has one code for a full disk, and says what helps", () => {
   expect(classifyError(full)).toMatchObject({
     code: "DISK_FULL",
     category: "transient",
-    message: expect.stringContaining("larger one") as string,
+    message: expect.stringContaining("larger disk") as string,
   });
 });

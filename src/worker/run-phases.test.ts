@@ -85,6 +85,6 @@ it("stops between phases when it is aborted, and fails for an invalid artifact",
   await expect(runPhases(stopped.context, phases("a", []))).rejects.toThrow("stop");
   const { context, checkpoints } = contextWith(undefined);
   const bad = phases("a", [], async () => false);
-  await expect(runPhases(context, bad)).rejects.toThrow(/"a" ended, but/);
+  await expect(runPhases(context, bad)).rejects.toThrow(/"a" ended with an invalid artifact/);
   expect(checkpoints).toEqual([]);
 });

@@ -111,7 +111,7 @@ describe("the database guards states as the code does", () => {
       "status = 'failed', completed_at = now(), error_message = NULL",
     ],
     [
-      "a cancelled job that nobody asked for",
+      "a cancelled job without a request to cancel",
       "cancelled_was_requested",
       "status = 'cancelled', completed_at = now(), cancel_requested_at = NULL",
     ],

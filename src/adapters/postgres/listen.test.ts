@@ -10,14 +10,14 @@ import type { Listener, ListenOptions } from "./listen.ts";
 let test: TestDatabase;
 let proxy: Proxy;
 let listener: Listener | undefined;
-let heard: string[];
+let wakes: string[];
 beforeAll(async () => {
   test = await createTestDatabase();
 });
 afterAll(() => test.drop());
 beforeEach(async () => {
   proxy = await startProxy(test.url);
-  heard = [];
+  wakes = [];
 });
 afterEach(async () => {
   await listener?.close();
@@ -30,13 +30,13 @@ function start(options: ListenOptions = quick): void {
   listener = listen(
     proxy.url,
     ["jobs", "Odd name"],
-    (wake) => heard.push(wake.kind === "missed" ? "missed" : `${wake.channel}:${wake.payload}`),
+    (wake) => wakes.push(wake.kind === "missed" ? "missed" : `${wake.channel}:${wake.payload}`),
     options,
   );
 }
 
 const hearing = (expected: string[]) =>
-  waitFor(() => heard.join() === expected.join(), { what: `to hear ${expected.join()}` });
+  waitFor(() => wakes.join() === expected.join(), { what: `the wakes ${expected.join()}` });
 
 it("wakes for its channels, and for no others", async () => {
   start();
@@ -85,13 +85,13 @@ it("keeps one connection as long as the probes are answered", async () => {
 it("retries while the database is away, with longer pauses, and reports the errors", async () => {
   const errors: Error[] = [];
   await proxy.close();
-  listener = listen(proxy.url, ["jobs"], () => heard.push("missed"), {
+  listener = listen(proxy.url, ["jobs"], () => wakes.push("missed"), {
     ...quick,
     onError: (error) => errors.push(error),
   });
   await waitFor(() => errors.length > 2, { what: "three failed attempts" });
   expect(errors[0]).toMatchObject({ code: "ECONNREFUSED" });
-  expect(heard).toEqual([]);
+  expect(wakes).toEqual([]);
   proxy = await startProxy(test.url);
 });
 
