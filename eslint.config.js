@@ -157,7 +157,7 @@ export default tseslint.config(
       "src/adapters/broker/postgres-broker/**/*.ts",
       // GDAL's SQL over the layers of a file, not the database's.
       "src/core/vector/survey.ts",
-      "src/worker/handlers/vector/{dissolve,simplify}.ts",
+      "src/worker/handlers/vector/simplify-dissolve.ts",
     ],
     rules: { "no-restricted-syntax": ["error", newDate] },
   },

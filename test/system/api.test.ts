@@ -77,7 +77,7 @@ describe("queues", () => {
     await make.worker("heavy-1", { queues: [queue], slots: 3, busy: 1 });
     await make.insert("dag_queue_dead", {
       ...{ message_id: 77, queue, priority: 0, deliveries: 5, message_key: "k", body: "{}" },
-      ...{ enqueued_at: new Date(), reason: "MaxDeliveriesExceeded", handed_back: 0 },
+      ...{ enqueued_at: new Date(), reason: "MaxDeliveriesExceeded", released: 0 },
     });
     const status = await reader.getQueues();
     expect(status.items.find((each) => each.queue === queue)).toMatchObject({

@@ -1,3 +1,5 @@
+import { backoffDelay } from "../backoff.ts";
+
 export type UrlFinding = string | undefined;
 
 /**
@@ -46,18 +48,5 @@ export const failuresToOpen = 5;
 /** How long the circuit stays open: half a minute at first, doubling up to a quarter of an hour. */
 export function openSeconds(failures: number): number | undefined {
   if (failures < failuresToOpen) return undefined;
-  return Math.min(900, 30 * 2 ** (failures - failuresToOpen));
-}
-
-/**
- * The text that is signed. It includes the time, so that an old message cannot be replayed for
- * ever.
- */
-export function signedText(timestamp: number, body: string): string {
-  return `${timestamp}.${body}`;
-}
-
-/** One `v1` for each valid secret: two while a platform changes its secret. */
-export function signatureHeader(timestamp: number, signatures: readonly string[]): string {
-  return [`t=${timestamp}`, ...signatures.map((each) => `v1=${each}`)].join(",");
+  return backoffDelay(failures - failuresToOpen, 30, 900);
 }

@@ -9,7 +9,7 @@ import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
 import { hashStream } from "../hash-content.ts";
 
-/** Each starts programs of GDAL, and a list of files may be long. */
+/** Describing a raster starts programs of GDAL, and a list may have thousands of files. */
 export const rastersAtOnce = 4;
 
 export interface GivenFile {

@@ -10,11 +10,8 @@ import { buildCollection } from "../../../core/catalogue/collection.ts";
 import { defineHandler } from "../../define-handler.ts";
 import { requireDatabase } from "../require-database.ts";
 import { buildItem, givenFootprint } from "./build-item.ts";
-import { describeRaster } from "./describe-raster.ts";
+import { describeRaster, rastersAtOnce } from "./describe-raster.ts";
 import { findFootprints, placed, wholeFootprint } from "./footprints.ts";
-
-/** Describing a raster starts programs, and a list may have thousands of files. */
-const filesAtOnce = 4;
 
 export const ensureCollection = defineHandler(
   "raster.stac_ensure_collection",
@@ -30,7 +27,7 @@ export const registerItem = defineHandler("raster.stac_register_item", async (pa
   const database = requireDatabase(context);
   const { collection_id, blob_path, container, facts, tiles, visual, geometry } = params;
   const given = tiles ?? [{ blob_path: blob_path ?? "", container, facts }];
-  const files = await pLimit(filesAtOnce).map(given, (file) => describeRaster(context, file));
+  const files = await pLimit(rastersAtOnce).map(given, (file) => describeRaster(context, file));
   const shown = visual == null ? undefined : await describeRaster(context, visual);
   const footprint =
     geometry == null ? await wholeFootprint(context, files) : givenFootprint(geometry);
@@ -45,7 +42,7 @@ export const registerItems = defineHandler(
   async (params, context) => {
     const database = requireDatabase(context);
     const { collection_id, items: given, datetime, properties, platform } = params;
-    const files = await pLimit(filesAtOnce).map(given, async (file, index) => {
+    const files = await pLimit(rastersAtOnce).map(given, async (file, index) => {
       context.signal.throwIfAborted();
       const described = await describeRaster(context, file);
       context.progress((90 * (index + 1)) / given.length, file.blob_path);

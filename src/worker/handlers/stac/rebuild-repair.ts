@@ -17,11 +17,10 @@ import { defineHandler } from "../../define-handler.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { requireDatabase } from "../require-database.ts";
 import { buildItem, checkItem } from "./build-item.ts";
-import { describeRaster } from "./describe-raster.ts";
+import { describeRaster, rastersAtOnce } from "./describe-raster.ts";
 import { wholeFootprint } from "./footprints.ts";
 
 const itemsAtOnce = 4;
-const filesAtOnce = 4;
 
 /** Builds items anew from their files; titles, given times, partner names and styles are kept. */
 export const rebuildItems = defineHandler("stac.rebuild_items", async (params, context) => {
@@ -62,7 +61,7 @@ async function rebuild(
     if ((await context.storage.head(path)) === undefined) return "missing";
   }
   const { visual, ...others } = item.assets;
-  const files = await pLimit(filesAtOnce).map(
+  const files = await pLimit(rastersAtOnce).map(
     Object.values(others).flatMap((asset) => asset["rmhdag:path"] ?? []),
     (blob_path) => describeRaster(context, { blob_path }),
   );

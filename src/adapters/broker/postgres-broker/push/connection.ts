@@ -138,7 +138,7 @@ export function openConnection(
       close(`a line cannot be read: ${String(error)}`);
     }
   });
-  socket.on("error", (error) => {
+  socket.on("error", (error: Error) => {
     close(error.message);
   });
   socket.on("close", () => {
