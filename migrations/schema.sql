@@ -254,7 +254,7 @@ CREATE TABLE dagapp.dag_jobs (
   paused_at timestamp with time zone,
   cancel_requested_at timestamp with time zone,
   cancel_reason text,
-  attention boolean NOT NULL DEFAULT false,
+  dirty boolean NOT NULL DEFAULT false,
   nodes_total integer NOT NULL,
   nodes_unsettled dagapp.natural_number NOT NULL,
   event_seq integer NOT NULL DEFAULT 0,
@@ -298,19 +298,24 @@ CREATE TABLE dagapp.dag_orchestrators (
   host text NOT NULL,
   pid integer NOT NULL,
   version text NOT NULL,
-  link_address text,
-  link_key text,
   watches boolean NOT NULL DEFAULT false,
   started_at timestamp with time zone NOT NULL DEFAULT now(),
   heartbeat_at timestamp with time zone NOT NULL DEFAULT now()
 )
 WITH (fillfactor=50);
+CREATE TABLE dagapp.dag_push_servers (
+  holder text NOT NULL,
+  host text NOT NULL,
+  address text NOT NULL,
+  key text NOT NULL,
+  seen_at timestamp with time zone NOT NULL DEFAULT now()
+);
 CREATE TABLE dagapp.dag_queue_dead (
   message_id bigint NOT NULL,
   queue text NOT NULL,
   priority smallint NOT NULL,
   deliveries integer NOT NULL,
-  handed_back integer NOT NULL,
+  released integer NOT NULL,
   message_key text NOT NULL,
   group_key text,
   headers jsonb,
@@ -326,7 +331,7 @@ CREATE TABLE dagapp.dag_queue_leases (
   queue text NOT NULL,
   priority smallint NOT NULL,
   deliveries integer NOT NULL,
-  handed_back integer NOT NULL,
+  released integer NOT NULL,
   message_key text NOT NULL,
   group_key text,
   headers jsonb,
@@ -346,7 +351,7 @@ CREATE TABLE dagapp.dag_queue_ready (
   priority smallint NOT NULL DEFAULT 0,
   visible_at timestamp with time zone,
   deliveries integer NOT NULL DEFAULT 0,
-  handed_back integer NOT NULL DEFAULT 0,
+  released integer NOT NULL DEFAULT 0,
   message_key text NOT NULL,
   group_key text,
   headers jsonb,
@@ -560,6 +565,16 @@ CREATE TABLE dagapp.stac_items (
   updated_at timestamp with time zone NOT NULL DEFAULT now()
 );
 
+CREATE OR REPLACE FUNCTION dagapp.expect(holds boolean)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF NOT holds THEN
+    RAISE EXCEPTION 'the expected state has changed' USING ERRCODE = 'serialization_failure';
+  END IF;
+END $function$
+;
 CREATE OR REPLACE FUNCTION dagapp.guard_job_transition()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -595,16 +610,6 @@ BEGIN
   END IF;
   RAISE EXCEPTION 'node may not go from % to %', OLD.status, NEW.status
     USING ERRCODE = 'check_violation', CONSTRAINT = 'node_transition';
-END $function$
-;
-CREATE OR REPLACE FUNCTION dagapp.insist(holds boolean)
- RETURNS void
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  IF NOT holds THEN
-    RAISE EXCEPTION 'what was assumed does not hold' USING ERRCODE = 'serialization_failure';
-  END IF;
 END $function$
 ;
 CREATE OR REPLACE FUNCTION dagapp.refuse_change()
@@ -673,6 +678,7 @@ ALTER TABLE dagapp.dag_node_states ADD CONSTRAINT retry_waits_in_ready CHECK (((
 ALTER TABLE dagapp.dag_node_states ADD CONSTRAINT settled_has_a_time CHECK (((status >= 'completed'::dagapp.node_status) = (completed_at IS NOT NULL)));
 ALTER TABLE dagapp.dag_node_states ADD CONSTRAINT skipped_has_no_output CHECK (((status <> 'skipped'::dagapp.node_status) OR (output IS NULL)));
 ALTER TABLE dagapp.dag_orchestrators ADD CONSTRAINT dag_orchestrators_pkey PRIMARY KEY (owner_id);
+ALTER TABLE dagapp.dag_push_servers ADD CONSTRAINT dag_push_servers_pkey PRIMARY KEY (holder);
 ALTER TABLE dagapp.dag_queue_dead ADD CONSTRAINT dag_queue_dead_pkey PRIMARY KEY (message_id);
 ALTER TABLE dagapp.dag_queue_leases ADD CONSTRAINT dag_queue_leases_pkey PRIMARY KEY (message_id);
 ALTER TABLE dagapp.dag_queue_seen ADD CONSTRAINT dag_queue_seen_pkey PRIMARY KEY (queue, message_key);
@@ -759,9 +765,9 @@ CREATE INDEX callback_deliveries_due ON dagapp.callback_deliveries USING btree (
 CREATE INDEX callback_deliveries_newest ON dagapp.callback_deliveries USING btree (created_at DESC, event_id DESC);
 CREATE INDEX dag_job_events_by_age ON dagapp.dag_job_events USING brin (created_at);
 CREATE INDEX dag_jobs_active ON dagapp.dag_jobs USING btree (owner_id) WHERE (status = ANY (ARRAY['pending'::dagapp.job_status, 'running'::dagapp.job_status]));
-CREATE INDEX dag_jobs_attention ON dagapp.dag_jobs USING btree (owner_id) WHERE attention;
 CREATE INDEX dag_jobs_by_correlation ON dagapp.dag_jobs USING btree (correlation_id) WHERE (correlation_id IS NOT NULL);
 CREATE INDEX dag_jobs_by_workflow ON dagapp.dag_jobs USING btree (workflow_id, created_at DESC);
+CREATE INDEX dag_jobs_dirty ON dagapp.dag_jobs USING btree (owner_id) WHERE dirty;
 CREATE UNIQUE INDEX dag_jobs_idempotency ON dagapp.dag_jobs USING btree (idempotency_key) WHERE (idempotency_key IS NOT NULL);
 CREATE INDEX dag_jobs_newest ON dagapp.dag_jobs USING btree (created_at DESC);
 CREATE UNIQUE INDEX dag_node_states_children ON dagapp.dag_node_states USING btree (job_id, parent_node_id, fan_out_index) WHERE (parent_node_id IS NOT NULL);
@@ -791,6 +797,15 @@ CREATE INDEX stac_items_by_table ON dagapp.stac_items USING gin (tables);
 CREATE INDEX stac_items_newest ON dagapp.stac_items USING btree (starts_at DESC, collection_id, item_id);
 CREATE INDEX stac_items_newest_of_collection ON dagapp.stac_items USING btree (collection_id, starts_at DESC, item_id);
 
+CREATE VIEW dagapp.dag_running_tasks AS
+ SELECT message_key AS task_id,
+    group_key AS job_id,
+    holder AS worker_id,
+    leased_at AS started_at,
+    progress_percent,
+    progress_message
+   FROM dagapp.dag_queue_leases
+  WHERE group_key IS NOT NULL;
 CREATE VIEW gateway.api_keys AS
  SELECT k.key_id,
     k.platform_id,
