@@ -92,9 +92,9 @@ async function submitMix(customer: Customer): Promise<void> {
   // Nobody listens to its queue, so the job waits while the message dies of something else.
   await database.db.query(
     `WITH gone AS (DELETE FROM dagapp.dag_queue_ready WHERE queue = 'container-tasks' RETURNING *)
-     INSERT INTO dagapp.dag_queue_dead (message_id, queue, priority, deliveries, handed_back,
+     INSERT INTO dagapp.dag_queue_dead (message_id, queue, priority, deliveries, released,
        message_key, group_key, headers, body, enqueued_at, reason)
-     SELECT message_id, queue, priority, 5, handed_back, message_key, group_key, headers, body,
+     SELECT message_id, queue, priority, 5, released, message_key, group_key, headers, body,
        enqueued_at, 'MaxDeliveriesExceeded' FROM gone`,
   );
   const tolerant = async (question: Promise<unknown>) => {

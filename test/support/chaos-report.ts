@@ -29,7 +29,7 @@ export async function watchRedeliveries(db: Database): Promise<void> {
      CREATE FUNCTION chaos_redelivered() RETURNS trigger LANGUAGE plpgsql AS $$
      BEGIN INSERT INTO public.chaos_redelivered VALUES (NEW.message_id); RETURN NULL; END $$;
      CREATE TRIGGER chaos_redelivered AFTER INSERT ON dagapp.dag_queue_leases FOR EACH ROW
-       WHEN (NEW.deliveries - NEW.handed_back > 1) EXECUTE FUNCTION chaos_redelivered();`,
+       WHEN (NEW.deliveries - NEW.released > 1) EXECUTE FUNCTION chaos_redelivered();`,
   );
 }
 

@@ -125,7 +125,7 @@ export function makeFactory(db: Database) {
         queue: "functionapp-tasks",
         priority: 0,
         deliveries: 1,
-        handed_back: 0,
+        released: 0,
         message_key: `${job_id}_${node_id}_0`,
         group_key: job_id,
         body: "{}",
