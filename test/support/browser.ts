@@ -1,6 +1,6 @@
 /**
  * A real Chromium for the tests of the pages: the system's own, or the one that CHROMIUM names.
- * Where there is none, those tests are skipped with a note.
+ * Where there is none, those tests are skipped.
  */
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";

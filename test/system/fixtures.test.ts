@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/core/model/json.ts";
 import type { TestDatabase } from "../support/database.ts";
 import { createTestDatabase } from "../support/database.ts";
-import { fixture, fixtures } from "../support/fixtures.ts";
+import { fixture } from "../support/fixtures.ts";
 import { Fleet, finished, submit } from "../support/programs.ts";
 import type { Orchestrator } from "../support/programs.ts";
 import { packZip } from "../support/zip.ts";
@@ -26,7 +26,6 @@ interface Finding {
 }
 
 beforeAll(async () => {
-  if (fixtures === undefined) return;
   database = await createTestDatabase();
   fleet = new Fleet(database.url);
   orchestrator = await fleet.orchestrator();
@@ -51,7 +50,6 @@ beforeAll(async () => {
   );
 }, slow);
 afterAll(async () => {
-  if (fixtures === undefined) return;
   await fleet.stop();
   await database.drop();
 });
@@ -61,7 +59,7 @@ async function load(blob_path: string, inputs: JsonObject = {}) {
   return finished(orchestrator, id, slow);
 }
 
-describe.skipIf(fixtures === undefined)("vector_etl", () => {
+describe("vector_etl", () => {
   it(
     "makes a layer of what is good or can be put right, and counts what it found",
     async () => {

@@ -8,7 +8,7 @@ import type { Storage } from "../../src/adapters/storage/storage.ts";
 import type { JsonObject } from "../../src/core/model/json.ts";
 import type { TestDatabase } from "../support/database.ts";
 import { createTestDatabase } from "../support/database.ts";
-import { fixture, fixtures } from "../support/fixtures.ts";
+import { fixture } from "../support/fixtures.ts";
 import { Fleet, finished, submit } from "../support/programs.ts";
 import type { Orchestrator, Program } from "../support/programs.ts";
 import { waitFor } from "../support/wait.ts";
@@ -20,14 +20,12 @@ let orchestrator: Orchestrator;
 let storage: Storage;
 
 beforeAll(async () => {
-  if (fixtures === undefined) return;
   database = await createTestDatabase();
   fleet = new Fleet(database.url);
   orchestrator = await fleet.orchestrator();
   storage = createLocalStorage(path.join(fleet.dataDirectory, "storage"));
 }, slow);
 afterAll(async () => {
-  if (fixtures === undefined) return;
   await fleet.stop();
   await database.drop();
 });
@@ -50,7 +48,7 @@ async function ingest(name: string, inputs: JsonObject = {}) {
 const codesOf = (result: JsonObject) =>
   (result["findings"] as { code: string }[]).map(({ code }) => code);
 
-describe.skipIf(fixtures === undefined)("raster_ingest", () => {
+describe("raster_ingest", () => {
   let worker: Program;
   beforeAll(async () => {
     worker = await fleet.worker({ WORKER_CONCURRENCY: "2" });
@@ -240,7 +238,7 @@ async function showsOneLayer(base: string): Promise<void> {
   expect(await (await get("/map")).text()).toContain("tilejson.json");
 }
 
-describe.skipIf(fixtures === undefined)("a worker that is killed in the middle of tiles", () => {
+describe("a worker that is killed in the middle of tiles", () => {
   it(
     "is replaced by one that makes only what is missing, and leaves nothing behind",
     async () => {
