@@ -1,7 +1,7 @@
 /**
- * `npm run dev`: runs `rmhdag up`, rebuilds the server and the console when a source changes, and
- * restarts `up` with each build. Arguments go to `up`: npm run dev -- --port 9000. Ctrl-C stops
- * everything, the database too. Types are not checked here: npm run check:types does.
+ * `npm run dev`: runs `rmhdag up` and, beside it, the console from source on port 5173. A change in
+ * src rebuilds the server and restarts `up`; a change in ui shows in the browser at once. Arguments
+ * go to `up`. Ctrl-C stops everything, the database too. Types are not checked: npm run check:types.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -14,83 +14,58 @@ const root = path.resolve(import.meta.dirname, "..");
 const children = new Set();
 let up;
 let isStopping = false;
-/** Parts that have not been built for the first time yet; `up` starts when none is left. */
-const missing = new Set(["server", "console"]);
 let restarts = Promise.resolve();
 
 const bundle = await context({ ...bundleOptions, logLevel: "error" });
-
-watch("server", ["node_modules/typescript/bin/tsc", ...compilerArgs()], async (line) => {
-  const [, errors] = /Found (\d+) errors?\. Watching/.exec(line) ?? [];
-  if (errors === undefined) {
-    // The compiler names each error on a line of its own.
-    if (line.includes("error TS")) say(line);
-    return false;
-  }
-  if (errors !== "0") return false;
-  return bundle.rebuild().then(
-    async (result) => {
-      await removeOldBundles(result);
-      return true;
-    },
-    () => false,
-  );
+let began = performance.now();
+const compiler = ["-p", "tsconfig.build.json", "--noCheck", "--watch", "--preserveWatchOutput"];
+watch("server", ["node_modules/typescript/bin/tsc", ...compiler], async (line) => {
+  if (line.includes("File change detected")) began = performance.now();
+  if (line.includes("error TS")) say(`server: ${line}`);
+  if (line.includes("Found 0 errors")) await rebuild();
 });
-
-watch("console", consoleArgs(), async (line) => {
-  if (/error during build|Build failed|Error:/i.test(line)) say(line);
-  return /built in/.test(line);
+// npm is a script that this Node runs: so it gets the signal that it is sent.
+const npm = process.env.npm_execpath ?? "/usr/bin/npm";
+watch("console", [npm, "run", "--silent", "watch", "-w", "ui"], (line) => {
+  if (/Local:|hmr update|page reload|error/i.test(line)) say(`console: ${line.trim()}`);
 });
-
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => void stop());
 
-function compilerArgs() {
-  return ["-p", "tsconfig.build.json", "--noCheck", "--watch", "--preserveWatchOutput"];
-}
-
-/** npm is a script that this Node runs, so that it ends with the signal that it is sent. */
-function consoleArgs() {
-  return [process.env.npm_execpath ?? "/usr/bin/npm", "run", "watch", "-w", "ui"];
-}
-
-/** Runs a watcher; `isBuilt` answers for each line of its output whether a build has ended well. */
-function watch(part, args, isBuilt) {
-  const child = start(args, ["ignore", "pipe", "pipe"]);
-  let began = performance.now();
-  const read = async (line) => {
-    if (/Starting|File change detected|build started/.test(line)) began = performance.now();
-    if (!(await isBuilt(line)) || isStopping) return;
-    const seconds = ((performance.now() - began) / 1000).toFixed(1);
-    const isFirst = missing.delete(part);
-    say(`${part} ${isFirst ? "built" : "rebuilt"} in ${seconds} s`);
-    if (missing.size === 0) restarts = restarts.then(restart);
-  };
-  for (const stream of [child.stdout, child.stderr]) {
-    createInterface({ input: stream }).on("line", (line) => void read(line));
+/** Comes after the compiler, which writes the modules that threads and child processes load. */
+async function rebuild() {
+  try {
+    await removeOldBundles(await bundle.rebuild());
+  } catch {
+    return; // The bundler has printed why; what runs goes on.
   }
-  child.once("exit", (code) => {
-    if (isStopping) return;
-    say(`the watcher of the ${part} ended with ${code}: it is not rebuilt any more`);
-    missing.delete(part);
-    if (missing.size === 0 && up === undefined) restarts = restarts.then(restart);
-  });
+  if (isStopping) return;
+  say(`server built in ${((performance.now() - began) / 1000).toFixed(1)} s`);
+  restarts = restarts.then(restart);
 }
 
 async function restart() {
-  if (isStopping) return;
-  const began = performance.now();
-  if (up !== undefined) {
+  if (up !== undefined && children.has(up)) {
+    const since = performance.now();
     up.kill("SIGTERM");
-    if (children.has(up)) await once(up, "exit");
-    const seconds = ((performance.now() - began) / 1000).toFixed(1);
-    say(`rmhdag up stopped in ${seconds} s and starts again`);
+    await once(up, "exit");
+    say(`rmhdag up stopped in ${((performance.now() - since) / 1000).toFixed(1)} s, starts again`);
   }
   if (isStopping) return;
   const child = start(["bin/rmhdag.js", "up", ...process.argv.slice(2)], "inherit");
   up = child;
   child.once("exit", (code) => {
-    if (isStopping || up !== child || child.killed) return;
+    if (isStopping || child.killed) return;
     say(`rmhdag up ended with ${code}: it starts again with the next build`);
+  });
+}
+
+function watch(part, args, read) {
+  const child = start(args, ["ignore", "pipe", "pipe"]);
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface({ input: stream }).on("line", (line) => void read(line));
+  }
+  child.once("exit", (code) => {
+    if (!isStopping) say(`${part}: its watcher ended with ${code}, changes are not seen any more`);
   });
 }
 
@@ -105,8 +80,9 @@ function start(args, stdio) {
 async function stop() {
   if (isStopping) return;
   isStopping = true;
+  const ended = [...children].map((child) => once(child, "exit"));
   for (const child of children) child.kill("SIGTERM");
-  await Promise.all([...children].map((child) => once(child, "exit")));
+  await Promise.all(ended);
   await bundle.dispose();
   say("stopped");
 }

@@ -9,11 +9,12 @@ import type { JsonObject } from "../../src/core/model/json.ts";
 import type { TestDatabase } from "../support/database.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { fixture } from "../support/fixtures.ts";
+import { hasGdal } from "../support/gdal.ts";
 import type { Orchestrator } from "../support/programs.ts";
 import { Fleet, finished, submit } from "../support/programs.ts";
 import { readTile } from "../support/read-tile.ts";
 
-describe("the catalogue's workflows, as real programs", () => {
+describe.skipIf(!hasGdal)("the catalogue's workflows, as real programs (needs GDAL)", () => {
   let database: TestDatabase;
   let fleet: Fleet;
   let orchestrator: Orchestrator;

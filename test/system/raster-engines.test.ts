@@ -10,6 +10,7 @@ import type { TestDatabase } from "../support/database.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { makeWorkflowFolder } from "../support/domain.ts";
 import { fixture } from "../support/fixtures.ts";
+import { hasGdal } from "../support/gdal.ts";
 import { ringsFile } from "../support/layers.ts";
 import type { Orchestrator, Program } from "../support/programs.ts";
 import { Fleet, finished, submit } from "../support/programs.ts";
@@ -130,6 +131,7 @@ describe("a worker whose disk is full", () => {
     async (GDAL_ENGINE, { skip }) => {
       const work = path.join(fleet.dataDirectory, "work");
       await mkdir(work, { recursive: true });
+      skip(GDAL_ENGINE === "native" && !hasGdal, "this machine lacks GDAL");
       skip(!mountSmall(work, 3), "this machine does not let the tests mount a disk");
       try {
         const bronze = path.join(fleet.dataDirectory, "storage/bronze");

@@ -23,9 +23,8 @@ describeForms("a layer that vector_etl loads", ({ form, create }) => {
     const bronze = path.join(fleet.dataDirectory, "storage/bronze");
     await mkdir(bronze, { recursive: true });
     await writeFile(path.join(bronze, "rings.geojson"), ringsFile());
-    for (const file of ["wilderness_shapefile.zip", "no_prj.shp", "no_prj.dbf"]) {
-      await copyFile(fixture(`vector/${file}`), path.join(bronze, file));
-    }
+    const zip = "wilderness_shapefile.zip";
+    await copyFile(fixture(`vector/${zip}`), path.join(bronze, zip));
   });
   afterAll(async () => {
     await fleet.stop();
@@ -76,16 +75,5 @@ describeForms("a layer that vector_etl loads", ({ form, create }) => {
        FROM geo.rings`,
     );
     expect(rows).toEqual([{ rows: 240, ids: 240, batches: 10 }]);
-  });
-
-  it("fails with the reason and the remedy when the file cannot become a layer", async () => {
-    const job = await finished(
-      orchestrator,
-      await submit(orchestrator, "vector_etl", { blob_path: "no_prj.shp" }),
-    );
-    expect(job).toMatchObject({
-      status: "failed",
-      error: { code: "CRS_MISSING", message: expect.stringContaining("source_crs") as string },
-    });
   });
 });

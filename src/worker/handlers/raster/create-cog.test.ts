@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RasterFacts } from "../../../core/raster/facts.ts";
 import { inspectCog } from "../../../adapters/cog/inspect-cog.ts";
 import { fixture } from "../../../../test/support/fixtures.ts";
+import { hasGdal } from "../../../../test/support/gdal.ts";
 import { createTestContext } from "../../../../test/support/handler-context.ts";
 import type { TestContext } from "../../../../test/support/handler-context.ts";
 import { createCog } from "./create-cog.ts";
@@ -39,7 +40,7 @@ async function gdalinfo(path: string): Promise<string> {
   return (await runGdal(test.context, "gdalinfo", [file])).stdout;
 }
 
-describe("the profile follows from what the file holds", () => {
+describe.skipIf(!hasGdal)("the profile follows from what the file holds (needs GDAL)", () => {
   it("terrain is warped bilinearly and compressed with the predictor for floats", async () => {
     const { facts, blob_path } = await make("dem_float32_epsg2056.tif", {
       target_crs: "EPSG:4326",

@@ -117,6 +117,7 @@ describeForms("a layer", ({ form, create }) => {
 
     it("is published once, however often that is asked for, and leaves no chunk behind", async () => {
       const prepared = await prepare("land_110m.geojson");
+      expect(prepared.feature_count).toBe(127);
       await load(prepared);
       const again = await test.run(publishVector, { load_id: prepared.load_id });
       expect(again).toMatchObject({ table_names: ["land_110m"], tables: [{ form }] });
