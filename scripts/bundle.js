@@ -1,7 +1,7 @@
 /**
- * Each program in few files: Node takes longer to find and link 500 modules than to run them, so
- * that a program in one piece starts in 60 % of the time. What a program asks for later (tiles,
- * GDAL, Azure) stays apart, and is read when it is asked for.
+ * Bundles each program into few files: Node takes longer to find and link 500 modules than to run
+ * them, so a bundled program starts in 60 % of the time. Parts that a program loads later (tiles,
+ * GDAL, Azure) stay in files of their own.
  */
 import { readFile, readdir, rm } from "node:fs/promises";
 import path from "node:path";
@@ -12,7 +12,7 @@ const src = path.join(root, "src");
 const outdir = path.join(root, "dist/programs");
 const programs = ["cli", "gateway", "orchestrator", "worker"];
 
-/** Files that lie beside ours are looked for from where the compiler puts a module. */
+/** Modules find the files beside them from where the compiler puts them, not from the bundle. */
 const compiledPlaces = {
   name: "compiled places",
   setup({ onLoad }) {
@@ -26,7 +26,7 @@ const compiledPlaces = {
   },
 };
 
-/** Messages of schemas in fifty languages are a third of their code. */
+/** Leaves out zod's messages in fifty languages, which are a third of its code. */
 const oneLanguage = {
   name: "one language",
   setup({ onLoad }) {
@@ -36,7 +36,7 @@ const oneLanguage = {
   },
 };
 
-const { metafile } = await build({
+export const bundleOptions = {
   metafile: true,
   absWorkingDir: root,
   entryPoints: programs.map((name) => ({ in: `src/${name}/main.ts`, out: name })),
@@ -46,7 +46,7 @@ const { metafile } = await build({
   format: "esm",
   platform: "node",
   target: "node20",
-  // Native, or large and rarely or never asked for.
+  // Native, or large and rarely or never loaded.
   external: [
     "@azure/*",
     "@fastify/ajv-compiler",
@@ -69,10 +69,16 @@ const { metafile } = await build({
   sourcemap: true,
   sourcesContent: false,
   logLevel: "warning",
-});
+};
 
-// Afterwards, so that a program that is started meanwhile finds all that it needs.
-const written = new Set(Object.keys(metafile.outputs).map((file) => path.basename(file)));
-for (const name of await readdir(outdir)) {
-  if (!written.has(name)) await rm(path.join(outdir, name));
+/** Comes after the build, so that a program that starts meanwhile finds all its files. */
+export async function removeOldBundles({ metafile }) {
+  const written = new Set(Object.keys(metafile.outputs).map((file) => path.basename(file)));
+  for (const name of await readdir(outdir)) {
+    if (!written.has(name)) await rm(path.join(outdir, name));
+  }
+}
+
+if (process.argv[1] === import.meta.filename) {
+  await removeOldBundles(await build(bundleOptions));
 }

@@ -22,7 +22,7 @@ let page: Page;
 const isOff = findChromium() === undefined;
 const go = (address: string) => opened.go(address);
 
-describe.skipIf(isOff)("the console (skipped where there is no Chromium)", () => {
+describe.skipIf(isOff)("the console (needs Chromium)", () => {
   beforeAll(async () => {
     opened = await openConsole({ definitions, signedIn: false });
     page = opened.page;

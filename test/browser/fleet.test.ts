@@ -39,7 +39,7 @@ async function takeSecret(): Promise<string> {
   return text;
 }
 
-describe.skipIf(isOff)("the fleet in the console (skipped where there is no Chromium)", () => {
+describe.skipIf(isOff)("the fleet in the console (needs Chromium)", () => {
   beforeAll(async () => {
     database = await createTestDatabase();
     opened = await openConsole({ definitions, env: { DATABASE_URL: database.url } });

@@ -74,7 +74,7 @@ function longestTask(trace: Buffer): number {
   return Math.max(0, ...tasks.map(({ tdur = 0 }) => tdur / 1000));
 }
 
-describe.skipIf(isOff)("jobs in the console (skipped where there is no Chromium)", () => {
+describe.skipIf(isOff)("jobs in the console (needs Chromium)", () => {
   beforeAll(async () => {
     opened = await openConsole({ definitions, env: { LEASE_SEC: "2" } });
     page = opened.page;

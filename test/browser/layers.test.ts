@@ -35,7 +35,7 @@ async function seesPixels(): Promise<void> {
   });
 }
 
-describe.skipIf(isOff)("layers in the console (skipped where there is no Chromium)", () => {
+describe.skipIf(isOff)("layers in the console (needs Chromium)", () => {
   beforeAll(async () => {
     opened = await openConsole();
     const { site, client, page } = opened;

@@ -59,13 +59,13 @@ export function describeStorage(name: string, start: () => Promise<StorageUnderT
     it("says that there is nothing, whatever is asked", async () => {
       const none = "silver/none.tif";
       for (const ask of [
-        storage.get(none),
-        storage.getFile(none, path.join(folder, "none")),
-        storage.readRange(none, 0, 10),
-        storage.stream(none),
-        storage.copy(none, "silver/copy.tif"),
+        () => storage.get(none),
+        () => storage.getFile(none, path.join(folder, "none")),
+        () => storage.readRange(none, 0, 10),
+        () => storage.stream(none),
+        () => storage.copy(none, "silver/copy.tif"),
       ]) {
-        await expect(ask).rejects.toThrow(NotInStorage);
+        await expect(ask()).rejects.toThrow(NotInStorage);
       }
       expect(await storage.delete(none)).toBe(false);
       expect(await readdir(folder)).toEqual([]);

@@ -1,10 +1,10 @@
 /**
  * A real Chromium for the tests of the pages: the system's own, or the one that CHROMIUM names.
- * Where there is none, those tests are skipped with a note.
+ * Where there is none, those tests are skipped.
  */
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { readFile, readdir, stat } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
 import type { Browser, Page } from "playwright-core";
@@ -28,23 +28,10 @@ export async function launchBrowser(): Promise<Browser> {
   });
 }
 
-/** Only when a source is newer than what was built. */
+/** Builds the pages where a source of theirs has changed. */
 export async function buildPages(): Promise<void> {
-  const built = await stat(path.join(root, "ui/dist/index.html")).catch(() => undefined);
-  const newest = await Promise.all(["ui/src", "ui/index.html", "src/core"].map(newestIn));
-  if (built !== undefined && built.mtimeMs > Math.max(...newest)) return;
-  await promisify(execFile)("npm", ["run", "--silent", "build:ui"], { cwd: root });
-}
-
-async function newestIn(name: string): Promise<number> {
-  const place = path.join(root, name);
-  const facts = await stat(place);
-  if (!facts.isDirectory()) return facts.mtimeMs;
-  const entries = await readdir(place, { recursive: true });
-  const times = await Promise.all(
-    entries.map(async (entry) => (await stat(path.join(place, entry))).mtimeMs),
-  );
-  return Math.max(facts.mtimeMs, ...times);
+  const script = path.join(root, "scripts/build-stale.js");
+  await promisify(execFile)(process.execPath, [script, "ui"], { cwd: root });
 }
 
 export interface Finding {

@@ -1,6 +1,6 @@
 /**
- * Once for a whole run: builds dist, because process tests run the real program; finds or starts a
- * server; and migrates the template that every test file clones.
+ * Once for a whole run: builds dist if it is stale, because tests start the real programs; finds or
+ * starts a PostgreSQL; and migrates the template that every test file clones.
  */
 import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -24,7 +24,7 @@ declare module "vitest" {
 const root = path.resolve(import.meta.dirname, "../..");
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  await build();
+  await buildPrograms();
   const server = await findServer();
   // Runs that share a server must not drop each other's template.
   const templateDatabase = `rmhdag_template_${process.pid}`;
@@ -46,15 +46,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
 }
 
-/** A type error still writes dist, and `npm run check` is what reports it. */
-async function build(): Promise<void> {
-  await promisify(execFile)("npm", ["run", "--silent", "build:server"], { cwd: root }).catch(
-    (error: unknown) => {
-      process.stderr.write(
-        `npm run build:server: ${(error as { stdout?: string }).stdout ?? ""}\n`,
-      );
-    },
-  );
+async function buildPrograms(): Promise<void> {
+  const script = path.join(root, "scripts/build-stale.js");
+  await promisify(execFile)(process.execPath, [script, "server"], { cwd: root });
 }
 
 async function findServer(): Promise<{ url: string; stop(): Promise<void> }> {

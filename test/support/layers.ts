@@ -35,6 +35,21 @@ export function squaresFile(count = 3): Uint8Array {
   return Buffer.from(JSON.stringify({ type: "FeatureCollection", features }));
 }
 
+/** Rings of many corners, about 3 MB of GeoJSON: enough for several chunks and for a small disk. */
+export function ringsFile(count = 240, corners = 300): Uint8Array {
+  const features = Array.from({ length: count }, (_, at) => {
+    const [x, y] = [(at % 24) * 10 - 120, Math.floor(at / 24) * 10 - 50];
+    const ring = Array.from({ length: corners }, (_, corner) => {
+      const angle = ((corner % (corners - 1)) / (corners - 1)) * 2 * Math.PI;
+      const radius = 3 + (corner % 2) / 10;
+      return [x + radius * Math.cos(angle), y + radius * Math.sin(angle)];
+    });
+    const geometry = { type: "Polygon", coordinates: [ring.with(-1, ring[0]!)] };
+    return { type: "Feature", properties: { name: `ring ${at}` }, geometry };
+  });
+  return Buffer.from(JSON.stringify({ type: "FeatureCollection", features }));
+}
+
 export async function putFile(site: Site, name: string, bytes: Uint8Array): Promise<void> {
   const file = path.join(site.dataFolder, "storage/bronze", name);
   await mkdir(path.dirname(file), { recursive: true });

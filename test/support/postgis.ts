@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { describe } from "vitest";
 import { openDatabase } from "../../src/adapters/postgres/database.ts";
 import { migrate } from "../../src/adapters/postgres/migrate.ts";
 import { startEmbeddedPostgres } from "../../src/adapters/embedded-postgres/start-embedded-postgres.ts";
@@ -10,13 +11,13 @@ import { createTestDatabase } from "./database.ts";
 
 const share = "/usr/share/postgresql";
 
-/** Debian's place for it. */
+/** Looks where Debian installs it. */
 export const hasPostgis =
   existsSync(share) &&
   readdirSync(share).some((major) => existsSync(`${share}/${major}/extension/postgis.control`));
 
 /** A migrated database on a server of its own that has PostGIS. */
-async function createPostgisDatabase(): Promise<TestDatabase> {
+export async function createPostgisDatabase(): Promise<TestDatabase> {
   const folder = await mkdtemp(path.join(tmpdir(), "rmhdag-postgis-"));
   const server = await startEmbeddedPostgres({
     dataDirectory: folder,
@@ -36,8 +37,17 @@ async function createPostgisDatabase(): Promise<TestDatabase> {
   };
 }
 
-/** Both forms in which layers are kept, as far as this machine has them. */
-export const forms = [
-  { form: "wkb", create: () => createTestDatabase() },
-  ...(hasPostgis ? [{ form: "postgis", create: createPostgisDatabase }] : []),
-] as const;
+export interface LayerForm {
+  readonly form: "wkb" | "postgis";
+  readonly create: () => Promise<TestDatabase>;
+}
+
+/** Runs a suite for each of the two forms in which layers are stored. */
+export function describeForms(title: string, suite: (form: LayerForm) => void): void {
+  describe(`${title} as WKB`, () => {
+    suite({ form: "wkb", create: () => createTestDatabase() });
+  });
+  describe.skipIf(!hasPostgis)(`${title} as PostGIS geometry (needs PostGIS)`, () => {
+    suite({ form: "postgis", create: createPostgisDatabase });
+  });
+}

@@ -6,14 +6,15 @@ export interface WaitOptions {
   readonly what: string;
 }
 
-const pollMs = 5;
+/** A condition is often a request or a query: asked every 5 ms it would keep a core busy. */
+const pollMs = { first: 5, longest: 50 };
 
 /** Waits until the condition gives something other than false, null or undefined, and returns it. */
 export async function waitFor<T>(
   condition: () => T | Promise<T>,
   { timeoutMs = 10_000, what }: WaitOptions,
 ): Promise<Exclude<Awaited<T>, false | null | undefined>> {
-  const deadline = performance.now() + timeoutMs;
+  const began = performance.now();
   let lastError: unknown;
   for (;;) {
     try {
@@ -25,10 +26,11 @@ export async function waitFor<T>(
     } catch (error) {
       lastError = error;
     }
-    if (performance.now() > deadline) {
+    const waited = performance.now() - began;
+    if (waited > timeoutMs) {
       const cause = lastError === undefined ? {} : { cause: lastError };
       throw new Error(`Waited ${timeoutMs} ms in vain for: ${what}`, cause);
     }
-    await pause(pollMs);
+    await pause(Math.min(pollMs.longest, Math.max(pollMs.first, waited / 10)));
   }
 }

@@ -8,13 +8,13 @@ import type { StacItem } from "../../src/core/catalogue/stac.ts";
 import type { JsonObject } from "../../src/core/model/json.ts";
 import type { TestDatabase } from "../support/database.ts";
 import { createTestDatabase } from "../support/database.ts";
-import { fixture, fixtures } from "../support/fixtures.ts";
+import { fixture } from "../support/fixtures.ts";
+import { hasGdal } from "../support/gdal.ts";
 import type { Orchestrator } from "../support/programs.ts";
 import { Fleet, finished, submit } from "../support/programs.ts";
 import { readTile } from "../support/read-tile.ts";
 
-/** Fixtures are not part of the project: without them these tests are skipped. */
-describe.skipIf(fixtures === undefined)("the catalogue's workflows, as real programs", () => {
+describe.skipIf(!hasGdal)("the catalogue's workflows, as real programs (needs GDAL)", () => {
   let database: TestDatabase;
   let fleet: Fleet;
   let orchestrator: Orchestrator;
@@ -26,7 +26,7 @@ describe.skipIf(fixtures === undefined)("the catalogue's workflows, as real prog
     await fleet.worker();
     storage = createLocalStorage(path.join(fleet.dataDirectory, "storage"));
     for (const name of ["valid_cog_uint16", "antimeridian_utm60", "dem_float32_epsg2056"]) {
-      const file = path.join(fixtures ?? "", "raster", `${name}.tif`);
+      const file = fixture(`raster/${name}.tif`);
       await storage.putFile(`silver/set/${name}.tif`, file);
     }
   });

@@ -2,6 +2,7 @@
  * The life of a dataset, through the gateway alone, with the real programs: what a partner does from
  * the first submission to the public copy, and what it may not do on the way.
  */
+import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -189,10 +190,14 @@ describe("the life of a dataset", () => {
       { what: "the export", timeoutMs: 30_000 },
     );
     expect(exported).toMatch(/^external\//);
+    expect(existsSync(path.join(fleet.dataDirectory, "storage", exported))).toBe(true);
 
     expect(await get()).toMatchObject({ clearance_state: "public" });
     await partner.call("PUT", `${asset}/clearance`, { clearance: "ouo", actor: "carol" });
     expect(await get()).toMatchObject({ clearance_state: "ouo" });
+    // Approval ran adf_export; the end of the clearance runs adf_withdraw.
+    const copy = path.join(fleet.dataDirectory, "storage", exported);
+    await waitFor(() => !existsSync(copy), { what: "the public copy to be gone" });
   }, 60_000);
 
   it("shows the partner no job, from beginning to end", async () => {

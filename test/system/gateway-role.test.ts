@@ -194,7 +194,7 @@ describe("a migrator that may not create roles", () => {
     const file = path.resolve(import.meta.dirname, "../../deploy/gateway-role.sql");
     const psql = promisify(execFile);
     const isThere = await psql("psql", ["--version"]).catch(() => undefined);
-    if (isThere === undefined) skip("there is no psql here");
+    if (isThere === undefined) skip("this machine lacks psql");
     const args = [limited.url, "-v", "ON_ERROR_STOP=1", "-v", `login=${renamed}`];
     await psql("psql", [...args, "-v", "password=secret", "-f", file]);
     const own = new URL(limited.url);

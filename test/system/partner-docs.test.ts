@@ -58,17 +58,20 @@ describe("the verification of callbacks", () => {
   });
 
   const python = spawnSync("python3", ["--version"]).status === 0;
-  it.skipIf(!python).each(cases)("in Python judges %s", async (_what, header, expected) => {
-    const [code = ""] = await blocks("callbacks.md", "python");
-    const program = `${code}\nimport sys\nprint(is_from_platform(sys.argv[1], sys.argv[2], sys.argv[3].encode()))`;
-    const { stdout } = await promisify(execFile)("python3", [
-      ...["-c", program, secret, header(), body],
-    ]);
-    expect(stdout.trim()).toBe(expected ? "True" : "False");
-  });
+  it.skipIf(!python).each(cases)(
+    "in Python judges %s (needs python3)",
+    async (_what, header, expected) => {
+      const [code = ""] = await blocks("callbacks.md", "python");
+      const program = `${code}\nimport sys\nprint(is_from_platform(sys.argv[1], sys.argv[2], sys.argv[3].encode()))`;
+      const { stdout } = await promisify(execFile)("python3", [
+        ...["-c", program, secret, header(), body],
+      ]);
+      expect(stdout.trim()).toBe(expected ? "True" : "False");
+    },
+  );
 
   const openssl = spawnSync("openssl", ["version"]).status === 0;
-  it.skipIf(!openssl)("by hand gives the same signature", async () => {
+  it.skipIf(!openssl)("by hand gives the same signature (needs openssl)", async () => {
     const code = (await blocks("callbacks.md", "sh")).at(-1)!;
     const env = { PATH: process.env["PATH"], TIME: "1767268800", BODY: body, SECRET: secret };
     const { stdout } = await promisify(execFile)("bash", ["-c", code], { env });
@@ -79,7 +82,7 @@ describe("the verification of callbacks", () => {
 describe("the examples with curl", () => {
   const curl = spawnSync("curl", ["--version"]).status === 0;
 
-  it.skipIf(!curl)("work against a gateway, in the order of the pages", async () => {
+  it.skipIf(!curl)("work against a gateway, in the order of the pages (needs curl)", async () => {
     const test = await GatewayTest.open();
     const env = {
       PATH: process.env["PATH"],

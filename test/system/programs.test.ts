@@ -22,45 +22,6 @@ afterEach(async () => {
 });
 afterAll(() => folders.remove());
 
-const resultOf = (job: { result_data: unknown }) => job.result_data as Record<string, JsonObject>;
-
-describe("the workflows that ship", () => {
-  it("run to their end as real programs, and their events replay", async () => {
-    fleet = new Fleet(database.url);
-    const orchestrator = await fleet.orchestrator();
-    await fleet.worker();
-    const jobs = await Promise.all(
-      [
-        ["hello_world", {}],
-        ["echo_test", { message: "hello" }],
-        ["data_pipeline_test", { dataset: "rivers" }],
-        ["fan_out_test", {}],
-        ["fan_out_test", { item_list: [] }],
-        ["conditional_test", { size_mb: 500, kind: "vector" }],
-        ["conditional_test", {}],
-        ["checkpoint_test", {}],
-        ["retry_test", {}],
-        ["retry_fan_out_test", {}],
-      ].map(async ([workflow, inputs]) => {
-        const id = await submit(orchestrator, workflow as string, inputs as JsonObject);
-        return { workflow, ...(await finished(orchestrator, id)) };
-      }),
-    );
-    for (const job of jobs) {
-      expect([job.workflow, job.status, job.error], JSON.stringify(job.error)).toEqual([
-        job.workflow,
-        "completed",
-        null,
-      ]);
-      await expectReplay(database.db, job.job_id);
-    }
-    expect(resultOf(jobs[1]!)).toMatchObject({ _provenance: { workflow_id: "echo_test" } });
-    expect(resultOf(jobs[2]!)).toMatchObject({ loaded: "RIVERS", rows: 3 });
-    expect(resultOf(jobs[3]!)["aggregate"]).toMatchObject({ count: 3 });
-    expect(resultOf(jobs[4]!)["aggregate"]).toEqual({ results: [], count: 0 });
-  });
-});
-
 describe("a fan-out of 10,000", () => {
   it("completes in index order, with flat memory in the orchestrator", async () => {
     fleet = new Fleet(database.url);
@@ -225,7 +186,9 @@ describe("a running task", () => {
     await fleet.worker();
     const job = await finished(orchestrator, id);
     expect(job.status).toBe("completed");
-    const { phases_completed, resumed_from } = resultOf(job)["work"]!;
+    const { phases_completed, resumed_from } = (job.result_data as Record<string, JsonObject>)[
+      "work"
+    ]!;
     expect(phases_completed).toBe(6);
     expect(resumed_from).toBeGreaterThanOrEqual(2);
     await expectReplay(database.db, id);

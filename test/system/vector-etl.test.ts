@@ -1,15 +1,16 @@
-import { copyFile, mkdir } from "node:fs/promises";
+import { copyFile, mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import type { TestDatabase } from "../support/database.ts";
-import { fixtures } from "../support/fixtures.ts";
-import { forms } from "../support/postgis.ts";
+import { fixture } from "../support/fixtures.ts";
+import { ringsFile } from "../support/layers.ts";
+import { describeForms } from "../support/postgis.ts";
 import type { Orchestrator } from "../support/programs.ts";
 import { Fleet, finished, submit } from "../support/programs.ts";
 import { readTile } from "../support/read-tile.ts";
 
 /** With the real programs: from a file in storage to features and tiles over HTTP. */
-describe.skipIf(fixtures === undefined).each(forms)("vector_etl, $form", ({ form, create }) => {
+describeForms("a layer that vector_etl loads", ({ form, create }) => {
   let database: TestDatabase;
   let fleet: Fleet;
   let orchestrator: Orchestrator;
@@ -21,14 +22,9 @@ describe.skipIf(fixtures === undefined).each(forms)("vector_etl, $form", ({ form
     await fleet.worker();
     const bronze = path.join(fleet.dataDirectory, "storage/bronze");
     await mkdir(bronze, { recursive: true });
-    for (const file of [
-      "wilderness_shapefile.zip",
-      "countries_50m.geojson",
-      "no_prj.shp",
-      "no_prj.dbf",
-    ]) {
-      await copyFile(path.join(fixtures ?? "", "vector", file), path.join(bronze, file));
-    }
+    await writeFile(path.join(bronze, "rings.geojson"), ringsFile());
+    const zip = "wilderness_shapefile.zip";
+    await copyFile(fixture(`vector/${zip}`), path.join(bronze, zip));
   });
   afterAll(async () => {
     await fleet.stop();
@@ -68,28 +64,16 @@ describe.skipIf(fixtures === undefined).each(forms)("vector_etl, $form", ({ form
   });
 
   it("loads a large file in parallel chunks, each row once", async () => {
-    const inputs = { blob_path: "bronze/countries_50m.geojson", chunk_size: 25 };
+    const inputs = { blob_path: "bronze/rings.geojson", chunk_size: 25 };
     const job = await finished(orchestrator, await submit(orchestrator, "vector_etl", inputs));
     expect(job).toMatchObject({
       status: "completed",
-      result_data: { table_name: "countries_50m" },
+      result_data: { table_name: "rings" },
     });
     const { rows } = await database.db.query<{ rows: number; ids: number; batches: number }>(
       `SELECT count(*) AS rows, count(DISTINCT fid) AS ids, count(DISTINCT etl_batch_id) AS batches
-       FROM geo.countries_50m`,
+       FROM geo.rings`,
     );
-    expect(rows[0]!.rows).toBe(rows[0]!.ids);
-    expect(rows[0]!.batches).toBe(Math.ceil(rows[0]!.rows / 25));
-  });
-
-  it("fails with the reason and the remedy when the file cannot become a layer", async () => {
-    const job = await finished(
-      orchestrator,
-      await submit(orchestrator, "vector_etl", { blob_path: "no_prj.shp" }),
-    );
-    expect(job).toMatchObject({
-      status: "failed",
-      error: { code: "CRS_MISSING", message: expect.stringContaining("source_crs") as string },
-    });
+    expect(rows).toEqual([{ rows: 240, ids: 240, batches: 10 }]);
   });
 });

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { fixtures } from "../../../test/support/fixtures.ts";
+import { fixture } from "../../../test/support/fixtures.ts";
 import { findNativeGdal } from "../gdal/native-gdal.ts";
 import { readTiffStructure } from "./read-tiff-structure.ts";
 import { inspectCog } from "./inspect-cog.ts";
@@ -47,8 +47,8 @@ const recorded: Readonly<Record<string, readonly [errors: number, warnings: numb
   "valid_cog_uint16.tif": [0, 0],
 };
 
-describe.skipIf(fixtures === undefined)("real rasters (skipped where they are not)", () => {
-  const rasters = path.join(fixtures ?? "", "raster");
+describe("real rasters", () => {
+  const rasters = fixture("raster");
 
   it("get the verdicts that GDAL's script gave", async () => {
     const verdicts: Record<string, readonly number[]> = {};
@@ -60,7 +60,7 @@ describe.skipIf(fixtures === undefined)("real rasters (skipped where they are no
     expect(verdicts).toEqual(recorded);
   });
 
-  it.skipIf(!hasScript)("and that it gives now, where it is installed", async () => {
+  it.skipIf(!hasScript)("and that it gives now (needs the Python scripts of GDAL)", async () => {
     for (const name of Object.keys(recorded)) {
       const file = path.join(rasters, name);
       expect({ name, valid: await asksScript(file) }).toEqual({
@@ -71,7 +71,7 @@ describe.skipIf(fixtures === undefined)("real rasters (skipped where they are no
   });
 });
 
-describe.skipIf(native === undefined)("what GDAL makes (skipped where it is not installed)", () => {
+describe.skipIf(native === undefined)("what GDAL makes (needs GDAL)", () => {
   const gdal = native!;
   beforeAll(async () => {
     const rows = Array.from({ length: 1500 }, (_, y) =>

@@ -34,7 +34,7 @@ async function copyOfPackage(into: string, keepSymlinks = true): Promise<string>
 
 const [system] = await findBinaries("system");
 
-describe.skipIf(!isRoot)("started by root", () => {
+describe.skipIf(!isRoot)("started by root (needs root)", () => {
   it("works with data and programs below a folder that only root can enter", async () => {
     const home = await folders.make();
     await chmod(home, 0o700);
@@ -110,15 +110,18 @@ describe.skipIf(!isRoot)("started by root", () => {
     await expect(startOwner(folder, { uid: 4242 })).rejects.toThrow(/DATA_DIRECTORY_UNUSABLE/);
   });
 
-  it.skipIf(system === undefined)("drives a system PostgreSQL, also without a name", async () => {
-    for (const uid of [0, 4242]) {
-      const owner = await startOwner(await folderOf(uid), { uid, options: { binaries: system } });
-      expect(owner.source).toBe("system");
-      const [version] = await rows(owner.url, "SHOW server_version");
-      expect(version?.["server_version"]).toContain(String(system!.major));
-      await owner.stop();
-    }
-  });
+  it.skipIf(system === undefined)(
+    "drives a system PostgreSQL, also without a name (needs PostgreSQL)",
+    async () => {
+      for (const uid of [0, 4242]) {
+        const owner = await startOwner(await folderOf(uid), { uid, options: { binaries: system } });
+        expect(owner.source).toBe("system");
+        const [version] = await rows(owner.url, "SHOW server_version");
+        expect(version?.["server_version"]).toContain(String(system!.major));
+        await owner.stop();
+      }
+    },
+  );
 });
 
 it("makes the symlinks that an install without scripts left out", async () => {

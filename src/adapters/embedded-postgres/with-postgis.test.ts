@@ -1,19 +1,10 @@
-import { existsSync, readdirSync } from "node:fs";
 import { expect, it, onTestFinished } from "vitest";
 import { rows, temporaryFolders } from "../../../test/support/embedded.ts";
+import { hasPostgis } from "../../../test/support/postgis.ts";
 import { startEmbeddedPostgres } from "./start-embedded-postgres.ts";
 
-/** Debian's place for it; the launcher also asks pg_config. */
-function hasSystemPostgis(): boolean {
-  const share = "/usr/share/postgresql";
-  if (!existsSync(share)) return false;
-  return readdirSync(share).some((major) =>
-    existsSync(`${share}/${major}/extension/postgis.control`),
-  );
-}
-
-it.runIf(hasSystemPostgis())(
-  "runs the system's PostgreSQL privately where it has PostGIS",
+it.skipIf(!hasPostgis)(
+  "runs the system's PostgreSQL privately where it has PostGIS (needs PostGIS)",
   async () => {
     const folders = temporaryFolders();
     const server = await startEmbeddedPostgres({ dataDirectory: await folders.make() });

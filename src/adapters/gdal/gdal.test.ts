@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(workDir, { recursive: true, force: true }));
 
-describe.skipIf(native === undefined)("native GDAL (skipped where it is not installed)", () => {
+describe.skipIf(native === undefined)("native GDAL (needs GDAL)", () => {
   describeGdal(native!);
 
   it("is stopped with all that it has started", async () => {
@@ -48,24 +48,27 @@ describe.skipIf(native === undefined)("native GDAL (skipped where it is not inst
   });
 });
 
-describe.skipIf(native === undefined || !existsSync("/usr/bin/setpriv"))("a killed worker", () => {
-  it("leaves no program running", async () => {
-    const fifo = path.join(workDir, "orphan.vrt");
-    await promisify(execFile)("mkfifo", [fifo]);
-    const file = new URL("../../../dist/adapters/gdal/create-gdal.js", import.meta.url).href;
-    const text = `import { createGdal } from ${JSON.stringify(file)};
+describe.skipIf(native === undefined || !existsSync("/usr/bin/setpriv"))(
+  "a killed worker (needs GDAL and setpriv)",
+  () => {
+    it("leaves no program running", async () => {
+      const fifo = path.join(workDir, "orphan.vrt");
+      await promisify(execFile)("mkfifo", [fifo]);
+      const file = new URL("../../../dist/adapters/gdal/create-gdal.js", import.meta.url).href;
+      const text = `import { createGdal } from ${JSON.stringify(file)};
       const gdal = await createGdal();
       await gdal.run("gdalinfo", [${JSON.stringify(fifo)}], { workDir: ${JSON.stringify(workDir)} });`;
-    const parent = spawn(process.execPath, ["--input-type=module", "-e", text], {
-      stdio: "ignore",
+      const parent = spawn(process.execPath, ["--input-type=module", "-e", text], {
+        stdio: "ignore",
+      });
+      const running = async () =>
+        (await processesWith(fifo)).filter((line) => !line.includes("input-type"));
+      await waitFor(async () => (await running()).length > 0, { what: "the program" });
+      parent.kill("SIGKILL");
+      await waitFor(async () => (await running()).length === 0, { what: "its end" });
     });
-    const running = async () =>
-      (await processesWith(fifo)).filter((line) => !line.includes("input-type"));
-    await waitFor(async () => (await running()).length > 0, { what: "the program" });
-    parent.kill("SIGKILL");
-    await waitFor(async () => (await running()).length === 0, { what: "its end" });
-  });
-});
+  },
+);
 
 describe("GDAL as WebAssembly", () => {
   describeGdal(wasm);
@@ -106,7 +109,7 @@ describe("GDAL as WebAssembly", () => {
   });
 });
 
-describe.skipIf(native === undefined)("both", () => {
+describe.skipIf(native === undefined)("both (needs GDAL)", () => {
   it("make the same pixels from the same arguments", async () => {
     const sums: unknown[] = [];
     for (const gdal of [native!, wasm]) {

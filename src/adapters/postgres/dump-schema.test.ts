@@ -120,17 +120,20 @@ it("does not depend on the search path", async () => {
 });
 
 const [system] = await findBinaries("system");
-it.skipIf(system === undefined)("is the same text on the system's PostgreSQL", async () => {
-  await test.db.query(everything);
-  await migrate(test.url);
-  const dump = await dumpSchema(test.db);
+it.skipIf(system === undefined)(
+  "is the same text on the system's PostgreSQL (needs PostgreSQL)",
+  async () => {
+    await test.db.query(everything);
+    await migrate(test.url);
+    const dump = await dumpSchema(test.db);
 
-  const dataDirectory = await folders.make();
-  const server = await startEmbeddedPostgres({ dataDirectory, binaries: system!, sync: false });
-  const db = openDatabase({ url: server.url, applicationName: "system" });
-  await db.query(everything);
-  await migrate(server.url);
-  expect(await dumpSchema(db)).toBe(dump);
-  await db.close();
-  await server.stop();
-});
+    const dataDirectory = await folders.make();
+    const server = await startEmbeddedPostgres({ dataDirectory, binaries: system!, sync: false });
+    const db = openDatabase({ url: server.url, applicationName: "system" });
+    await db.query(everything);
+    await migrate(server.url);
+    expect(await dumpSchema(db)).toBe(dump);
+    await db.close();
+    await server.stop();
+  },
+);

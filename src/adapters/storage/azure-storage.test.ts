@@ -52,7 +52,7 @@ describeStorage("Azure Blob Storage with an account's key", async () => {
   };
 });
 
-describe.skipIf(!hasOpenssl)("with an identity and no key (skipped without openssl)", () => {
+describe.skipIf(!hasOpenssl)("with an identity and no key (needs openssl)", () => {
   let emulator: Awaited<ReturnType<typeof startEmulator>> | undefined;
   let folder: string | undefined;
   afterAll(async () => {
@@ -90,7 +90,7 @@ describe.skipIf(!hasOpenssl)("with an identity and no key (skipped without opens
   });
 });
 
-describe.skipIf(native === undefined)("GDAL (skipped where it is not installed)", () => {
+describe.skipIf(native === undefined)("GDAL (needs GDAL)", () => {
   it("reads a blob by its signed address, and nothing else over the network", async () => {
     const emulator = await startEmulator([]);
     const workDir = await mkdtemp(path.join(tmpdir(), "rmhdag-azure-gdal-"));

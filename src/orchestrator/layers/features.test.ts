@@ -1,8 +1,8 @@
 import { gunzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
 import type { TestDatabase } from "../../../test/support/database.ts";
-import { forms } from "../../../test/support/postgis.ts";
+import { describeForms } from "../../../test/support/postgis.ts";
 import { readTile } from "../../../test/support/read-tile.ts";
 import type { Handlers } from "../../adapters/http/handler.ts";
 import type { HttpServer } from "../../adapters/http/server.ts";
@@ -55,13 +55,13 @@ const rows = Array.from({ length: 11 }, (_, index) => ({
   ].join("\t"),
 }));
 
-describe.each(forms)("features in the form $form", ({ form, create }) => {
+describeForms("features", ({ form, create }) => {
   let database: TestDatabase;
   let server: HttpServer;
 
   beforeAll(async () => {
     database = await create();
-    await load(database, form as GeometryForm, "one");
+    await load(database, form, "one");
     const features = createFeatureAnswers(database.db);
     const base = "/features/squares";
     server = await buildServer({
@@ -245,7 +245,7 @@ describe.each(forms)("features in the form $form", ({ form, create }) => {
     });
     // Those without a size come last.
     expect(pages.flat()).toEqual(squares(0, 2, 3, 4, 5, 7, 8, 9, 10, 1, 6));
-    await load(database, form as GeometryForm, "one again");
+    await load(database, form, "one again");
   });
 
   it("name the next page in a header too, which CSV has no other place for", async () => {
@@ -322,7 +322,7 @@ describe.each(forms)("features in the form $form", ({ form, create }) => {
         ),
       );
     expect(await again()).toEqual([304, 304, 304]);
-    await load(database, form as GeometryForm, "two");
+    await load(database, form, "two");
     expect(await again()).toEqual([200, 200, 200]);
   });
 });

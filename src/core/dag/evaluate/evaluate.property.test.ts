@@ -88,35 +88,32 @@ function step(
   same(evaluate(run.graph, run.facts(), run.now), [], `seed ${seed}: quiet after apply`);
 }
 
-/** A plain comparison first: building the matcher's message for each of a million would be slow. */
-function same(actual: readonly Decision[], expected: readonly Decision[], what: string): void {
+/** Compares before it calls the matcher, whose message would be built a million times. */
+function same(actual: unknown, expected: unknown, what: string): void {
   if (!isDeepStrictEqual(actual, expected)) expect(actual, what).toEqual(expected);
 }
 
 function compareEnds(run: Simulation, expected: NaiveOutcome, seed: number): void {
-  expect(run.status, `seed ${seed}`).toBe(expected.job);
+  same(run.status, expected.job, `seed ${seed}`);
   for (const fact of run.nodes.values()) {
-    expect(isSettled(fact.status), `seed ${seed}: ${fact.node_id} is ${fact.status}`).toBe(true);
+    const what = `seed ${seed}: ${fact.node_id}`;
+    same(isSettled(fact.status), true, `${what} is ${fact.status}`);
     // What a failing job still got done depends on the order; what it did must be right.
     if (fact.status === "cancelled" && expected.job === "failed") continue;
     if (fact.parent !== undefined) {
-      expect(fact.status, `seed ${seed}: ${fact.node_id}`).toBe(
-        expected.children.get(fact.node_id),
-      );
+      same(fact.status, expected.children.get(fact.node_id), what);
       continue;
     }
     const end = expected.ends.get(fact.node_id);
-    expect(fact.status, `seed ${seed}: ${fact.node_id}`).toBe(end?.status);
-    if (end?.status === "completed") {
-      expect(fact.output, `seed ${seed}: ${fact.node_id}`).toEqual(end.output);
-    }
+    same(fact.status, end?.status, what);
+    if (end?.status === "completed") same(fact.output, end.output, what);
   }
   if (expected.job === "completed") {
     const results = run.graph.results.map((node) => [node.id, expected.ends.get(node.id)] as const);
     const outputs = results.flatMap(([id, end]) =>
       end?.status === "completed" ? [[id, end.output] as const] : [],
     );
-    expect(run.result, `seed ${seed}`).toEqual(Object.fromEntries(outputs));
+    same(run.result, Object.fromEntries(outputs), `seed ${seed}`);
   }
 }
 
@@ -126,7 +123,7 @@ function checkDecidedOnce(log: readonly Decision[], seed: number): void {
   for (const decision of log) {
     const key = keyOf(decision);
     if (key === undefined) continue;
-    expect(once.has(key), `seed ${seed}: ${key} twice`).toBe(false);
+    same(once.has(key), false, `seed ${seed}: ${key} twice`);
     once.add(key);
   }
 }

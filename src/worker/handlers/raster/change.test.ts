@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RasterFacts } from "../../../core/raster/facts.ts";
-import { fixture, fixtures } from "../../../../test/support/fixtures.ts";
+import { fixture } from "../../../../test/support/fixtures.ts";
 import { createTestContext } from "../../../../test/support/handler-context.ts";
 import type { TestContext } from "../../../../test/support/handler-context.ts";
 import { blobToMount } from "./blob-to-mount.ts";
@@ -24,7 +24,7 @@ async function put(name: string): Promise<string> {
   return `bronze/${name}`;
 }
 
-describe.skipIf(fixtures === undefined)("a raster is", () => {
+describe("a raster is", () => {
   it("warped to another CRS with the resampling that was asked for", async () => {
     const blob_path = await put("dem_float32_epsg2056.tif");
     const warp = async (resampling: string) =>

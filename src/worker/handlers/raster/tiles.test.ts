@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RasterFacts } from "../../../core/raster/facts.ts";
 import type { RasterTile } from "../../../core/raster/tiling.ts";
-import { fixture, fixtures } from "../../../../test/support/fixtures.ts";
+import { fixture } from "../../../../test/support/fixtures.ts";
+import { hasGdal } from "../../../../test/support/gdal.ts";
 import { createTestContext } from "../../../../test/support/handler-context.ts";
 import type { TestContext } from "../../../../test/support/handler-context.ts";
 import { createCog } from "./create-cog-reproject.ts";
@@ -43,7 +44,7 @@ async function cut(name: string, params: object): Promise<{ scheme: Scheme; comm
   return { scheme: scheme as Scheme, common };
 }
 
-describe.skipIf(fixtures === undefined)("tiles put together", () => {
+describe.skipIf(!hasGdal)("tiles put together (needs GDAL)", () => {
   it.each([
     ["rgb_utm18_nodata0.tif", { target_crs: "EPSG:4326" }],
     ["nodata_unset.tif", { target_crs: "EPSG:4326" }],
@@ -78,7 +79,7 @@ describe.skipIf(fixtures === undefined)("tiles put together", () => {
   });
 });
 
-describe.skipIf(fixtures === undefined)("a batch that was interrupted", () => {
+describe.skipIf(!hasGdal)("a batch that was interrupted (needs GDAL)", () => {
   it("finds the finished tiles and makes only the others", async () => {
     const { scheme, common } = await cut("rgb_utm18_nodata0.tif", { target_crs: "EPSG:3857" });
     const { tile_list } = scheme;

@@ -1,7 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { fixture, fixtures } from "../../../../test/support/fixtures.ts";
+import { fixture } from "../../../../test/support/fixtures.ts";
+import { hasGdal } from "../../../../test/support/gdal.ts";
 import { createTestContext } from "../../../../test/support/handler-context.ts";
 import type { TestContext } from "../../../../test/support/handler-context.ts";
 import { HandlerError } from "../../errors.ts";
@@ -31,7 +32,7 @@ async function judge(name: string, params: object = {}): Promise<Validated> {
 
 const codesOf = ({ findings }: Validated) => findings.map(({ code }) => code);
 
-describe.skipIf(fixtures === undefined)("a curator's expectations of real files", () => {
+describe.skipIf(!hasGdal)("a curator's expectations of real files (needs GDAL)", () => {
   it.each([
     ["rgb_utm18_nodata0.tif", "green", "rgb", []],
     ["rotated_no_crs.tif", "rejected", "continuous", ["CRS_MISSING", "NOT_NORTH_UP"]],

@@ -1,9 +1,8 @@
-import path from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { seesAll } from "../../../core/domain/served-version.ts";
 import type { TestDatabase } from "../../../../test/support/database.ts";
 import { createTestDatabase } from "../../../../test/support/database.ts";
-import { fixtures } from "../../../../test/support/fixtures.ts";
+import { fixture } from "../../../../test/support/fixtures.ts";
 import type { TestContext } from "../../../../test/support/handler-context.ts";
 import { createTestContext, noGdal } from "../../../../test/support/handler-context.ts";
 import { stacSchemas } from "../../../../test/support/stac-schemas.ts";
@@ -16,10 +15,7 @@ import { ensureCollection, registerItem, registerItems } from "./ensure-register
 import { listItems, listRasters } from "./list-items-rasters.ts";
 import { rebuildItems, repairItems } from "./rebuild-repair.ts";
 
-const fixture = (name: string) => path.join(fixtures ?? "", name);
-
-/** Fixtures are not part of the project: without them these tests are skipped. */
-describe.skipIf(fixtures === undefined)("the handlers of the catalogue", () => {
+describe("the handlers of the catalogue", () => {
   let database: TestDatabase;
   let test: TestContext;
   beforeAll(async () => {

@@ -2,6 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import type { z } from "zod";
+import { hasGdal } from "../../../../test/support/gdal.ts";
 import type { TestDatabase } from "../../../../test/support/database.ts";
 import { createTestDatabase } from "../../../../test/support/database.ts";
 import type { TestContext } from "../../../../test/support/handler-context.ts";
@@ -170,7 +171,7 @@ describe("vector files", () => {
     expect(prepared.bounds).toEqual([-180, 40, 180, 60]);
   });
 
-  it("are simplified and dissolved into new files", async () => {
+  it.skipIf(!hasGdal)("are simplified and dissolved into new files (needs GDAL)", async () => {
     const blob_path = await place("squares.geojson", squares);
     const dissolved = await test.run(dissolveVector, {
       blob_path,
