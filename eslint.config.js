@@ -90,6 +90,11 @@ const sql = [
   message: "SQL stands in adapters/postgres and in the Postgres broker: write a function there.",
 }));
 
+const literalSpread = {
+  selector: "ObjectExpression > SpreadElement > ObjectExpression",
+  message: "write the properties themselves: a spread of a literal says nothing.",
+};
+
 export default tseslint.config(
   { ignores: ["dist/", "coverage/", "ui/dist/", "bench/peers/"] },
   eslint.configs.recommended,
@@ -104,7 +109,7 @@ export default tseslint.config(
     rules: {
       "import/no-restricted-paths": ["error", { zones: [...zones, ...concreteZones] }],
       "no-restricted-properties": ["error", env, now],
-      "no-restricted-syntax": ["error", newDate, ...sql],
+      "no-restricted-syntax": ["error", newDate, literalSpread, ...sql],
       "no-console": "error",
       "max-lines": ["error", { max: 500, skipBlankLines: true }],
       "@typescript-eslint/consistent-type-imports": "error",
@@ -144,7 +149,7 @@ export default tseslint.config(
     files: ["src/adapters/runtime/clock.ts", "ui/src/shared/clock.ts"],
     rules: {
       "no-restricted-properties": ["error", env],
-      "no-restricted-syntax": ["error", ...sql],
+      "no-restricted-syntax": ["error", literalSpread, ...sql],
     },
   },
   {
@@ -159,7 +164,7 @@ export default tseslint.config(
       "src/core/vector/survey.ts",
       "src/worker/handlers/vector/simplify-dissolve.ts",
     ],
-    rules: { "no-restricted-syntax": ["error", newDate] },
+    rules: { "no-restricted-syntax": ["error", newDate, literalSpread] },
   },
   {
     files: ["**/*.test.ts", "test/**/*.ts"],
@@ -167,7 +172,7 @@ export default tseslint.config(
       "import/no-restricted-paths": ["error", { zones }],
       "no-restricted-imports": "off",
       "no-restricted-properties": "off",
-      "no-restricted-syntax": "off",
+      "no-restricted-syntax": ["error", literalSpread],
       // In a test a missing value is a failure, and `!` says so at the right line.
       "@typescript-eslint/no-non-null-assertion": "off",
     },

@@ -41,7 +41,9 @@ try {
     figures: [
       { what: "items written", value: count / seconds, unit: "items/s" },
       ...Object.entries(searches).map(([name, { p50_ms, p95_ms }]) => ({
-        ...{ what: `search: ${name}, p50`, value: p50_ms, unit: "ms" },
+        what: `search: ${name}, p50`,
+        value: p50_ms,
+        unit: "ms",
         note: `p95 ${p95_ms} ms`,
       })),
     ],
@@ -75,12 +77,23 @@ function item(collection, index) {
   const day = new Date(Date.UTC(2014, 0, 1) + ((index * 7919) % 4000) * 86_400_000);
   const code = `EPSG:${32601 + (index % 60)}`;
   const band = {
-    ...{ name: "b1", description: null, data_type: "uint16", color: "gray", nodata: 0 },
-    ...{ unit: null, scale: null, offset: null, sample: null },
+    name: "b1",
+    description: null,
+    data_type: "uint16",
+    color: "gray",
+    nodata: 0,
+    unit: null,
+    scale: null,
+    offset: null,
+    sample: null,
     statistics: { minimum: 0, maximum: 9000, mean: 1200, stddev: 300, valid_percent: 98 },
   };
   const facts = {
-    ...{ width: 10980, height: 10980, sampling: "area", datetime: null, raster_type: "continuous" },
+    width: 10980,
+    height: 10980,
+    sampling: "area",
+    datetime: null,
+    raster_type: "continuous",
     crs: { code, name: code, wkt2: 'PROJCRS["UTM"]' },
     transform: [10, 0, 300000, 0, -10, 5000040],
     bands: [band, band, band, band],
@@ -129,7 +142,10 @@ async function measureSearches() {
       const request = { limit: 10, ...make(round) };
       const begun = performance.now();
       await searchCatalogue(db, viewer, {
-        ...{ request, given: request, base: "http://localhost", path: "/stac/search" },
+        request,
+        given: request,
+        base: "http://localhost",
+        path: "/stac/search",
         method: "POST",
       });
       times.push(performance.now() - begun);

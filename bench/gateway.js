@@ -116,7 +116,10 @@ async function measureSubmissions(direct, through, key, cpu) {
     // As the gateway sends it: what the orchestrator does with an id or an actor is not its doing.
     const first = await timed(direct, "POST", "/api/v1/submit", {
       ...body,
-      ...{ platform_id: "ddh", request_id: randomUUID(), submitted_by: "bench", actor: "bench" },
+      platform_id: "ddh",
+      request_id: randomUUID(),
+      submitted_by: "bench",
+      actor: "bench",
     });
     body.platform_refs.resource_id = "through";
     if (isWarmUp) body.idempotency_key = "through";

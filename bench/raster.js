@@ -31,7 +31,9 @@ try {
   const env = { DATABASE_URL: postgres.url, RMHDAG_DATA_DIR: path.join(folder, "data") };
   const port = String(20_000 + (process.pid % 20_000));
   const orchestrator = await startProgram("orchestrator", {
-    ...{ ...env, ORCHESTRATOR_PORT: port, RMHDAG_OPEN_ON_LOOPBACK: "true" },
+    ...env,
+    ORCHESTRATOR_PORT: port,
+    RMHDAG_OPEN_ON_LOOPBACK: "true",
     RMHDAG_WORKFLOWS: path.resolve("workflows"),
   });
   stops.push(orchestrator);

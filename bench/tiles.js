@@ -35,7 +35,8 @@ try {
     figures: results.flatMap(({ tier, compression, at_once, tiles, p50_ms, p95_ms, rate }) => [
       {
         what: `${tier} (${compression}), ${at_once} at once`,
-        ...{ value: rate, unit: "tiles/s" },
+        value: rate,
+        unit: "tiles/s",
         note: `${tiles} tiles, p50 ${p50_ms} ms, p95 ${p95_ms} ms`,
       },
     ]),

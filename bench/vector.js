@@ -114,7 +114,13 @@ async function writeFeatures(file) {
 async function load(gdal, database) {
   const storage = createLocalStorage(path.join(folder, "storage"));
   const context = {
-    ...{ task_id: "bench", job_id: "bench", node_id: "bench", attempt: 0, gdal, database, storage },
+    task_id: "bench",
+    job_id: "bench",
+    node_id: "bench",
+    attempt: 0,
+    gdal,
+    database,
+    storage,
     signal: new globalThis.AbortController().signal,
     logger: { debug() {}, info() {}, warn() {}, error() {} },
     progress() {},

@@ -55,7 +55,10 @@ function summariseRow(results, peers) {
         return isLower ? value / ours : ours / value;
       });
     return {
-      ...{ peer, label, note, rounds: good.length },
+      peer,
+      label,
+      note,
+      rounds: good.length,
       value: median(values),
       lowest: Math.min(...values),
       highest: Math.max(...values),

@@ -68,7 +68,14 @@ export async function openConsole({
 
   const page = await openPage();
   return {
-    ...{ site, token, client, browser, context, page, complaints, openPage },
+    site,
+    token,
+    client,
+    browser,
+    context,
+    page,
+    complaints,
+    openPage,
     go: async (address) => {
       await page.goto(`${site.url}/ui${address}`);
     },

@@ -130,7 +130,9 @@ describe.skipIf(!hasGdal)("the catalogue's workflows, as real programs (needs GD
     ).rows;
     await upsertItems(database.db, "layers", [{ ...shared!.item, id: "again" }]);
     expect(await run("unpublish_vector", item)).toMatchObject({
-      ...{ item_deleted: true, tables_dropped: [], kept: ["square"] },
+      item_deleted: true,
+      tables_dropped: [],
+      kept: ["square"],
     });
     expect(await table()).toBe(1);
     expect(await run("unpublish_vector", { ...item, item_id: "again" })).toMatchObject({

@@ -54,7 +54,8 @@ beforeAll(async () => {
   test = await GatewayTest.open({
     workflows: folder.folder,
     env: {
-      ...{ GATEWAY_RATE_PER_SECOND: "10000", GATEWAY_RATE_BURST: "10000" },
+      GATEWAY_RATE_PER_SECOND: "10000",
+      GATEWAY_RATE_BURST: "10000",
       GATEWAY_GUESSES_PER_MINUTE: "10000",
     },
   });
@@ -76,7 +77,8 @@ beforeAll(async () => {
   }
   await test.api.engine.tick();
   const approved = await test.call("POST", `/api/assets/${asset_id}/versions/0/approve`, {
-    ...{ key, body: { clearance: "ouo" } },
+    key,
+    body: { clearance: "ouo" },
   });
   expect(approved.status, approved.text).toBe(200);
   const keys = (await test.call("GET", "/api/platform/keys", { key })).json<{
@@ -92,7 +94,9 @@ beforeAll(async () => {
     version_ordinal: "0",
     key_id: keys.items[0]!.key_id,
     event_id: deliveries.items[0]!.event_id,
-    ...{ z: "1", x: "1", y: "0.png" },
+    z: "1",
+    x: "1",
+    y: "0.png",
   };
 });
 afterAll(async () => {
@@ -156,9 +160,14 @@ describe("another partner's key, whatever its scopes", () => {
     "%s: cannot tell what is another's from what does not exist",
     async (_id, contract) => {
       const nothing = {
-        ...{ request_id: "5e1f0000-0000-4000-8000-000000000000", asset_id: "0".repeat(32) },
-        ...{ key_id: "0".repeat(12), event_id: "evt_0", version_ordinal: "0" },
-        ...{ z: "1", x: "1", y: "0.png" },
+        request_id: "5e1f0000-0000-4000-8000-000000000000",
+        asset_id: "0".repeat(32),
+        key_id: "0".repeat(12),
+        event_id: "evt_0",
+        version_ordinal: "0",
+        z: "1",
+        x: "1",
+        y: "0.png",
       };
       const answers = [victim, nothing].map(async (values) => {
         const { body = {} } = bodyOf(contract);

@@ -111,7 +111,9 @@ describe("a submission", () => {
     const answer = await test.call("POST", "/api/platform/submit", { key, body: both, headers });
     expect(answer.json()).toMatchObject({ status: 400 });
     const changed = await test.call("POST", "/api/platform/submit", {
-      ...{ key, headers, body: { ...body, version_label: "V2" } },
+      key,
+      headers,
+      body: { ...body, version_label: "V2" },
     });
     expect(changed.json()).toMatchObject({ status: 409, code: "IDEMPOTENCY_CONFLICT" });
   });
@@ -149,7 +151,8 @@ describe("a batch", () => {
   it("takes a hundred, and not one more", async () => {
     const send = (length: number) =>
       test.call("POST", "/api/gateway/submit/batch", {
-        ...{ key, body: { items: Array.from({ length }, () => ({})) } },
+        key,
+        body: { items: Array.from({ length }, () => ({})) },
       });
     expect((await send(100)).json()).toMatchObject({ refused: 100 });
     expect((await send(101)).status).toBe(400);
@@ -169,11 +172,15 @@ describe("an asset", () => {
       versions: [{ approval_state: "pending_review", processing_state: "completed" }],
     });
     const stale = await test.call("POST", `${path}/versions/0/approve`, {
-      ...{ key, body: { clearance: "ouo" }, headers: { "if-match": '"1"' } },
+      key,
+      body: { clearance: "ouo" },
+      headers: { "if-match": '"1"' },
     });
     expect(stale.json()).toMatchObject({ status: 409, code: "EDIT_CONFLICT" });
     const approved = await test.call("POST", `${path}/versions/0/approve`, {
-      ...{ key, body: { clearance: "ouo", actor: "alice" }, headers: { "if-match": etag } },
+      key,
+      body: { clearance: "ouo", actor: "alice" },
+      headers: { "if-match": etag },
     });
     expect(approved.json()).toMatchObject({
       clearance_state: "ouo",
@@ -465,7 +472,9 @@ describe("when a part is away", () => {
     const polled = await fetch(`${gateway.url}/api/platform/status/${request_id}`, { headers });
     expect(polled.status).toBe(200);
     const sent = await fetch(`${gateway.url}/api/platform/submit`, {
-      ...{ method: "POST", headers, body: JSON.stringify(newSubmission()) },
+      method: "POST",
+      headers,
+      body: JSON.stringify(newSubmission()),
     });
     expect(await sent.json()).toMatchObject({
       status: 503,
@@ -489,7 +498,9 @@ describe("when a part is away", () => {
     });
     const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
     const sent = await fetch(`${gateway.url}/api/platform/submit`, {
-      ...{ method: "POST", headers, body: JSON.stringify(newSubmission()) },
+      method: "POST",
+      headers,
+      body: JSON.stringify(newSubmission()),
     });
     expect(await sent.json()).toMatchObject({
       status: 503,

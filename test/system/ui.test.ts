@@ -88,7 +88,12 @@ describe("what the pages count", () => {
     await test.operator.submitJob({ body: { workflow_id: "echo_test" } });
     expect(await test.reader.countJobs()).toMatchObject({ total: 2 });
     expect(await test.reader.countJobs({ query: { workflow_id: "echo_test" } })).toEqual({
-      ...{ total: 1, pending: 0, running: 1, completed: 0, failed: 0, cancelled: 0 },
+      total: 1,
+      pending: 0,
+      running: 1,
+      completed: 0,
+      failed: 0,
+      cancelled: 0,
     });
   });
 
