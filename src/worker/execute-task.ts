@@ -14,8 +14,8 @@ import { HandlerError, PermanentError } from "./errors.ts";
 import { createContext } from "./handler-context.ts";
 import type { ContextDependencies } from "./handler-context.ts";
 import type { Outcome, RunningTask } from "./reporter.ts";
-import { armStop } from "./stop-signal.ts";
-import type { StopCause, StopSignal } from "./stop-signal.ts";
+import { armStop } from "./task-timeout.ts";
+import type { StopCause, StopSignal } from "./task-timeout.ts";
 
 const maxIssues = 10;
 

@@ -11,7 +11,7 @@ import { checkOutput } from "../core/model/output.ts";
 import type { HandlerContext } from "./define-handler.ts";
 import { PermanentError, TransientError } from "./errors.ts";
 import type { Reporter, RunningTask } from "./reporter.ts";
-import type { StopSignal } from "./stop-signal.ts";
+import type { StopSignal } from "./task-timeout.ts";
 import { createTaskLogger } from "./task-logger.ts";
 import type { TaskLogger } from "./task-logger.ts";
 

@@ -4,8 +4,9 @@
  * `stopSteps` in the program's wiring.ts:
  *
  * - orchestrator: end live streams; stop the HTTP server, which lets open requests finish; stop
- *   callbacks and exports; close push connections; stop the engine: no new jobs, the running tick
- *   ends, and its jobs are released for other orchestrators at once; close broker and database.
+ *   callbacks and exports; take no more submissions from the job queue; close push connections; stop
+ *   the engine: the running tick ends, and its jobs are released for other orchestrators at once;
+ *   close broker and database.
  * - worker: announce the stop on the push connections, so that no further task is pushed; take no
  *   new task, abort the running ones, wait up to WORKER_SHUTDOWN_SECONDS for them (a handler may
  *   save a checkpoint), and return unfinished ones to their queue; send the last reports; close
