@@ -33,3 +33,7 @@ CREATE VIEW dagapp.dag_running_tasks AS
 SELECT message_key AS task_id, group_key AS job_id, holder AS worker_id, leased_at AS started_at,
   progress_percent, progress_message
 FROM dagapp.dag_queue_leases WHERE group_key IS NOT NULL;
+
+-- On the guards of 0005: their transitions stand in WHEN alone. Those of 0001 differ: there WHEN is a
+-- coarse filter, and a function decides. Both rely on the order of the enums' values only where they
+-- compare with < or >, so a new value goes where its state belongs in that order.
