@@ -81,7 +81,7 @@ it("keeps a result while the database is away", async () => {
   const away: Database = {
     ...database.db,
     query: (text, values, name) => {
-      if (name === "dag_record_leased_reports" && failures-- > 0) {
+      if (name === "dag_record_reports" && failures-- > 0) {
         return Promise.reject(new Error("Connection terminated unexpectedly"));
       }
       return database.db.query(text, values, name);

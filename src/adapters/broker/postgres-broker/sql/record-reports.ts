@@ -33,7 +33,7 @@ export async function recordReports(
   const { rows } = await db.query<{ accepted: number[] | null }>(
     recordHeldSql,
     columns(ordered),
-    "dag_record_leased_reports",
+    "dag_record_reports",
   );
   const recorded = new Set(rows[0]?.accepted?.map((ordinal) => ordered[ordinal - 1]));
   return reports.map((report) => (recorded.has(report) ? "ok" : "lost"));
