@@ -152,7 +152,9 @@ async function makeAssets(call) {
     const { asset_id, request_id } = await call("POST", "/api/v1/submit", {
       platform_id: "ddh",
       platform_refs: { dataset_id, resource_id: "layer" },
-      ...{ version_label, workflow_id, inputs },
+      version_label,
+      workflow_id,
+      inputs,
     });
     const at = `/api/v1/requests/${request_id}`;
     await until(async () => (await call("GET", at)).completed_at !== null);
@@ -160,7 +162,9 @@ async function makeAssets(call) {
   };
   const vector = (file) => ({ blob_path: file, collection_id: "countries" });
   const terrain = await submit("terrain", "2026-05", "raster_ingest", {
-    ...{ blob_path: "terrain.tif", container: "bronze", collection_id: "heights" },
+    blob_path: "terrain.tif",
+    container: "bronze",
+    collection_id: "heights",
     title: "A synthetic terrain",
   });
   const asset = await submit("borders", "v4", "vector_etl", vector("some-borders.geojson"));

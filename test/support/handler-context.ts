@@ -79,7 +79,12 @@ export async function createTestContext(
     mountDir,
   };
   return {
-    ...{ context, storage, folder, logged, progress, checkpoints },
+    context,
+    storage,
+    folder,
+    logged,
+    progress,
+    checkpoints,
     run: async (handler, params) => {
       const result = await handler.run(handler.contract.params.parse(params), context);
       return handler.contract.result.parse(result);

@@ -240,7 +240,12 @@ describe("a node", () => {
     await make.result(job_id, "first", 1);
     const task_id = `${job_id}_first_1`;
     await make.insert("dag_checkpoints", {
-      ...{ job_id, node_id: "first", seq: 1, task_id, phase: "read", data: { at: 3 } },
+      job_id,
+      node_id: "first",
+      seq: 1,
+      task_id,
+      phase: "read",
+      data: { at: 3 },
     });
     for (const level of ["debug", "warn"]) {
       await make.insert("dag_task_logs", {
@@ -283,8 +288,15 @@ describe("a node", () => {
     expect(job.nodes.map(({ node_id }) => node_id)).not.toContain("split__0");
     const split = job.nodes.find(({ node_id }) => node_id === "split")!;
     expect(split.children).toEqual({
-      ...{ total: 5, completed: 1, running: 1, dispatched: 1, ready: 2 },
-      ...{ pending: 0, failed: 0, skipped: 0, cancelled: 0 },
+      total: 5,
+      completed: 1,
+      running: 1,
+      dispatched: 1,
+      ready: 2,
+      pending: 0,
+      failed: 0,
+      skipped: 0,
+      cancelled: 0,
     });
     expect(split.wait_reason).toEqual({ kind: "children", settled: 1, total: 5 });
 

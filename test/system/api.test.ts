@@ -76,12 +76,22 @@ describe("queues", () => {
     const queue = "container-tasks";
     await make.worker("heavy-1", { queues: [queue], slots: 3, busy: 1 });
     await make.insert("dag_queue_dead", {
-      ...{ message_id: 77, queue, priority: 0, deliveries: 5, message_key: "k", body: "{}" },
-      ...{ enqueued_at: new Date(), reason: "MaxDeliveriesExceeded", handed_back: 0 },
+      message_id: 77,
+      queue,
+      priority: 0,
+      deliveries: 5,
+      message_key: "k",
+      body: "{}",
+      enqueued_at: new Date(),
+      reason: "MaxDeliveriesExceeded",
+      handed_back: 0,
     });
     const status = await reader.getQueues();
     expect(status.items.find((each) => each.queue === queue)).toMatchObject({
-      ...{ dead: 1, workers: 1, slots: 3, busy: 1 },
+      dead: 1,
+      workers: 1,
+      slots: 3,
+      busy: 1,
     });
     const { items } = await reader.listDeadLetters({ params: { queue } });
     const id = items[0]!.id;
@@ -143,21 +153,31 @@ describe("the fleet", () => {
   it("shows who is alive and what this orchestrator does", async () => {
     await make.worker("gone", { heartbeat_at: new Date(0) });
     await make.insert("dag_orchestrators", {
-      ...{ owner_id: "orchestrator-1", host: "here", pid: 1, version: "1" },
+      owner_id: "orchestrator-1",
+      host: "here",
+      pid: 1,
+      version: "1",
     });
     await make.job(pipeline, { owner_id: "orchestrator-1" });
     const workers = (await reader.listWorkers()).items;
     expect(workers.find(({ worker_id }) => worker_id === "gone")).toMatchObject({ alive: false });
     expect((await reader.listOrchestrators()).items).toMatchObject([{ alive: true, jobs: 1 }]);
     expect(await reader.getOrchestratorStatus()).toMatchObject({
-      ...{ owner_id: "orchestrator-1", version: "1.2.3", ticks: 7, owned_jobs: 1 },
+      owner_id: "orchestrator-1",
+      version: "1.2.3",
+      ticks: 7,
+      owned_jobs: 1,
     });
   });
 
   it("is healthy in parts that only readers see", async () => {
     const seen = await reader.health();
     expect(Object.keys(seen.parts!).sort()).toEqual([
-      ...["broker", "database", "orchestrators", "schema", "workers"],
+      "broker",
+      "database",
+      "orchestrators",
+      "schema",
+      "workers",
     ]);
     const stranger = createClient({ baseUrl: test.baseUrl, fetch });
     expect(await stranger.health()).toEqual({ status: seen.status, version: "1.2.3" });

@@ -51,7 +51,7 @@ async function submit(body: unknown = newSubmission(), headers: Record<string, s
 const status = async (requestId: string) =>
   (await test.call("GET", `/api/platform/status/${requestId}`, { key })).json();
 
-/** What a worker would do with whatever is queued for a request. */
+/** Completes the queued tasks of a request, as a worker would. */
 async function work(requestId: string, output = { blob_path: "silver/birds.tif" }): Promise<void> {
   const { items } = (
     await test.call("GET", `/api/status/lookup?correlation_id=${requestId}`, { key: operator })
@@ -88,7 +88,7 @@ describe("a submission", () => {
     });
   });
 
-  it("tells the partner everything that is wrong, and creates nothing", async () => {
+  it("answers with everything that is wrong, and creates nothing", async () => {
     const before = await countRequests();
     const body = newSubmission({ inputs: { blob_path: "none.tif", mode: "middling" } });
     const answer = await test.call("POST", "/api/platform/submit", { key, body });
@@ -96,7 +96,8 @@ describe("a submission", () => {
     const { code, errors } = answer.json<{ code: string; errors: { pointer: string }[] }>();
     expect(code).toBe("INVALID_SUBMISSION");
     expect(errors.map(({ pointer }) => pointer).sort()).toEqual([
-      ...["/inputs/blob_path", "/inputs/mode"],
+      "/inputs/blob_path",
+      "/inputs/mode",
     ]);
     expect(await countRequests()).toBe(before);
   });
@@ -111,7 +112,9 @@ describe("a submission", () => {
     const answer = await test.call("POST", "/api/platform/submit", { key, body: both, headers });
     expect(answer.json()).toMatchObject({ status: 400 });
     const changed = await test.call("POST", "/api/platform/submit", {
-      ...{ key, headers, body: { ...body, version_label: "V2" } },
+      key,
+      headers,
+      body: { ...body, version_label: "V2" },
     });
     expect(changed.json()).toMatchObject({ status: 409, code: "IDEMPOTENCY_CONFLICT" });
   });
@@ -149,7 +152,8 @@ describe("a batch", () => {
   it("takes a hundred, and not one more", async () => {
     const send = (length: number) =>
       test.call("POST", "/api/gateway/submit/batch", {
-        ...{ key, body: { items: Array.from({ length }, () => ({})) } },
+        key,
+        body: { items: Array.from({ length }, () => ({})) },
       });
     expect((await send(100)).json()).toMatchObject({ refused: 100 });
     expect((await send(101)).status).toBe(400);
@@ -169,11 +173,15 @@ describe("an asset", () => {
       versions: [{ approval_state: "pending_review", processing_state: "completed" }],
     });
     const stale = await test.call("POST", `${path}/versions/0/approve`, {
-      ...{ key, body: { clearance: "ouo" }, headers: { "if-match": '"1"' } },
+      key,
+      body: { clearance: "ouo" },
+      headers: { "if-match": '"1"' },
     });
     expect(stale.json()).toMatchObject({ status: 409, code: "EDIT_CONFLICT" });
     const approved = await test.call("POST", `${path}/versions/0/approve`, {
-      ...{ key, body: { clearance: "ouo", actor: "alice" }, headers: { "if-match": etag } },
+      key,
+      body: { clearance: "ouo", actor: "alice" },
+      headers: { "if-match": etag },
     });
     expect(approved.json()).toMatchObject({
       clearance_state: "ouo",
@@ -260,7 +268,7 @@ describe("OGC API – Processes", () => {
       id: "etl_test",
       inputs: { blob_path: { minOccurs: 1 }, platform_refs: { minOccurs: 1 } },
     });
-    // What looks after everybody's data is shown to operators alone.
+    // Processes that maintain the data of all partners are listed for operators only.
     const offered = (await get("/processes?limit=100")).text;
     expect(offered).toContain("raster_ingest");
     expect(offered).not.toMatch(/adf_withdraw|rebuild_stac|stac_catalog_container/);
@@ -465,7 +473,9 @@ describe("when a part is away", () => {
     const polled = await fetch(`${gateway.url}/api/platform/status/${request_id}`, { headers });
     expect(polled.status).toBe(200);
     const sent = await fetch(`${gateway.url}/api/platform/submit`, {
-      ...{ method: "POST", headers, body: JSON.stringify(newSubmission()) },
+      method: "POST",
+      headers,
+      body: JSON.stringify(newSubmission()),
     });
     expect(await sent.json()).toMatchObject({
       status: 503,
@@ -478,7 +488,7 @@ describe("when a part is away", () => {
     await user.remove();
   });
 
-  it("says that nobody knows when the orchestrator takes too long", async () => {
+  it("answers that the outcome is unknown when the orchestrator takes too long", async () => {
     const silent = createServer(() => undefined).listen(0, "127.0.0.1");
     await once(silent, "listening");
     const user = await makeGatewayUser(test.api.database.url);
@@ -489,7 +499,9 @@ describe("when a part is away", () => {
     });
     const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
     const sent = await fetch(`${gateway.url}/api/platform/submit`, {
-      ...{ method: "POST", headers, body: JSON.stringify(newSubmission()) },
+      method: "POST",
+      headers,
+      body: JSON.stringify(newSubmission()),
     });
     expect(await sent.json()).toMatchObject({
       status: 503,
@@ -501,7 +513,7 @@ describe("when a part is away", () => {
     silent.close();
   });
 
-  it("lets nobody in with a user that could write", async () => {
+  it("refuses to start with a database user that could write", async () => {
     const gateway = await startTestGateway({ GATEWAY_DATABASE_URL: test.api.database.url });
     const ready = await fetch(`${gateway.url}/api/readyz`);
     expect(ready.status).toBe(503);

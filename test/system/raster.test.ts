@@ -260,8 +260,12 @@ describe.skipIf(!hasGdal)("a worker that is killed in the middle of tiles (needs
         RMHDAG_FAIL_POINT: "worker.checkpoint_after_save:2",
       });
       const id = await submit(orchestrator, "raster_process", {
-        ...{ blob_path, collection_id: "tiles", target_crs: "EPSG:3857" },
-        ...{ tile_threshold_mb: 0, tile_size_mb: 0.1, tiles_per_task: 4 },
+        blob_path,
+        collection_id: "tiles",
+        target_crs: "EPSG:3857",
+        tile_threshold_mb: 0,
+        tile_size_mb: 0.1,
+        tiles_per_task: 4,
       });
       await first.gone;
       const made = (await storage.list(`silver/${id}/`)).items;

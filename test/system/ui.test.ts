@@ -88,7 +88,12 @@ describe("what the pages count", () => {
     await test.operator.submitJob({ body: { workflow_id: "echo_test" } });
     expect(await test.reader.countJobs()).toMatchObject({ total: 2 });
     expect(await test.reader.countJobs({ query: { workflow_id: "echo_test" } })).toEqual({
-      ...{ total: 1, pending: 0, running: 1, completed: 0, failed: 0, cancelled: 0 },
+      total: 1,
+      pending: 0,
+      running: 1,
+      completed: 0,
+      failed: 0,
+      cancelled: 0,
     });
   });
 
@@ -96,7 +101,9 @@ describe("what the pages count", () => {
     const { items } = await test.reader.listWorkflowRuns({ params: { workflow_id: "echo_test" } });
     expect(items).toHaveLength(1);
     expect(items[0]!.nodes.map(({ node_id }) => node_id).sort()).toEqual([
-      ...["echo_handler", "end", "start"],
+      "echo_handler",
+      "end",
+      "start",
     ]);
     await expect(
       test.reader.listWorkflowRuns({ params: { workflow_id: "none" } }),
