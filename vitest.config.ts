@@ -11,7 +11,7 @@ export default defineConfig({
       {
         test: {
           name: "core",
-          // Nothing pure leaves a trace: each file anew would only load the same modules again.
+          // Pure tests leave no state behind, so that modules need not be loaded again for each file.
           isolate: false,
           include: ["src/core/**/*.test.ts", "ui/src/**/*.test.ts"],
           testTimeout: 60_000,

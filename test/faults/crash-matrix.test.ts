@@ -1,7 +1,7 @@
 /**
- * A program dies at every named place in turn, in the middle of mixed work; a fresh one comes, and
- * every job ends as if nothing had happened. A name that is never reached fails its test, because
- * the program that should have died there is waited for.
+ * Kills a program at every fail point in turn, in the middle of mixed work; a new one starts, and every
+ * job ends as if nothing had happened. A fail point that is never reached fails its test, which waits
+ * for the program to die there.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { FailPoint } from "../../src/adapters/runtime/fail-points.ts";
@@ -41,7 +41,7 @@ const moments: Partial<Record<FailPoint, readonly number[]>> = {
   "write.messages_published": [1, 12],
   "tick.before_commit": [1, 5],
   "tick.after_commit": [1, 5],
-  // Not before the program has told that it started.
+  // Later than the program's line that it started, which the test waits for.
   "recover.before": [4],
   "worker.after_report": [1, 9],
 };
@@ -49,7 +49,7 @@ const matrix = failPoints.flatMap((name) =>
   (moments[name] ?? [1]).map((nth) => [name, nth] as const),
 );
 
-/** Over HTTP to whoever answers: what an impatient but careful client does. */
+/** A client that repeats each request at the next orchestrator until one answers. */
 class Customer {
   private orchestrator: Orchestrator;
   private readonly next: () => Promise<Orchestrator>;
@@ -89,7 +89,7 @@ async function submitMix(customer: Customer): Promise<void> {
        VALUES ('dag-jobs', 'by-queue', '{"workflow_id":"chain","inputs":{"n":9}}'))
      SELECT pg_notify('dag_queue_dag-jobs', '')`,
   );
-  // Nobody listens to its queue, so the job waits while the message dies of something else.
+  // No worker takes from this queue: the job waits, and its message is moved to the dead letters.
   await database.db.query(
     `WITH gone AS (DELETE FROM dagapp.dag_queue_ready WHERE queue = 'container-tasks' RETURNING *)
      INSERT INTO dagapp.dag_queue_dead (message_id, queue, priority, deliveries, released,
@@ -144,12 +144,12 @@ describe.each(matrix)("a program that dies at %s, the time %i", (name, nth) => {
     await submitMix(new Customer(first, replace));
     if (isTakeOver) first.signal("SIGKILL");
     if (name.startsWith("sign_off.")) orchestrator.signal("SIGTERM");
-    // Killed, not ended: an exit code would mean that it went on its own.
+    // Killed by the fail point: an exit code would mean that it ended by itself.
     expect(await code).toBeNull();
     if (isWorker) await fleet.worker(twoQueues);
     else await replace();
     if (isCallback) {
-      // Its reports go to an address that nobody answers any more.
+      // It reports to the address of the orchestrator that is gone.
       worker.signal("SIGKILL");
       await fleet.worker(twoQueues);
     }

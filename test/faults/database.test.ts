@@ -1,4 +1,4 @@
-/** What a database does to its clients on a bad day. */
+/** Faults of the database and of the connections to it. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { openDatabase } from "../../src/adapters/postgres/database.ts";
 import { ApiError } from "../../src/core/api/api-error.ts";
@@ -38,8 +38,12 @@ afterEach(async () => {
   await database.drop();
 });
 
-/** Submits until somebody answers; the key makes it one job however often it was heard. */
-async function insist(orchestrator: Orchestrator, key: string, workflow: string): Promise<string> {
+/** Repeats a submission until it is answered; its key makes it one job. */
+async function submitUntilTaken(
+  orchestrator: Orchestrator,
+  key: string,
+  workflow: string,
+): Promise<string> {
   return waitFor(
     async () => {
       const body = {
@@ -54,7 +58,7 @@ async function insist(orchestrator: Orchestrator, key: string, workflow: string)
 }
 
 describe("a commit that was applied while its answer was lost", () => {
-  it("of a submission makes one job, whose id the next submission with the key is told", async () => {
+  it("of a submission makes one job, and the next submission with the key gets its id", async () => {
     const orchestrator = await fleet.orchestrator(quick);
     await fleet.worker(twoQueues);
     const lost = proxy.loseAnswer({ after: "insert_jobs", at: "COMMIT" });
@@ -134,8 +138,8 @@ describe("connections", () => {
     };
     const total = 60;
     for (let i = 0; i < total; i++) {
-      await insist(orchestrator, `job ${i}`, i % 3 === 0 ? "spread" : "chain");
-      // Every process that is connected, in the middle of its work.
+      await submitUntilTaken(orchestrator, `job ${i}`, i % 3 === 0 ? "spread" : "chain");
+      // All connections of the programs, in the middle of their work.
       if (i % 2 === 0) await waitFor(async () => (await kill()) >= 3, { what: "victims" });
     }
     const jobs = await allEnded(database.db, total);
@@ -143,7 +147,7 @@ describe("connections", () => {
     await expectInvariants(database.db);
   });
 
-  it("that listen and hear nothing any more are made up for by the poll", async () => {
+  it("that listen and get no notification any more are made up for by the poll", async () => {
     const orchestrator = await fleet.orchestrator(quick);
     await fleet.worker(twoQueues);
     // All parts of a process share one: the orchestrator's and the worker's.
@@ -162,7 +166,7 @@ describe("connections", () => {
       await patient.worker(twoQueues);
       await submit(orchestrator, "chain", { n: 1 });
       expect(proxy.silence("")).toBeGreaterThan(5);
-      await insist(orchestrator, "later", "chain");
+      await submitUntilTaken(orchestrator, "later", "chain");
       const jobs = await allEnded(database.db, 2);
       expect(jobs.map(({ status }) => status)).toEqual(["completed", "completed"]);
       await expectInvariants(database.db);
@@ -196,7 +200,7 @@ describe("statements that the server refuses for a moment", () => {
     const orchestrator = await fleet.orchestrator(quick);
     await fleet.worker(twoQueues);
     for (let i = 0; i < 12; i++) {
-      await insist(orchestrator, `job ${i}`, i % 2 === 0 ? "spread" : "chain");
+      await submitUntilTaken(orchestrator, `job ${i}`, i % 2 === 0 ? "spread" : "chain");
     }
     const jobs = await allEnded(database.db, 12);
     expect(new Set(jobs.map(({ status }) => status))).toEqual(new Set(["completed"]));
@@ -221,7 +225,11 @@ describe("a server that is shut down immediately every few moments", () => {
       for (let round = 0; round < rounds; round++) {
         const from = await events();
         const taken = Array.from({ length: perRound }, (_, i) =>
-          insist(orchestrators[i % 2]!, `job ${round} ${i}`, i % 3 === 0 ? "spread" : "chain"),
+          submitUntilTaken(
+            orchestrators[i % 2]!,
+            `job ${round} ${i}`,
+            i % 3 === 0 ? "spread" : "chain",
+          ),
         );
         await waitFor(async () => (await events()) > from + 20, {
           timeoutMs: 30_000,

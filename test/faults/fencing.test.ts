@@ -1,6 +1,6 @@
 /**
- * Programs that are frozen for longer than anybody waits for them, and then go on as if nothing had
- * happened: whatever they still do with what they knew must change nothing.
+ * Programs that are frozen for longer than every lease and threshold, and then go on: what they write
+ * from their old state must change nothing.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { expectInvariants } from "../support/chaos-invariants.ts";
@@ -59,7 +59,7 @@ const rowsOf = async (id: string) => {
   return all;
 };
 
-/** It goes on and does what it is asked, although it missed a lot. */
+/** Runs one job, to show that the orchestrator works again. */
 async function expectUseful(orchestrator: Orchestrator): Promise<void> {
   const id = await submit(orchestrator, "one");
   expect((await finished(orchestrator, id)).status).toBe("completed");
@@ -71,7 +71,7 @@ describe("an orchestrator that was frozen", () => {
       ...quick,
       RMHDAG_FAIL_POINT: "tick.after_commit:1:SIGSTOP",
     });
-    // It goes on with what it remembers of a job that has gone on without it.
+    // Its cached state of the job is older than the rows when it goes on.
     const id = await submit(stale, "steps");
     const owner = await ownerOf(id);
     await fleet.worker(twoQueues);
@@ -95,16 +95,16 @@ describe("an orchestrator that was frozen", () => {
     async (point, _source, WORKER_LINKS) => {
       const url = new URL(database.url);
       url.searchParams.set("idle_in_transaction_session_timeout", "1000");
-      const impatient = new Fleet(url.href, folder.path);
+      const short = new Fleet(url.href, folder.path);
       try {
-        const stale = await impatient.orchestrator({
+        const stale = await short.orchestrator({
           ...quick,
           RMHDAG_FAIL_POINT: `${point}:1:SIGSTOP`,
         });
         const id = await submit(stale, "one");
-        await impatient.worker({ ...twoQueues, WORKER_LINKS });
+        await short.worker({ ...twoQueues, WORKER_LINKS });
         await frozen(stale);
-        const heir = await impatient.orchestrator(quick);
+        const heir = await short.orchestrator(quick);
         expect((await finished(heir, id)).status).toBe("completed");
         const before = await rowsOf(id);
         stale.signal("SIGCONT");
@@ -112,7 +112,7 @@ describe("an orchestrator that was frozen", () => {
         expect(await rowsOf(id)).toEqual(before);
         await expectInvariants(database.db);
       } finally {
-        await impatient.stop();
+        await short.stop();
       }
     },
   );
@@ -146,7 +146,7 @@ describe("a worker that was frozen", () => {
     },
   );
 
-  it("reports over HTTP what is known already, and is told that it need not", async () => {
+  it("reports over HTTP a result that is recorded already, and goes on to the next task", async () => {
     const orchestrator = await fleet.orchestrator(quick);
     const stale = await fleet.worker({
       ...twoQueues,
@@ -182,7 +182,7 @@ describe("five orchestrators and two workers", () => {
       const some = Array.from({ length: 10 }, (_, k) => submit(orchestrators[k % count]!, "steps"));
       await Promise.all(some);
     }
-    // Nobody works yet, so its jobs can only end in the hands of another.
+    // No worker has started yet, so its jobs can only end with another owner.
     const stale = orchestrators[0]!;
     stale.signal("SIGSTOP");
     const workers = [await fleet.worker(twoQueues), await fleet.worker(twoQueues)];

@@ -1,4 +1,4 @@
-/** Messages that come twice, late, in another order, never, or that kill whoever takes them. */
+/** Messages that come twice, late, in another order, never, or that kill the worker that takes them. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { expectInvariants } from "../support/chaos-invariants.ts";
 import type { TestDatabase } from "../support/database.ts";
@@ -102,14 +102,14 @@ describe("a message", () => {
     await expectInvariants(database.db);
   });
 
-  it("that kills every worker is put aside, and its node fails with the reason", async () => {
+  it("that kills every worker is dead-lettered, and its node fails with the reason", async () => {
     const orchestrator = await fleet.orchestrator({ ...quick, MAX_DELIVERIES: "3" });
     const id = await submit(orchestrator, "crash");
     for (let round = 0; round < 3; round++) {
       const victim = await fleet.worker(twoQueues);
       expect(await victim.gone).toBeNull();
     }
-    // One more than may be tried: it lives.
+    // The message has no delivery left: this worker never gets it.
     const survivor = await fleet.worker(twoQueues);
     const job = await finished(orchestrator, id);
     expect(job).toMatchObject({ status: "failed", error: { code: "DEAD_LETTERED" } });
@@ -173,7 +173,7 @@ describe("a result", () => {
       expect((await engine.job(other.job_id)).status).toBe("completed");
       const events = await engine.events(job_id);
       expect(events.at(-1)).toMatchObject({ event_type: "result_ignored", node_id: "b" });
-      // How it ended, with what and when, is as it was.
+      // Status, result and times of the job are unchanged.
       const after = await jobRow(job_id);
       const count = { event_seq: events.length, version: after["version"] };
       expect(after).toEqual({ ...ended, ...count, updated_at: after["updated_at"] });

@@ -7,7 +7,7 @@ import { describeStuck } from "../support/chaos-invariants.ts";
 import type { Program } from "../support/programs.ts";
 import { waitFor } from "../support/wait.ts";
 
-/** One workflow for each way in which jobs move; together they reach every step of the engine. */
+/** One workflow for each kind of node and retry; together they reach every fail point. */
 const workflows = {
   chain: `
 nodes:
@@ -47,7 +47,7 @@ nodes:
     params: { phases: 4, seconds_per_phase: 0.03, fail_in_phase: 3 }
     retry: { max_attempts: 2, backoff: fixed, initial_delay_seconds: 0 }`,
   nap: "nodes: { nap: { handler: sleep, params: { seconds: 600 } } }",
-  // No worker of these tests listens to this queue: its message waits until a test does something.
+  // No worker of these tests takes from this queue: its message waits.
   doomed: "nodes: { a: { handler: echo, queue: container-tasks } }",
 } as const;
 
@@ -103,7 +103,7 @@ export interface EndedJob {
   readonly error_message: string | null;
 }
 
-/** Waits for the end of so many jobs; whoever waits in vain is told what is stuck. */
+/** Waits for the end of so many jobs, or fails with a description of those that are stuck. */
 export async function allEnded(
   db: Database,
   count: number,

@@ -1,4 +1,4 @@
-/** Two who want different things of one job at the same time, in many interleavings. */
+/** Two requests that concern one job at the same time, in many interleavings. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Problem } from "../../src/core/errors.ts";
 import { makeVerbs } from "../../src/orchestrator/jobs/make-verbs.ts";
@@ -58,7 +58,7 @@ async function codeOf(question: Promise<unknown>): Promise<string> {
   );
 }
 
-/** Works off whatever is queued until the job has ended. */
+/** Completes queued tasks until the job has ended. */
 async function finish(jobId: string): Promise<void> {
   for (let step = 0; step < 20; step++) {
     for (const message of await engine.take(jobId)) await engine.complete(message, { done: true });
@@ -66,7 +66,7 @@ async function finish(jobId: string): Promise<void> {
   }
 }
 
-/** Both ways must have been seen, or the race was none. */
+/** Both outcomes must have occurred, or the two never raced. */
 function expectBoth(seen: ReadonlyMap<string, number>, ...ways: readonly string[]): void {
   expect([...seen.keys()].sort()).toEqual([...ways].sort());
 }
@@ -75,7 +75,7 @@ const count = (seen: Map<string, number>, what: string) =>
   seen.set(what, (seen.get(what) ?? 0) + 1);
 
 describe("cancel", () => {
-  it("against the last result: whoever is first decides, and the answer says so", async () => {
+  it("against the last result: the first one decides, and the answer says so", async () => {
     const seen = new Map<string, number>();
     for (let round = 0; round < rounds; round++) {
       const { job_id } = await engine.submit("one");

@@ -1,4 +1,4 @@
-/** Many who submit the same at once, and somebody who edits the workflow meanwhile. */
+/** Many clients submit the same job at once, or while its workflow is edited. */
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -35,7 +35,7 @@ async function finish(worker: TestEngine, jobId: string): Promise<void> {
 }
 
 describe("one idempotency key from 50 clients of two orchestrators", () => {
-  it("makes one job, and everybody is told its id", async () => {
+  it("makes one job, and every client gets its id", async () => {
     const fleet = new Fleet(database.url, folder.path);
     try {
       const orchestrators = [await fleet.orchestrator(quick), await fleet.orchestrator(quick)];
@@ -59,7 +59,7 @@ describe("one idempotency key from 50 clients of two orchestrators", () => {
 });
 
 describe("a workflow that is edited while its jobs run", () => {
-  it("changes no job that was there before, whoever takes it over", async () => {
+  it("changes no job that was submitted before, also after a take-over", async () => {
     const file = path.join(folder.path, "edited.yaml");
     const versions = ["first", "second", "third"];
     const write = (version: string) =>

@@ -41,7 +41,7 @@ export interface Finding {
   readonly where: readonly string[];
 }
 
-/** What axe finds that keeps somebody from using the page. Evaluated, so no policy has to allow it. */
+/** The serious and critical violations that axe finds. Evaluated, so that no policy must allow a script. */
 export async function seriousFindings(page: Page): Promise<Finding[]> {
   const source = await readFile(path.join(root, "node_modules/axe-core/axe.min.js"), "utf8");
   await page.evaluate(source);

@@ -3,8 +3,8 @@ import type { Database } from "../../src/adapters/postgres/database.ts";
 import { expectReplay } from "./replay.ts";
 
 /**
- * What must hold of the tables once every job has ended, whatever happened on the way. Each is a
- * query for its violations, so that a failure prints the rows that should not be.
+ * Invariants of the tables once every job has ended. Each is a query for its violations, so that a
+ * failure prints the rows that break it.
  */
 const violations: Readonly<Record<string, string>> = {
   "every job has ended": `
@@ -27,7 +27,7 @@ const violations: Readonly<Record<string, string>> = {
   "retries stay within their budget": `
     SELECT job_id, node_id, retry_count, max_retries, attempt FROM dagapp.dag_node_states
     WHERE retry_count > max_retries OR attempt <> retry_count + throttle_count`,
-  "a retry waits as long as it was told to": `
+  "a retry waits for its delay": `
     SELECT retry.job_id, retry.node_id, again.created_at, retry.event_data
     FROM dagapp.dag_job_events retry JOIN LATERAL (
       SELECT created_at FROM dagapp.dag_job_events e
@@ -57,7 +57,7 @@ const violations: Readonly<Record<string, string>> = {
   "checkpoints are numbered without a gap": `
     SELECT job_id, node_id FROM dagapp.dag_checkpoints
     GROUP BY job_id, node_id HAVING max(seq) <> count(*)`,
-  "a claim names the owner before it, or none after a hand-over": `
+  "a claim names the owner before it, or none after a release": `
     SELECT job_id, seq, event_data, before FROM (
       SELECT job_id, seq, event_data, lag(event_data ->> 'owner_id')
         OVER (PARTITION BY job_id ORDER BY seq) AS before
@@ -81,7 +81,7 @@ export async function expectInvariants(db: Database): Promise<void> {
   for (const { job_id } of jobs) await expectReplay(db, job_id);
 }
 
-/** Everything that could tell why nothing goes on. */
+/** Lists rows that explain why no job makes progress. */
 export async function describeStuck(db: Database): Promise<string> {
   const parts: Readonly<Record<string, string>> = {
     jobs: `SELECT job_id, workflow_id, status, owner_id, dirty, paused_at, nodes_unsettled,

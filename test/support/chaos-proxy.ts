@@ -13,9 +13,9 @@ export interface ChaosProxy {
   /** The database's address through this proxy; it stays the same when the server moves. */
   readonly url: string;
   moveTo(databaseUrl: string): void;
-  /** The next such request reaches the server, its answer reaches nobody, the connection ends. */
+  /** The next such request reaches the server, its answer is dropped, and the connection ends. */
   loseAnswer(what: LostAnswer): Promise<void>;
-  /** Connections that have said this hear nothing any more and are not told; answers how many. */
+  /** Drops all traffic on connections that have sent this, and keeps them open; answers how many. */
   silence(having: string): number;
   cut(): void;
   close(): Promise<void>;
@@ -34,13 +34,13 @@ interface Line {
 const readyForQuery = Buffer.from([0x5a, 0, 0, 0, 5]);
 const rememberedBytes = 64 * 1024;
 
-/** Stands between programs and PostgreSQL and understands just enough to do harm at the right place. */
+/** A proxy before PostgreSQL that reads enough of the protocol to lose a chosen answer. */
 export async function startChaosProxy(databaseUrl: string): Promise<ChaosProxy> {
   let target = new URL(databaseUrl);
   const lines = new Set<Line>();
   let trap: (LostAnswer & { readonly sprung: () => void }) | undefined;
 
-  function hear(line: Line, chunk: Buffer): void {
+  function inspect(line: Line, chunk: Buffer): void {
     const text = chunk.toString("latin1");
     if (text.includes("BEGIN")) line.said = "";
     line.said = (line.said + text).slice(-rememberedBytes);
@@ -67,7 +67,7 @@ export async function startChaosProxy(databaseUrl: string): Promise<ChaosProxy> 
     lines.add(line);
     near.on("data", (chunk) => {
       if (line.silent) return;
-      hear(line, chunk);
+      inspect(line, chunk);
       far.write(chunk);
     });
     far.on("data", (chunk) => {

@@ -1,14 +1,14 @@
 import type { Database } from "../../src/adapters/postgres/database.ts";
 import type { Program } from "./programs.ts";
 
-/** How often something rare was really there: a run that never met it has shown nothing. */
+/** Counts rare events: a run in which none happened has shown nothing about them. */
 export interface ChaosReport {
   readonly jobs: number;
   readonly events: number;
   readonly takeOvers: number;
   readonly retries: number;
   readonly redeliveries: number;
-  /** Reports of those who had lost their task, and results that were ignored. */
+  /** Reports from workers whose lease was lost, and results that were ignored. */
   readonly fenced: number;
   readonly serverCrashes: number;
   readonly actions: Readonly<Record<string, number>>;
@@ -22,7 +22,7 @@ export interface ChaosFacts {
   readonly programs: readonly Program[];
 }
 
-/** A second delivery leaves no trace once it is settled, so it is written down when it happens. */
+/** Records each second delivery when it happens: its row is gone once it is settled. */
 export async function watchRedeliveries(db: Database): Promise<void> {
   await db.query(
     `CREATE TABLE chaos_redelivered (message_id bigint);
@@ -57,7 +57,7 @@ export async function countChaos(facts: ChaosFacts): Promise<ChaosReport> {
   };
 }
 
-/** Whoever was told that a job was taken finds it. */
+/** Every job whose submission was answered is there. */
 async function countJobs({ db, submitted }: ChaosFacts): Promise<number> {
   const { rows } = await db.query<{ idempotency_key: string }>(
     `SELECT idempotency_key FROM dagapp.dag_jobs`,

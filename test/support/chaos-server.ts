@@ -8,12 +8,12 @@ import type { ChaosProxy } from "./chaos-proxy.ts";
 import { startChaosProxy } from "./chaos-proxy.ts";
 import { waitFor } from "./wait.ts";
 
-/** A server of a test's own, durable as users have it, that can be crashed and started again. */
+/** A PostgreSQL of a test's own, with fsync, that can be crashed and started again. */
 export interface ChaosServer {
   /** Through a proxy, because the server has another port after each start. */
   readonly url: string;
   readonly proxy: ChaosProxy;
-  /** An immediate shutdown: no session ends well, nothing is written that was not. */
+  /** Shuts down immediately: sessions are cut and nothing more is flushed. */
   crash(): Promise<void>;
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -31,7 +31,7 @@ export async function startChaosServer(): Promise<ChaosServer> {
     proxy,
     async crash() {
       const pid = Number((await readFile(pidFile, "utf8")).split("\n")[0]);
-      // 0 and 1 would be everybody.
+      // kill(0) and kill(-1) would reach other processes.
       if (!(pid > 1)) throw new Error("the server's pid is not known");
       process.kill(pid, "SIGQUIT");
       await waitFor(() => !isAlive(pid), { timeoutMs: 20_000, what: "the server to be gone" });

@@ -1,8 +1,8 @@
 /**
  * The seeded chaos run: random workflows whose end a model knows, several orchestrators and workers
- * as real processes on a server of their own, and somebody who kills, freezes and ends all of them
- * in turn, the server included. The seed decides what is done to whom; when exactly it hits is up
- * to the machine.
+ * as real processes on a server of their own, and a loop that kills, freezes and ends all of them in
+ * turn, the server included. The seed decides which program gets which fault; the moment depends on
+ * the machine.
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -41,7 +41,7 @@ const workflowCount = 12;
 const maxOpenJobs = 30;
 /** Longer than every lease, threshold and time-out of a frozen transaction. */
 const freezeMs = 1800;
-/** With nobody doing harm any more, so long without a new event means stuck. */
+/** After the last fault, so long without a new event means stuck. */
 const stallMs = 20_000;
 
 const actions = [
@@ -86,7 +86,7 @@ class Run {
   private readonly works: readonly ChaosWork[];
   private orchestrators: Orchestrator[] = [];
   private workers: Program[] = [];
-  private readonly everybody: Program[] = [];
+  private readonly allPrograms: Program[] = [];
   private readonly thaws: Promise<void>[] = [];
   private readonly submitted = new Set<string>();
   private readonly peace = new AbortController();
@@ -123,8 +123,8 @@ class Run {
     await this.converge();
     await expectInvariants(this.db);
     await expectModel(this.db, new Map(this.works.map((work) => [work.workflow_id, work])));
-    const { db, submitted, done, everybody } = this;
-    return countChaos({ db, submitted, done, programs: everybody });
+    const { db, submitted, done, allPrograms: programs } = this;
+    return countChaos({ db, submitted, done, programs });
   }
 
   private isHarming(): boolean {
@@ -134,13 +134,13 @@ class Run {
   private async addOrchestrator(): Promise<void> {
     const program = await this.fleet.orchestrator(orchestratorSettings);
     this.orchestrators.push(program);
-    this.everybody.push(program);
+    this.allPrograms.push(program);
   }
 
   private async addWorker(): Promise<void> {
     const program = await this.fleet.worker(workerSettings);
     this.workers.push(program);
-    this.everybody.push(program);
+    this.allPrograms.push(program);
   }
 
   /** Every kind of harm comes once before any comes again, so that a short run has seen them all. */
@@ -166,7 +166,7 @@ class Run {
       );
       return;
     }
-    // A frozen one would notice only later that it has to end.
+    // A frozen program gets the signal only when it goes on.
     victim.signal("SIGCONT");
     victim.signal(verb === "kill" ? "SIGKILL" : "SIGTERM");
     if (isWorker) {
@@ -178,7 +178,7 @@ class Run {
     }
   }
 
-  /** Customers that never give up: each job has a key, and is asked for until somebody takes it. */
+  /** Submits jobs, each with a key, and repeats a submission until an orchestrator answers it. */
   private async submitAll(): Promise<void> {
     const choose = new Random(this.random.int(2 ** 31));
     for (let n = 0; this.isHarming(); n++) {
@@ -195,7 +195,7 @@ class Run {
           () => true,
           () => false,
         );
-        // Nobody may have taken it before the harm ended; whether somebody did is not known.
+        // Unanswered when the faults ended: it may have been recorded or not.
         if (!taken && !this.isHarming()) return;
         if (!taken) await pause(50);
       }
@@ -236,8 +236,8 @@ class Run {
     return [...this.orchestrators, ...this.workers]
       .map((program) => {
         const lines = program.output().split("\n");
-        const told = lines.filter((line) => /WARN|ERROR|FATAL|^\w*error: /i.test(line));
-        return [`${program.name} ${program.pid}:`, ...told.slice(-25)].join("\n  ");
+        const complaints = lines.filter((line) => /WARN|ERROR|FATAL|^\w*error: /i.test(line));
+        return [`${program.name} ${program.pid}:`, ...complaints.slice(-25)].join("\n  ");
       })
       .join("\n");
   }

@@ -16,7 +16,7 @@ export interface Console {
   readonly browser: Browser;
   readonly context: BrowserContext;
   readonly page: Page;
-  /** What the browser complained of, over all tests: thrown errors, and breaches of the policy. */
+  /** Errors that pages threw and breaches of the content policy, over all tests. */
   readonly complaints: readonly string[];
   readonly openPage: () => Promise<Page>;
   /** To an address of the console. */
@@ -29,7 +29,7 @@ export interface ConsoleOptions {
   /** Workflows beside those that ship, by name. */
   readonly definitions?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
-  /** Without: nobody has signed in yet. */
+  /** False: the browser has no session. */
   readonly signedIn?: boolean;
 }
 

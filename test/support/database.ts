@@ -12,7 +12,7 @@ export interface TestDatabase {
 }
 
 export interface CreateTestDatabaseOptions {
-  /** Without our schema: for what makes the schema itself. */
+  /** Without our schema: for tests of the migrations. */
   readonly empty?: boolean;
   readonly max?: number;
 }

@@ -11,7 +11,7 @@ import type { TestEngine } from "./engine.ts";
 
 export const signingKey = "a key for tests, of more than 32 characters";
 
-/** With a database of its own, as it is wired: whoever waits for an asset keeps no reader waiting. */
+/** With a pool of its own, as in wiring.ts: a verb that waits for an asset keeps no reader waiting. */
 export function makeDomain(
   database: Pick<TestDatabase, "url">,
   engine: TestEngine,
@@ -24,7 +24,7 @@ export function makeDomain(
       storage,
       https: {
         allowedHosts: ["data.example.org"],
-        // As if the name led there; nobody listens at the first port.
+        // The name resolves to this machine, where no server listens on port 443.
         lookup: async () => [{ address: "127.0.0.1", family: 4 }],
       },
       mounts: [],
@@ -34,7 +34,7 @@ export function makeDomain(
   };
 }
 
-/** A version's processing in one task whose output is the job's result: the test says what it is. */
+/** Processes a version in one task; its output, which the test chooses, is the job's result. */
 const etl = `
 workflow_id: etl_test
 name: A stand-in for the real ones

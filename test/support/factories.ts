@@ -1,6 +1,7 @@
-/** Rows in any state, written directly: for what only reads them. Every value has a default. */
+/** Inserts rows in any state, for tests of code that only reads. Every value has a default. */
 import { randomBytes } from "node:crypto";
 import type { Database } from "../../src/adapters/postgres/database.ts";
+import type { Transaction } from "../../src/adapters/postgres/queryable.ts";
 import { hashDefinition } from "../../src/adapters/workflow-files/hash-definition.ts";
 import type { Graph } from "../../src/core/dag/compile/graph.ts";
 
@@ -85,24 +86,19 @@ export function makeFactory(db: Database) {
     },
 
     /** The next event of a job, as the engine writes it: with the job's counter, and a notification. */
-    async event(job_id: string, event_type: string, values: Values = {}): Promise<number> {
-      return db.transaction(async (tx) => {
-        const { rows } = await tx.query<{ event_seq: number }>(
-          "UPDATE dagapp.dag_jobs SET event_seq = event_seq + 1 WHERE job_id = $1 RETURNING event_seq",
+    event: (job_id: string, event_type: string, values: Values = {}): Promise<number> =>
+      db.transaction((tx) => writeEvent(tx, job_id, event_type, values)),
+
+    /** The end of a job: its status and its last event in one transaction, as the engine writes them. */
+    completion: (job_id: string): Promise<number> =>
+      db.transaction(async (tx) => {
+        await tx.query(
+          `UPDATE dagapp.dag_jobs SET status = 'completed', nodes_unsettled = 0, completed_at = now()
+           WHERE job_id = $1`,
           [job_id],
         );
-        const seq = rows[0]!.event_seq;
-        const row = { job_id, seq, event_type, ...values };
-        const columns = Object.keys(row);
-        await tx.query(
-          `INSERT INTO dagapp.dag_job_events (${columns.join(", ")})
-           VALUES (${columns.map((_, index) => `$${index + 1}`).join(", ")})`,
-          Object.values(row).map(toParameter),
-        );
-        await tx.query("SELECT pg_notify('dag_events', '')");
-        return seq;
-      });
-    },
+        return writeEvent(tx, job_id, "job_completed", { event_status: "success" });
+      }),
 
     async result(job_id: string, node_id: string, attempt: number, values: Values = {}) {
       const status = values["status"] ?? "completed";
@@ -148,6 +144,28 @@ export function makeFactory(db: Database) {
       });
     },
   };
+}
+
+async function writeEvent(
+  tx: Transaction,
+  job_id: string,
+  event_type: string,
+  values: Values,
+): Promise<number> {
+  const { rows } = await tx.query<{ event_seq: number }>(
+    "UPDATE dagapp.dag_jobs SET event_seq = event_seq + 1 WHERE job_id = $1 RETURNING event_seq",
+    [job_id],
+  );
+  const seq = rows[0]!.event_seq;
+  const row = { job_id, seq, event_type, ...values };
+  const columns = Object.keys(row);
+  await tx.query(
+    `INSERT INTO dagapp.dag_job_events (${columns.join(", ")})
+     VALUES (${columns.map((_, index) => `$${index + 1}`).join(", ")})`,
+    Object.values(row).map(toParameter),
+  );
+  await tx.query("SELECT pg_notify('dag_events', '')");
+  return seq;
 }
 
 /** Objects are jsonb columns, lists of text are text[]. */

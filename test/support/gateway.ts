@@ -49,7 +49,7 @@ export class GatewayTest {
     options: { workflows?: string; env?: Record<string, string> } = {},
   ): Promise<GatewayTest> {
     const api = await openApiTest(options.workflows);
-    // One that may do what the gateway does, and no more.
+    // A token with the rights of the gateway, and no more.
     const token = "token-of-the-gateway";
     const access = createAccessPolicy([
       { name: "gateway", sha256: hashToken(token), access: ["read", "operate", "curate"] },
@@ -93,7 +93,12 @@ export class GatewayTest {
     const text = await answer.text();
     const { status } = answer;
     const seen = `${JSON.stringify([...answer.headers])}${text}`;
-    this.recorded.push({ caller: key ?? "nobody", call: `${method} ${path}`, status, text: seen });
+    this.recorded.push({
+      caller: key ?? "anonymous",
+      call: `${method} ${path}`,
+      status,
+      text: seen,
+    });
     return {
       status,
       headers: answer.headers,
@@ -102,7 +107,7 @@ export class GatewayTest {
     };
   }
 
-  /** Every id of every job there is, and of whoever owns one. */
+  /** The ids of all jobs and of their owners. */
   async secrets(): Promise<string[]> {
     const { rows } = await this.api.database.db.query<{ id: string }>(
       `SELECT job_id AS id FROM dagapp.dag_jobs

@@ -1,4 +1,4 @@
-/** Small data sets that go the whole way: put into storage, submitted, processed, and then reviewed. */
+/** Small data sets, and how they are put into storage, submitted and processed. */
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { makeTerrain } from "../../src/cli/demo/make-samples.ts";

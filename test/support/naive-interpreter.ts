@@ -13,7 +13,7 @@ import type {
 import type { Script } from "./random-workflow.ts";
 
 /**
- * The same language told a second time, as simply as possible and without any of the engine's
+ * The same language implemented a second time, as simply as possible and without any of the engine's
  * machinery: no ticks, no edges with states, no counters. It asks of each node how it must end,
  * from how its predecessors must end. `blocked` stands behind a failure and has no end of its own.
  */

@@ -1,4 +1,4 @@
-/** What is really seen: colours of a screenshot. */
+/** Reads colours from screenshots. */
 import type { Locator } from "playwright-core";
 import sharp from "sharp";
 

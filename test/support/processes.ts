@@ -40,7 +40,7 @@ const started = new Set<ChildProcess>();
 const folders: string[] = [];
 const sites: Site[] = [];
 
-/** What the environment of the tests says must not reach the product. */
+/** The tests' own environment must not reach the product. */
 function environment(env: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   const { PATH, HOME, LANG, TMPDIR } = process.env;
   return { PATH, HOME, LANG, TMPDIR, ...env };
@@ -95,7 +95,7 @@ export function startCommand(command: readonly string[], options: RunOptions = {
   };
 }
 
-/** To the whole group, as a terminal does. */
+/** Signals the whole process group, as a terminal does. */
 function sendSignal({ pid, exitCode, signalCode }: ChildProcess, name: NodeJS.Signals): void {
   if (pid !== undefined && exitCode === null && signalCode === null) process.kill(-pid, name);
 }
@@ -174,7 +174,7 @@ function databasePids(dataFolder: string): number[] {
   }
 }
 
-/** A process that ended and that nobody has asked about yet does not run. */
+/** A zombie does not run. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -192,7 +192,7 @@ export async function areGone(pids: readonly number[], timeoutMs: number): Promi
   });
 }
 
-/** For afterAll: asks what still runs to stop, and ends what does not. */
+/** For afterAll: stops every process that still runs, and kills those that do not stop. */
 export async function endProcesses(): Promise<void> {
   for (const child of started) sendSignal(child, "SIGTERM");
   try {

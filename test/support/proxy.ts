@@ -6,14 +6,14 @@ export interface Proxy {
   readonly url: string;
   /** Connections that were made to it since it started. */
   readonly connections: number;
-  /** Stops to forward on all connections there are and keeps them open; new ones work. */
+  /** Stops forwarding on all present connections and keeps them open; new ones work. */
   goSilent(): void;
-  /** Closes all connections there are. */
+  /** Closes all present connections. */
   cut(): void;
   close(): Promise<void>;
 }
 
-/** Stands between a client and PostgreSQL and can do to them what a network does. */
+/** A TCP proxy before PostgreSQL that can cut connections or stop forwarding. */
 export async function startProxy(databaseUrl: string): Promise<Proxy> {
   const target = new URL(databaseUrl);
   const pairs = new Set<readonly [Socket, Socket]>();

@@ -11,14 +11,14 @@ export interface Rival {
   end(): Promise<void>;
 }
 
-/** wait: completes when told to; block: keeps its process busy for 5 s; listen: until aborted. */
+/** wait: completes after `goOn`; block: keeps its process busy for 5 s; listen: until aborted. */
 type Behaviour = "wait" | "block" | "listen";
 
 const root = path.resolve(import.meta.dirname, "../..");
 
 const consumer = (queue: string, behaviour: Behaviour) => `
   const say = (...words) => process.stdout.write(words.join(" ") + "\\n");
-  const told = new Promise((resolve) => process.stdin.once("data", resolve));
+  const goneOn = new Promise((resolve) => process.stdin.once("data", resolve));
   await broker.consume(${JSON.stringify(queue)}, { maxInFlight: 1 }, async (delivery) => {
     say("took", delivery.id, delivery.deliveryCount);
     if (${JSON.stringify(behaviour)} === "listen") {
@@ -26,10 +26,10 @@ const consumer = (queue: string, behaviour: Behaviour) => `
       say("aborted", delivery.id, delivery.signal.reason.abortCause);
       return;
     }
-    if (${JSON.stringify(behaviour)} === "wait") await told;
+    if (${JSON.stringify(behaviour)} === "wait") await goneOn;
     else {
-      // After the line above is out: a process that is busy prints nothing.
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      // The line above must be out first: a busy process prints nothing.
+      await new Promise((resolve) => process.stdout.write("", resolve));
       const until = performance.now() + 5000;
       while (performance.now() < until);
     }

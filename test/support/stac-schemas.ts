@@ -4,21 +4,21 @@ import { Ajv } from "ajv";
 import type { AnySchemaObject, ValidateFunction } from "ajv";
 import addFormats from "ajv-formats";
 
-/** STAC's own schemas refer to these by address; for us it matters that they are objects. */
+/** STAC's schemas refer to these by address; here it is enough that the values are objects. */
 const standIns = [
   "https://geojson.org/schema/Feature.json",
   "https://geojson.org/schema/Geometry.json",
   "https://proj.org/schemas/v0.7/projjson.schema.json",
 ];
 
-/** Says what is wrong with an item or a collection, by STAC's schemas and those of its extensions. */
+/** Lists the violations of STAC's schemas and of its extensions' in an item or a collection. */
 export function stacSchemas(folder: string): (given: object) => string[] {
   const ajv = new Ajv({ strict: false, allErrors: true });
   addFormats.default(ajv);
   for (const format of ["iri", "iri-reference"]) ajv.addFormat(format, true);
   for (const $id of standIns) ajv.addSchema({ $id, type: "object" });
   for (const name of readdirSync(folder).filter((each) => each.endsWith(".json"))) {
-    // The snapshot is a beta of the version that we write.
+    // The copies are of a beta of the version that we write.
     const text = readFileSync(path.join(folder, name), "utf8")
       .replaceAll('"1.1.0-beta.1"', '"1.1.0"')
       .replaceAll("commonjson", "common.json");

@@ -8,7 +8,7 @@ export function collectionOf(id: string): StacCollection {
   return buildCollection({ collection_id: id, license: "CC-BY-4.0" });
 }
 
-/** An item that says as little as an item can. */
+/** A minimal valid item. */
 export function itemOf(
   collection: string,
   id: string,

@@ -3,7 +3,7 @@ import { crc32, deflateRawSync } from "node:zlib";
 export interface Packed {
   readonly name: string;
   readonly content?: Buffer;
-  /** What the directory says, where it lies. */
+  /** The size that the directory claims, if not the true one. */
   readonly claims?: number;
   readonly mode?: number;
   readonly flags?: number;
@@ -11,7 +11,7 @@ export interface Packed {
   readonly sharesWith?: number;
 }
 
-/** An archive as somebody with ill will writes it: nothing in it needs to agree. */
+/** Writes an archive as an attacker would: sizes, names and headers need not agree. */
 export function packZip(...files: Packed[]): Buffer {
   const bodies: Buffer[] = [];
   const directory: Buffer[] = [];

@@ -43,7 +43,7 @@ it("serves an object by its signed address, whole, in part, or not again", async
   expect(head.headers.get("content-length")).toBe("10");
 });
 
-it("serves nothing to whoever changes the address, comes too late, or has none", async () => {
+it("serves nothing at an address that was changed, has expired or is not signed", async () => {
   const address = await storage.signedUrl("silver/other.tif");
   const changed = address.replace("other.tif", encodeURIComponent(name.slice("silver/".length)));
   const later = address.replace(/expires=(\d+)/, (_, at: string) => `expires=${Number(at) + 60}`);

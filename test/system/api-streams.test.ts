@@ -50,15 +50,6 @@ function follow(job_id: string, after?: number) {
   };
 }
 
-async function finish(job_id: string): Promise<void> {
-  await test.database.db.query(
-    `UPDATE dagapp.dag_jobs SET status = 'completed', nodes_unsettled = 0, completed_at = now()
-     WHERE job_id = $1`,
-    [job_id],
-  );
-  await make.event(job_id, "job_completed", { event_status: "success" });
-}
-
 describe("a stream", () => {
   it("starts with a snapshot, sends events with the nodes they changed, and ends with the job", async () => {
     const job_id = await make.job(graph);
@@ -76,7 +67,7 @@ describe("a stream", () => {
     const message = stream.messages.find(({ type }) => type === "events");
     expect(message).toMatchObject({ seq: 2, nodes: [{ node_id: "a", status: "completed" }] });
 
-    await finish(job_id);
+    await make.completion(job_id);
     await stream.ended;
     expect(stream.events().map(({ seq }) => seq)).toEqual([2, 3]);
     expect(stream.messages.at(-1)).toEqual({ type: "end", seq: 3, status: "completed" });
@@ -101,7 +92,7 @@ describe("a stream", () => {
     expect(stream.events().map(({ seq }) => seq)).toEqual(rows.map(({ seq }) => seq));
   });
 
-  it("gives whoever comes back with Last-Event-ID exactly the events it missed", async () => {
+  it("gives a client that comes back with Last-Event-ID exactly the events that it missed", async () => {
     const job_id = await make.job(graph);
     for (let n = 0; n < 4; n++) await make.event(job_id, "node_ready", { node_id: "a" });
     const gone = new AbortController();
@@ -128,7 +119,7 @@ describe("a stream", () => {
     }
     await waitFor(() => test.api.streams.size === 0, { what: "the streams to be freed" });
 
-    await finish(job_id);
+    await make.completion(job_id);
     const over = await fetch(url, { headers: { authorization, "last-event-id": "8" } });
     expect(over.status).toBe(204);
     const wrong = await fetch(url, { headers: { authorization, "last-event-id": "x" } });
@@ -152,7 +143,7 @@ describe("a stream", () => {
     await stream.ended;
   });
 
-  it("tells what workers say of their progress", async () => {
+  it("sends the progress that workers report", async () => {
     const job_id = await make.job(graph, {}, { a: { status: "dispatched" } });
     await make.lease(job_id, "a", { progress_percent: 10 });
     const stream = follow(job_id);
@@ -189,7 +180,7 @@ describe("a stream", () => {
     let got = "";
     socket.on("data", (data) => (got += data.toString()));
     socket.resume();
-    await finish(job_id);
+    await make.completion(job_id);
     await waitFor(() => got.includes('"type":"end"'), { what: "the slow client's end" });
     socket.destroy();
     await waitFor(() => test.api.streams.size === 0, { what: "the streams to be freed" });
@@ -217,7 +208,7 @@ describe("a socket", () => {
     await waitFor(() => messages.length === 1, { what: "the missing events" });
     expect(messages[0]).toMatchObject({ type: "events", events: [{ seq: 2 }, { seq: 3 }] });
     const closed = once(socket, "close");
-    await finish(job_id);
+    await make.completion(job_id);
     const [code] = (await closed) as [number];
     expect(code).toBe(1000);
     expect(messages.at(-1)).toEqual({ type: "end", seq: 4, status: "completed" });
@@ -248,7 +239,7 @@ describe("a socket", () => {
     expect(error.message).toContain(String(status));
   });
 
-  it("is told to be opened as one", async () => {
+  it("refuses a plain request", async () => {
     const answer = await fetch(`${test.baseUrl}/ws/jobs/none`, { headers: { authorization } });
     expect(answer.status).toBe(400);
   });

@@ -173,7 +173,11 @@ describe("the fleet", () => {
   it("is healthy in parts that only readers see", async () => {
     const seen = await reader.health();
     expect(Object.keys(seen.parts!).sort()).toEqual([
-      ...["broker", "database", "orchestrators", "schema", "workers"],
+      "broker",
+      "database",
+      "orchestrators",
+      "schema",
+      "workers",
     ]);
     const stranger = createClient({ baseUrl: test.baseUrl, fetch });
     expect(await stranger.health()).toEqual({ status: seen.status, version: "1.2.3" });

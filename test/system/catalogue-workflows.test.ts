@@ -90,7 +90,7 @@ describe.skipIf(!hasGdal)("the catalogue's workflows, as real programs (needs GD
     expect(await search()).toEqual([]);
   });
 
-  it("unpublish a layer of features with its table and tiles, which nobody is shown again", async () => {
+  it("unpublish a layer of features with its table and tiles, which are not served again", async () => {
     const square = (west: number) => ({
       type: "Feature",
       properties: { west },
@@ -176,7 +176,8 @@ describe.skipIf(!hasGdal)("the catalogue's workflows, as real programs (needs GD
     await ingest("dem_float32_epsg2056.tif");
     const after = await picture();
     expect([after.status, after.headers.get("etag") === before.headers.get("etag")]).toEqual([
-      ...[200, false],
+      200,
+      false,
     ]);
   });
 });

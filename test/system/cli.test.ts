@@ -19,8 +19,8 @@ const workflows: Readonly<Record<string, string>> = {
 inputs:
   seconds: {type: number, default: 30}
 nodes:
-  rest: {handler: sleep, params: {seconds: "{{ inputs.seconds }}"}, next: tell}
-  tell: {handler: echo, params: {rested: true}}
+  rest: {handler: sleep, params: {seconds: "{{ inputs.seconds }}"}, next: report}
+  report: {handler: echo, params: {rested: true}}
 `,
   breaks: `
 nodes:
@@ -241,7 +241,7 @@ describe("programs on their own", () => {
     expect(JSON.parse(stdout)).toMatchObject({ applied: [] });
   });
 
-  it("run as worker until they are told to stop", async () => {
+  it("run as worker until they are stopped", async () => {
     const WORKER_ID = "lone-worker";
     const worker = start(["worker", "--data-dir", site.dataFolder], {
       env: { DATABASE_URL: database.url, WORKER_ID },
@@ -251,7 +251,7 @@ describe("programs on their own", () => {
     expect(await worker.ended).toMatchObject({ status: 0 });
   });
 
-  it("run as orchestrator until they are told to stop", async () => {
+  it("run as orchestrator until they are stopped", async () => {
     const orchestrator = start(["orchestrator", "--data-dir", site.dataFolder], {
       env: { DATABASE_URL: database.url, ORCHESTRATOR_PORT: "0" },
     });

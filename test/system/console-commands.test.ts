@@ -1,4 +1,4 @@
-/** What the console offers to copy for a shell: a real shell and the real program must take it. */
+/** The commands that the console offers to copy work in a real shell with the real program. */
 import { execFileSync } from "node:child_process";
 import type { Command } from "commander";
 import { describe, expect, it } from "vitest";

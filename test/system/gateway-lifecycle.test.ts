@@ -15,7 +15,7 @@ import { Partner } from "../support/partner.ts";
 import { Fleet } from "../support/programs.ts";
 import { waitFor } from "../support/wait.ts";
 
-/** Says where its data is, as a real one would; what is there is put there by the test. */
+/** Answers the path of its input as its output; the test puts the files there. */
 const workflow = `
 workflow_id: light_etl
 inputs:
@@ -100,7 +100,7 @@ describe("the life of a dataset", () => {
     await act(0, "reject", { reason: "the borders are wrong" });
     expect((await refusedSubmission()).code).toBe("VERSION_UNRESOLVED");
 
-    // Handed in again, approved, served.
+    // Submitted again, approved, served.
     const again = await partner.call<PartnerAccepted>(
       "POST",
       `${asset}/versions/0/resubmit`,

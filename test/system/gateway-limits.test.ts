@@ -16,7 +16,7 @@ describe("limits", () => {
     await small.close();
   });
 
-  it("let nobody guess keys, and leave alone who has one", async () => {
+  it("slow down the guessing of keys, and not the callers with good ones", async () => {
     const strict = await GatewayTest.open({ env: { GATEWAY_GUESSES_PER_MINUTE: "3" } });
     const mine = await strict.key("ddh", "read");
     const get = (with_: string) => strict.call("GET", "/api/platform", { key: with_ });

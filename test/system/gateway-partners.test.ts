@@ -1,4 +1,4 @@
-/** What keeps partners apart, tried on every route there is: the list is the contracts themselves. */
+/** Tries on every route, by the list of contracts, that a partner sees nothing of another. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Contract } from "../../src/core/api/contract.ts";
 import { gatewayContracts } from "../../src/core/api/gateway/index.ts";
@@ -20,7 +20,7 @@ const submission = {
   inputs: { blob_path: "birds.tif" },
 };
 
-/** A body that would be accepted from the right partner; a new route has to say its own. */
+/** A body that the right partner could send; a new route needs an entry here. */
 const bodies: Readonly<Record<string, JsonObject | undefined>> = {
   platformSubmit: submission,
   platformCancel: {},
@@ -125,11 +125,19 @@ function fill(path: string, values: Record<string, string>): string {
   return path.replaceAll(/\{(\w+)\*?\}/g, (_, name: string) => values[name] ?? "x");
 }
 
-/** Everything that the domain and the engine keep, as one number. */
+/** A hash of all rows of the domain and the engine. */
 async function stateOfEverything(): Promise<string> {
   const tables = [
-    ...["requests", "geospatial_assets", "asset_versions", "asset_revisions", "asset_events"],
-    ...["api_keys", "platforms", "callback_deliveries", "dag_jobs", "layer_metadata"],
+    "requests",
+    "geospatial_assets",
+    "asset_versions",
+    "asset_revisions",
+    "asset_events",
+    "api_keys",
+    "platforms",
+    "callback_deliveries",
+    "dag_jobs",
+    "layer_metadata",
   ];
   const parts = tables.map(
     (table) => `SELECT '${table}' AS name, t::text AS row FROM dagapp.${table} t`,
@@ -208,7 +216,8 @@ describe("another partner's key, whatever its scopes", () => {
       [victim["key"]!, "?version=0&preview=true", 200],
     ] as const) {
       expect([query, (await test.call("GET", tile + query, { key })).status]).toEqual([
-        ...[query, status],
+        query,
+        status,
       ]);
     }
   });
@@ -251,8 +260,15 @@ describe("a key's scopes", () => {
   it("are asked for everywhere but on the probes", async () => {
     const open = contracts.filter(({ access }) => access === "public").map(({ path }) => path);
     expect(open.sort()).toEqual([
-      ...["/api/docs", "/api/gateway/health", "/api/livez", "/api/ogc", "/api/ogc/conformance"],
-      ...["/api/openapi.json", "/api/readyz", "/livez", "/readyz"],
+      "/api/docs",
+      "/api/gateway/health",
+      "/api/livez",
+      "/api/ogc",
+      "/api/ogc/conformance",
+      "/api/openapi.json",
+      "/api/readyz",
+      "/livez",
+      "/readyz",
     ]);
     for (const contract of [...forPartners, ...forOperators]) {
       const path = fill(contract.path, victim);
@@ -270,7 +286,7 @@ describe("a key's scopes", () => {
   });
 });
 
-/** Enough to come past the access decision; what it says does not matter. */
+/** A body for requests that the access check refuses before it is read. */
 function anyBody(contract: Contract): { body?: unknown } {
   return contract.body === undefined ? {} : { body: {} };
 }

@@ -27,7 +27,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The database's own answer: the code of its refusal, or that it did as told. */
+/** The code of the database's refusal, or `done`. */
 async function attempt(text: string, connection = client): Promise<string> {
   try {
     // Some statements want a transaction; what is sent as one text is one.
@@ -40,7 +40,7 @@ async function attempt(text: string, connection = client): Promise<string> {
 }
 
 const forbidden = "42501";
-/** Or, of a view that joins: nobody can write through it at all. */
+/** A view that joins refuses writes from every role. */
 const refusals = [forbidden, "55000", "0A000"];
 
 async function relations(schemas: readonly string[], kinds: readonly string[]) {

@@ -26,7 +26,7 @@ const access = {
   curator: "read+curate",
   viewer: "read",
 };
-type Viewer = keyof typeof access | "nobody";
+type Viewer = keyof typeof access | "anonymous";
 
 let database: TestDatabase;
 let fleet: Fleet;
@@ -94,7 +94,8 @@ afterAll(async () => {
 });
 
 async function look(address: string, as: Viewer) {
-  const headers: Record<string, string> = as === "nobody" ? {} : { authorization: `Bearer ${as}` };
+  const headers: Record<string, string> =
+    as === "anonymous" ? {} : { authorization: `Bearer ${as}` };
   const answer = await fetch(orchestrator + address, { headers });
   const bytes = new Uint8Array(await answer.arrayBuffer());
   return { status: answer.status, media: answer.headers.get("content-type"), bytes };
@@ -112,7 +113,7 @@ const servicesOf = (assetId: string) =>
 const at = (tiles: string, z: number, x: number, y: number) =>
   tiles.replace("{z}", String(z)).replace("{x}", String(x)).replace("{y}", String(y));
 
-describe("a raster that is handed in", () => {
+describe("a raster that is submitted", () => {
   const submission = (label: string, blob_path: keyof typeof files) => ({
     workflow_id: "raster_ingest",
     platform_refs: { dataset_id: "photographs", resource_id: "viewer" },
@@ -135,12 +136,12 @@ describe("a raster that is handed in", () => {
       expect(await look(preview, "curator")).toMatchObject({ status: 200 });
       expect((await look(preview, "viewer")).status).toBe(403);
       expect((await look(tile("latest"), "viewer")).status).toBe(404);
-      expect((await look(tile("latest"), "nobody")).status).toBe(401);
+      expect((await look(tile("latest"), "anonymous")).status).toBe(401);
 
       await partner.decide(asset, 0, "approve", { clearance: "ouo" });
       const shown = await look(tile("latest"), "viewer");
       expect(shown).toMatchObject({ status: 200, media: "image/png" });
-      expect((await look(tile("latest"), "nobody")).status).toBe(401);
+      expect((await look(tile("latest"), "anonymous")).status).toBe(401);
       // An ordinal has an address only where all versions are exposed.
       expect((await look(tile("0"), "viewer")).status).toBe(404);
     },
@@ -177,7 +178,7 @@ describe("a raster that is handed in", () => {
   });
 
   it(
-    "is copied to the external zone when it becomes public, and seen by everybody",
+    "is copied to the external zone when it becomes public, and visible without a key",
     async () => {
       await partner.decide(asset, 1, "approve", { clearance: "public" });
       const external = await waitFor(
@@ -190,16 +191,16 @@ describe("a raster that is handed in", () => {
       const { versions: ours } = await operator.getAsset({ params: { asset_id: asset } });
       expect(external).toMatch(/^external\//);
       expect(await stored(external)).toEqual(await stored(ours[1]!.blob_path!));
-      expect((await look(tile("latest"), "nobody")).status).toBe(200);
+      expect((await look(tile("latest"), "anonymous")).status).toBe(200);
 
       await partner.call("PUT", `/api/assets/${asset}/clearance`, { clearance: "ouo" });
-      expect((await look(tile("latest"), "nobody")).status).toBe(401);
+      expect((await look(tile("latest"), "anonymous")).status).toBe(401);
     },
     slow,
   );
 
   it(
-    "is known by the content of the file, also when that is handed in again",
+    "is known by the content of the file, also when it is submitted again",
     async () => {
       await partner.submit(submission("V3", "v1.tif"));
       const [first, second, third] = await versions();
@@ -213,7 +214,7 @@ describe("a raster that is handed in", () => {
   );
 });
 
-describe("a vector file that is handed in", () => {
+describe("a vector file that is submitted", () => {
   it(
     "is served as features and as tiles, under the same rules",
     async () => {
@@ -235,7 +236,7 @@ describe("a vector file that is handed in", () => {
       };
       const names = found.features.map(({ properties }) => properties.name);
       expect(names.sort()).toEqual(["north", "south"]);
-      expect((await look(features, "nobody")).status).toBe(401);
+      expect((await look(features, "anonymous")).status).toBe(401);
 
       const { services } = await servicesOf(asset_id);
       const tile = await look(at(services[0]!.tiles, 5, 16, 15), "viewer");

@@ -51,7 +51,7 @@ async function submit(body: unknown = newSubmission(), headers: Record<string, s
 const status = async (requestId: string) =>
   (await test.call("GET", `/api/platform/status/${requestId}`, { key })).json();
 
-/** What a worker would do with whatever is queued for a request. */
+/** Completes the queued tasks of a request, as a worker would. */
 async function work(requestId: string, output = { blob_path: "silver/birds.tif" }): Promise<void> {
   const { items } = (
     await test.call("GET", `/api/status/lookup?correlation_id=${requestId}`, { key: operator })
@@ -88,7 +88,7 @@ describe("a submission", () => {
     });
   });
 
-  it("tells the partner everything that is wrong, and creates nothing", async () => {
+  it("answers with everything that is wrong, and creates nothing", async () => {
     const before = await countRequests();
     const body = newSubmission({ inputs: { blob_path: "none.tif", mode: "middling" } });
     const answer = await test.call("POST", "/api/platform/submit", { key, body });
@@ -96,7 +96,8 @@ describe("a submission", () => {
     const { code, errors } = answer.json<{ code: string; errors: { pointer: string }[] }>();
     expect(code).toBe("INVALID_SUBMISSION");
     expect(errors.map(({ pointer }) => pointer).sort()).toEqual([
-      ...["/inputs/blob_path", "/inputs/mode"],
+      "/inputs/blob_path",
+      "/inputs/mode",
     ]);
     expect(await countRequests()).toBe(before);
   });
@@ -267,7 +268,7 @@ describe("OGC API – Processes", () => {
       id: "etl_test",
       inputs: { blob_path: { minOccurs: 1 }, platform_refs: { minOccurs: 1 } },
     });
-    // What looks after everybody's data is shown to operators alone.
+    // Processes that maintain the data of all partners are listed for operators only.
     const offered = (await get("/processes?limit=100")).text;
     expect(offered).toContain("raster_ingest");
     expect(offered).not.toMatch(/adf_withdraw|rebuild_stac|stac_catalog_container/);
@@ -487,7 +488,7 @@ describe("when a part is away", () => {
     await user.remove();
   });
 
-  it("says that nobody knows when the orchestrator takes too long", async () => {
+  it("answers that the outcome is unknown when the orchestrator takes too long", async () => {
     const silent = createServer(() => undefined).listen(0, "127.0.0.1");
     await once(silent, "listening");
     const user = await makeGatewayUser(test.api.database.url);
@@ -512,7 +513,7 @@ describe("when a part is away", () => {
     silent.close();
   });
 
-  it("lets nobody in with a user that could write", async () => {
+  it("refuses to start with a database user that could write", async () => {
     const gateway = await startTestGateway({ GATEWAY_DATABASE_URL: test.api.database.url });
     const ready = await fetch(`${gateway.url}/api/readyz`);
     expect(ready.status).toBe(503);

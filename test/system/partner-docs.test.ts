@@ -64,7 +64,11 @@ describe("the verification of callbacks", () => {
       const [code = ""] = await blocks("callbacks.md", "python");
       const program = `${code}\nimport sys\nprint(is_from_platform(sys.argv[1], sys.argv[2], sys.argv[3].encode()))`;
       const { stdout } = await promisify(execFile)("python3", [
-        ...["-c", program, secret, header(), body],
+        "-c",
+        program,
+        secret,
+        header(),
+        body,
       ]);
       expect(stdout.trim()).toBe(expected ? "True" : "False");
     },

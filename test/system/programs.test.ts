@@ -194,7 +194,7 @@ describe("a running task", () => {
     await expectReplay(database.db, id);
   });
 
-  it("is handed back at once by a worker that stops", async () => {
+  it("goes back to the queue at once from a worker that stops", async () => {
     fleet = new Fleet(database.url, folder);
     const orchestrator = await fleet.orchestrator();
     const first = await fleet.worker();
@@ -225,7 +225,7 @@ describe("a long backlog", () => {
       `UPDATE dagapp.dag_node_states SET dispatched_at = now() - interval '1 hour'
        WHERE status = 'dispatched'`,
     );
-    // Several rounds of recovery pass before anybody works.
+    // Several rounds of recovery pass before a worker starts.
     const ticks = async () => (await orchestrator.client.getOrchestratorStatus()).ticks;
     const start = await ticks();
     await waitFor(async () => (await ticks()) > start + 2, { what: "the orchestrator to look" });
@@ -240,7 +240,7 @@ describe("a long backlog", () => {
 });
 
 describe("the job queue", () => {
-  it("makes a job of a message once, and puts aside what can never become one", async () => {
+  it("makes a job of a message once, and dead-letters a message that cannot become one", async () => {
     fleet = new Fleet(database.url);
     const orchestrator = await fleet.orchestrator();
     await fleet.worker();

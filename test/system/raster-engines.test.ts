@@ -1,4 +1,4 @@
-/** Whole jobs on what a worker may lack: installed programs of GDAL, and room on its disk. */
+/** Whole jobs on workers without GDAL's programs, or with a full disk. */
 import { execFileSync } from "node:child_process";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import path from "node:path";

@@ -64,7 +64,7 @@ describe("the README", () => {
     expect(commands).toContain("npm test");
   });
 
-  it("tells the truth about npm start", async () => {
+  it("describes npm start and npm run demo as they are", async () => {
     const manifest = JSON.parse(await readFile(path.join(root, "package.json"), "utf8")) as {
       scripts: Record<string, string>;
     };

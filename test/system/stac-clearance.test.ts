@@ -1,4 +1,4 @@
-/** Who sees what of the catalogue: what is served at an asset's address, and what belongs to none. */
+/** Which items of the catalogue each caller sees: those of governed assets, and those of none. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   upsertCollection,
@@ -13,7 +13,7 @@ let test: ApiTest;
 let folder: Awaited<ReturnType<typeof makeWorkflowFolder>>;
 const assets: Record<string, string> = {};
 
-/** Each lies two degrees further east, so that an extent tells whose it is. */
+/** Each lies two degrees further east, so that an extent shows which items it covers. */
 const places = ["plain", "pending", "official", "open", "open-lines", "old"];
 
 beforeAll(async () => {
@@ -83,7 +83,7 @@ const get = (path: string, token?: string) =>
   });
 
 const viewers: [string, string | undefined, string[]][] = [
-  ["nobody in particular", undefined, ["open", "open-lines"]],
+  ["a caller without a token", undefined, ["open", "open-lines"]],
   ["a reader", tokens.reader, ["official", "open", "open-lines", "plain"]],
   [
     "a curator",
@@ -131,7 +131,7 @@ describe.each(viewers)("%s", (_name, token, seen) => {
       const expected = seen.includes(id) ? 200 : token === undefined ? 401 : 404;
       expect([id, (await get(item, token)).status]).toEqual([id, expected]);
       expect([id, (await get(`${item}/assets/data`, token)).status]).toEqual([id, expected]);
-      // The files here are no rasters: who may see them is told so.
+      // The files here are no rasters: a caller who may see them gets that error.
       const shown = expected === 200 ? 422 : expected;
       expect([id, (await get(`${item}/info`, token)).status]).toEqual([id, shown]);
       const features = expected === 200 ? 404 : expected;
@@ -165,7 +165,7 @@ describe.each(viewers)("%s", (_name, token, seen) => {
     }
   });
 
-  it("is told of the properties of these only", async () => {
+  it("lists the properties of these only", async () => {
     for (const path of ["/stac/queryables", "/stac/collections/mixed/queryables"]) {
       const { properties } = (await (await get(path, token)).json()) as { properties: object };
       const named = Object.keys(properties).filter((name) => name.startsWith("of:"));
@@ -186,6 +186,6 @@ it("a withdrawn clearance hides at once what was public", async () => {
   expect((await get(item)).status).toBe(200);
 });
 
-it("a token that is not known is refused, also where nobody needs one", async () => {
+it("an unknown token is refused, also where none is needed", async () => {
   expect((await get("/stac", "nonsense")).status).toBe(401);
 });

@@ -106,7 +106,7 @@ describe("the landing page", () => {
     expect((await fetch(`${test.baseUrl}/stac/collections/alps`)).status).toBe(401);
   });
 
-  it("is written for whoever stands between", async () => {
+  it("links to the proxy that the request came through", async () => {
     const answer = await get("/stac", {
       "x-forwarded-host": "data.example.org",
       "x-forwarded-proto": "https",

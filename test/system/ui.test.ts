@@ -101,7 +101,9 @@ describe("what the pages count", () => {
     const { items } = await test.reader.listWorkflowRuns({ params: { workflow_id: "echo_test" } });
     expect(items).toHaveLength(1);
     expect(items[0]!.nodes.map(({ node_id }) => node_id).sort()).toEqual([
-      ...["echo_handler", "end", "start"],
+      "echo_handler",
+      "end",
+      "start",
     ]);
     await expect(
       test.reader.listWorkflowRuns({ params: { workflow_id: "none" } }),

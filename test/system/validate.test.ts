@@ -144,7 +144,7 @@ describe("rmhdag validate", () => {
     });
   });
 
-  it("ends quietly when nobody reads its output to the end", async () => {
+  it("ends quietly when its output is not read to the end", async () => {
     const many = join(folder, "many.yaml");
     const nodes = Array.from({ length: 20_000 }, (_, index) => `  n${index}: {handler: no}`);
     await writeFile(many, `nodes:\n${nodes.join("\n")}`);

@@ -15,7 +15,7 @@ import { waitFor } from "../../support/wait.ts";
 
 export interface BrokerUnderTest {
   readonly capabilities: BrokerCapabilities;
-  /** Each call is a process of its own, as far as the broker can tell. */
+  /** Each call is a process of its own, as far as the broker knows. */
   makeBroker(): Promise<Broker>;
   /** An ES module's text, run in the project's folder, that declares `broker`: for a real rival. */
   readonly rivalProgram: string;
@@ -29,7 +29,7 @@ export interface BrokerBench {
   /** Closed after the test. */
   readonly open: () => Promise<Broker>;
   readonly openWithQueue: (spec?: QueueSpec) => Promise<[Broker, string]>;
-  /** Consumes into a list; each delivery is completed unless told otherwise. */
+  /** Consumes into a list; each delivery is completed unless the handler settles it. */
   readonly collect: (
     broker: Broker,
     queue: string,

@@ -3,7 +3,7 @@ import { waitFor } from "../../support/wait.ts";
 import type { BrokerBench } from "./bench.ts";
 import { message } from "./bench.ts";
 
-/** What nobody can work on. */
+/** Messages that no consumer can complete. */
 export function describeDeadLetters(bench: BrokerBench): void {
   const { openWithQueue, collect, empty } = bench;
 

@@ -39,7 +39,7 @@ export function describeLeases(bench: BrokerBench): void {
     expect(second.seen.length).toBeGreaterThan(0);
   });
 
-  it("redelivers when a lease runs out, and tells the late holder that it is lost", async () => {
+  it("redelivers when a lease runs out, and answers the late holder with `lost`", async () => {
     const [broker, queue] = await openWithQueue(short);
     if (!bench.under().capabilities.fenced) return;
     await broker.publish(queue, [message("a")]);

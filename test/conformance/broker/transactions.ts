@@ -26,7 +26,7 @@ export function describeTransactions(bench: BrokerBench): void {
     expect(seen.map(({ id }) => id)).toEqual(["always"]);
   });
 
-  it("withdraws a group: waiting messages go, running handlers are told, others stay", async () => {
+  it("withdraws a group: waiting messages go, running handlers are aborted, others stay", async () => {
     const [broker, queue] = await openWithQueue();
     if (!broker.capabilities.withdraw) return;
     await broker.publish(queue, [
@@ -40,7 +40,7 @@ export function describeTransactions(bench: BrokerBench): void {
       if (delivery.id !== "running") return;
       await aborted(delivery.signal);
       cause = (delivery.signal.reason as DeliveryAborted).abortCause;
-      // Told to stop, it may as well ask for another try: there is none.
+      // An aborted handler may ask for a retry; there is none.
       await delivery.retry();
     });
     await waitFor(() => seen.length === 1, { what: "the first delivery" });

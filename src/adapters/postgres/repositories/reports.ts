@@ -61,7 +61,7 @@ const recordAllSql = recordReportsSql({
  */
 export async function recordReports(db: Queryable, reports: readonly TaskReport[]): Promise<void> {
   if (reports.length === 0) return;
-  await db.query(recordAllSql, reportColumns(reports), "dag_record_reports");
+  await db.query(recordAllSql, reportColumns(reports), "dag_record_unleased_reports");
 }
 
 /** A task that failed without a report of its worker. */
