@@ -35,7 +35,7 @@ export const workloads = {
   },
   W6: {
     title: "governed jobs of one task",
-    unit: "jobs/s",
+    unit: "tasks/s",
     sizes: [500],
     quick: [100],
   },

@@ -12,7 +12,7 @@ import pg from "pg";
 import {
   serverAccount,
   serverEnvironment,
-  withReach,
+  withReachableFolder,
 } from "../../dist/adapters/embedded-postgres/run-as-account.js";
 import { findBinaries } from "../../dist/adapters/embedded-postgres/find-binaries.js";
 import { layoutOf, role } from "../../dist/adapters/embedded-postgres/layout.js";
@@ -55,7 +55,7 @@ export async function startPostgres(folder, say) {
 
   const port = await freePort();
   const log = await open(layout.log, "a+", 0o600);
-  const server = await withReach(account, layout.cluster, async (reach) =>
+  const server = await withReachableFolder(account, layout.cluster, async (reach) =>
     spawn(
       path.join(binaries.binDirectory, "postgres"),
       [

@@ -119,9 +119,17 @@ function accept(
 ): void {
   socket.setNoDelay(true);
   socket.setEncoding("utf8");
+  let outgoing = "";
+  // Lines of one turn of the event loop, such as the answer to a report and the next task, are one
+  // write: they wake the worker once.
+  const flush = (): void => {
+    if (!socket.destroyed) socket.write(outgoing);
+    outgoing = "";
+  };
   const send = (line: FromServer): boolean => {
     if (socket.destroyed || socket.writableLength > maxUnreadBytes) return false;
-    socket.write(`${JSON.stringify(line)}\n`);
+    if (outgoing === "") process.nextTick(flush);
+    outgoing += `${JSON.stringify(line)}\n`;
     return true;
   };
   const connection: Connection = { workerId, credit: new Map(), send };
