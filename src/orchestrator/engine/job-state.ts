@@ -67,10 +67,6 @@ export class StateCache {
     this.maxNodes = maxNodes;
   }
 
-  has(jobId: string): boolean {
-    return this.states.has(jobId);
-  }
-
   take(jobId: string): JobState | undefined {
     const state = this.states.get(jobId);
     if (state === undefined) return undefined;
