@@ -1,6 +1,8 @@
 -- What the migrations amount to. Generated from them: npm run generate
 
 CREATE ROLE rmhdag_gateway NOLOGIN;
+CREATE ROLE rmhdag_orchestrator NOLOGIN;
+CREATE ROLE rmhdag_worker NOLOGIN;
 
 CREATE SCHEMA dagapp;
 CREATE SCHEMA gateway;
@@ -100,6 +102,20 @@ CREATE DOMAIN dagapp.jsonb_object AS jsonb CONSTRAINT is_an_object CHECK ((jsonb
 CREATE DOMAIN dagapp.natural_number AS integer CONSTRAINT not_negative CHECK ((VALUE >= 0));
 CREATE DOMAIN dagapp.priority AS smallint CONSTRAINT priority_range CHECK (((VALUE >= 0) AND (VALUE <= 10)));
 
+CREATE TABLE dagapp.access_tokens (
+  token_id text NOT NULL,
+  name text NOT NULL,
+  sha256 text NOT NULL,
+  access text[] NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  created_by text NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  last_used_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  revoked_by text,
+  queues text[],
+  handlers text[]
+);
 CREATE TABLE dagapp.api_keys (
   key_id text NOT NULL,
   platform_id text NOT NULL,
@@ -181,7 +197,8 @@ CREATE TABLE dagapp.asset_versions (
   deleted_at timestamp with time zone,
   deleted_by text,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
-  updated_at timestamp with time zone NOT NULL DEFAULT now()
+  updated_at timestamp with time zone NOT NULL DEFAULT now(),
+  style jsonb
 );
 CREATE TABLE dagapp.callback_attempts (
   event_id text NOT NULL,
@@ -213,6 +230,31 @@ CREATE TABLE dagapp.callback_hosts (
   failures integer NOT NULL DEFAULT 0,
   open_until timestamp with time zone
 );
+CREATE TABLE dagapp.console_sessions (
+  session_id text NOT NULL,
+  sha256 text NOT NULL,
+  name text NOT NULL,
+  access text[] NOT NULL,
+  opened_with text NOT NULL,
+  token_sha256 text,
+  address text,
+  user_agent text,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  last_seen_at timestamp with time zone NOT NULL DEFAULT now(),
+  expires_at timestamp with time zone NOT NULL,
+  ended_at timestamp with time zone,
+  ended_by text
+);
+CREATE TABLE dagapp.dag_blob_assets (
+  path text NOT NULL,
+  zone text NOT NULL GENERATED ALWAYS AS (split_part(path, '/'::text, 1)) STORED,
+  bytes bigint,
+  job_id text,
+  node_id text,
+  known_at timestamp with time zone NOT NULL DEFAULT now(),
+  seen_at timestamp with time zone NOT NULL DEFAULT now(),
+  gone_at timestamp with time zone
+);
 CREATE TABLE dagapp.dag_checkpoints (
   job_id text NOT NULL,
   node_id text NOT NULL,
@@ -221,6 +263,43 @@ CREATE TABLE dagapp.dag_checkpoints (
   phase text NOT NULL,
   data jsonb NOT NULL,
   created_at timestamp with time zone NOT NULL DEFAULT now()
+);
+CREATE TABLE dagapp.dag_dataset_refs (
+  source_kind text NOT NULL,
+  source_id text NOT NULL,
+  target_kind text NOT NULL,
+  target_id text NOT NULL,
+  relation text NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT now()
+);
+CREATE TABLE dagapp.dag_external_services (
+  service_id text NOT NULL,
+  name text NOT NULL,
+  kind text NOT NULL,
+  url text NOT NULL,
+  health_url text,
+  attribution text,
+  is_active boolean NOT NULL DEFAULT true,
+  health text NOT NULL DEFAULT 'unknown'::text,
+  health_error text,
+  latency_ms integer,
+  failures integer NOT NULL DEFAULT 0,
+  checked_at timestamp with time zone,
+  updated_by text NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp with time zone NOT NULL DEFAULT now()
+);
+CREATE TABLE dagapp.dag_handler_offers (
+  worker_id text NOT NULL,
+  handler text NOT NULL,
+  contract_hash text NOT NULL
+);
+CREATE TABLE dagapp.dag_handlers (
+  handler text NOT NULL,
+  contract_hash text NOT NULL,
+  contract jsonb NOT NULL,
+  first_offered_at timestamp with time zone NOT NULL DEFAULT now(),
+  last_offered_at timestamp with time zone NOT NULL DEFAULT now()
 );
 CREATE TABLE dagapp.dag_job_events (
   job_id text NOT NULL,
@@ -324,7 +403,8 @@ CREATE TABLE dagapp.dag_queue_dead (
   reason text NOT NULL,
   detail text,
   died_at timestamp with time zone NOT NULL DEFAULT now(),
-  handled boolean NOT NULL DEFAULT false
+  handled boolean NOT NULL DEFAULT false,
+  lost integer NOT NULL DEFAULT 0
 );
 CREATE TABLE dagapp.dag_queue_leases (
   message_id bigint NOT NULL,
@@ -342,7 +422,9 @@ CREATE TABLE dagapp.dag_queue_leases (
   until timestamp with time zone NOT NULL,
   cancelled boolean NOT NULL DEFAULT false,
   progress_percent real,
-  progress_message text
+  progress_message text,
+  lost integer NOT NULL DEFAULT 0,
+  suspect text
 )
 WITH (fillfactor=50);
 CREATE TABLE dagapp.dag_queue_ready (
@@ -356,7 +438,9 @@ CREATE TABLE dagapp.dag_queue_ready (
   group_key text,
   headers jsonb,
   body text NOT NULL,
-  enqueued_at timestamp with time zone NOT NULL DEFAULT now()
+  enqueued_at timestamp with time zone NOT NULL DEFAULT now(),
+  lost integer NOT NULL DEFAULT 0,
+  suspect text
 );
 CREATE TABLE dagapp.dag_queue_seen (
   queue text NOT NULL,
@@ -383,6 +467,22 @@ CREATE TABLE dagapp.dag_task_logs (
   message text NOT NULL,
   data jsonb,
   logged_at timestamp with time zone NOT NULL DEFAULT now()
+);
+CREATE TABLE dagapp.dag_task_metrics (
+  task_id text NOT NULL,
+  job_id text NOT NULL,
+  metrics jsonb,
+  execution_duration_ms double precision,
+  reported_at timestamp with time zone NOT NULL DEFAULT now()
+);
+CREATE TABLE dagapp.dag_task_requests (
+  task_id text NOT NULL,
+  job_id text NOT NULL,
+  action text NOT NULL,
+  params jsonb NOT NULL,
+  asked_at timestamp with time zone NOT NULL DEFAULT now(),
+  answer jsonb,
+  answered_at timestamp with time zone
 );
 CREATE TABLE dagapp.dag_task_results (
   task_id text NOT NULL,
@@ -421,6 +521,13 @@ CREATE TABLE dagapp.dag_workflows (
   workflow_hash text NOT NULL,
   is_active boolean NOT NULL DEFAULT true,
   updated_at timestamp with time zone NOT NULL DEFAULT now()
+);
+CREATE TABLE dagapp.external_publications (
+  asset_id text NOT NULL,
+  version_ordinal integer NOT NULL,
+  revision integer NOT NULL,
+  published_by text NOT NULL,
+  published_at timestamp with time zone NOT NULL DEFAULT now()
 );
 CREATE TABLE dagapp.geo_load_chunks (
   load_id text NOT NULL,
@@ -470,6 +577,43 @@ CREATE TABLE dagapp.geospatial_assets (
   created_at timestamp with time zone NOT NULL DEFAULT now(),
   updated_at timestamp with time zone NOT NULL DEFAULT now()
 );
+CREATE TABLE dagapp.h3_computation_runs (
+  run_id text NOT NULL,
+  raster text NOT NULL,
+  period text NOT NULL,
+  origin text NOT NULL,
+  source_tag text NOT NULL,
+  source_path text NOT NULL,
+  wkt2 text NOT NULL,
+  bbox double precision[] NOT NULL,
+  configuration jsonb NOT NULL,
+  findings jsonb NOT NULL DEFAULT '[]'::jsonb,
+  chunk_count integer NOT NULL,
+  job_id text NOT NULL,
+  status text NOT NULL DEFAULT 'running'::text,
+  row_count bigint,
+  collection_id text,
+  item_id text,
+  started_at timestamp with time zone NOT NULL DEFAULT now(),
+  finished_at timestamp with time zone
+);
+CREATE TABLE dagapp.h3_output_manifest (
+  path text NOT NULL,
+  run_id text NOT NULL,
+  resolution smallint NOT NULL,
+  h3_l3 text,
+  row_count bigint NOT NULL,
+  bytes bigint NOT NULL,
+  sha256 text NOT NULL,
+  written_at timestamp with time zone NOT NULL DEFAULT now()
+);
+CREATE TABLE dagapp.h3_raster_sources (
+  raster text NOT NULL,
+  source jsonb NOT NULL,
+  configuration jsonb NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp with time zone NOT NULL DEFAULT now()
+);
 CREATE TABLE dagapp.layer_catalog (
   asset_id text NOT NULL,
   version_ordinal integer NOT NULL,
@@ -497,6 +641,15 @@ CREATE TABLE dagapp.layer_metadata (
   created_at timestamp with time zone NOT NULL DEFAULT now(),
   updated_at timestamp with time zone NOT NULL DEFAULT now()
 );
+CREATE TABLE dagapp.login_codes (
+  sha256 text NOT NULL,
+  name text NOT NULL,
+  access text[] NOT NULL,
+  token_sha256 text,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  expires_at timestamp with time zone NOT NULL,
+  used_at timestamp with time zone
+);
 CREATE TABLE dagapp.platforms (
   platform_id text NOT NULL,
   display_name text NOT NULL,
@@ -511,7 +664,8 @@ CREATE TABLE dagapp.platforms (
   secret_changed_at timestamp with time zone,
   row_version integer NOT NULL DEFAULT 1,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
-  updated_at timestamp with time zone NOT NULL DEFAULT now()
+  updated_at timestamp with time zone NOT NULL DEFAULT now(),
+  collections text[] NOT NULL DEFAULT '{}'::text[]
 );
 CREATE TABLE dagapp.requests (
   request_id text NOT NULL,
@@ -539,7 +693,8 @@ CREATE TABLE dagapp.schema_migrations (
   version integer NOT NULL,
   name text NOT NULL,
   checksum text NOT NULL,
-  applied_at timestamp with time zone NOT NULL DEFAULT now()
+  applied_at timestamp with time zone NOT NULL DEFAULT now(),
+  oldest_program integer
 );
 CREATE TABLE dagapp.stac_collections (
   collection_id text NOT NULL,
@@ -547,7 +702,9 @@ CREATE TABLE dagapp.stac_collections (
   coverage jsonb,
   item_count integer NOT NULL DEFAULT 0,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
-  updated_at timestamp with time zone NOT NULL DEFAULT now()
+  updated_at timestamp with time zone NOT NULL DEFAULT now(),
+  platform_id text,
+  is_operators boolean NOT NULL DEFAULT false
 );
 CREATE TABLE dagapp.stac_items (
   collection_id text NOT NULL,
@@ -562,9 +719,51 @@ CREATE TABLE dagapp.stac_items (
   paths text[] NOT NULL DEFAULT '{}'::text[],
   tables text[] NOT NULL DEFAULT '{}'::text[],
   created_at timestamp with time zone NOT NULL DEFAULT now(),
-  updated_at timestamp with time zone NOT NULL DEFAULT now()
+  updated_at timestamp with time zone NOT NULL DEFAULT now(),
+  asset_id text,
+  version_ordinal integer,
+  is_operators boolean NOT NULL DEFAULT false
+);
+CREATE TABLE dagapp.stac_revision_items (
+  asset_id text NOT NULL,
+  version_ordinal integer NOT NULL,
+  revision integer NOT NULL,
+  collection_id text NOT NULL,
+  item_id text NOT NULL,
+  item jsonb NOT NULL,
+  box box NOT NULL,
+  box_beyond box,
+  starts_at timestamp with time zone NOT NULL,
+  ends_at timestamp with time zone NOT NULL,
+  paths text[] NOT NULL DEFAULT '{}'::text[],
+  tables text[] NOT NULL DEFAULT '{}'::text[]
+);
+CREATE TABLE dagapp.uploads (
+  upload_id text NOT NULL,
+  path text NOT NULL,
+  length bigint NOT NULL,
+  received bigint NOT NULL DEFAULT 0,
+  sha256 text,
+  metadata jsonb NOT NULL DEFAULT '{}'::jsonb,
+  replaces boolean NOT NULL DEFAULT false,
+  platform_id text,
+  created_by text NOT NULL,
+  writer text,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  expires_at timestamp with time zone NOT NULL,
+  completed_at timestamp with time zone
 );
 
+CREATE OR REPLACE FUNCTION dagapp.add_dataset_ref(source_kind text, source_id text, target_kind text, target_id text, relation text)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  INSERT INTO dagapp.dag_dataset_refs (source_kind, source_id, target_kind, target_id, relation)
+  SELECT $1, $2, $3, $4, $5
+  WHERE $2 IS NOT NULL AND $4 IS NOT NULL AND ($1, $2) <> ($3, $4)
+  ON CONFLICT DO NOTHING
+$function$
+;
 CREATE OR REPLACE FUNCTION dagapp.expect(holds boolean)
  RETURNS void
  LANGUAGE plpgsql
@@ -573,6 +772,24 @@ BEGIN
   IF NOT holds THEN
     RAISE EXCEPTION 'the expected state has changed' USING ERRCODE = 'serialization_failure';
   END IF;
+END $function$
+;
+CREATE OR REPLACE FUNCTION dagapp.forget_item()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  name text := OLD.collection_id || '/' || OLD.item_id;
+BEGIN
+  IF EXISTS (SELECT FROM dagapp.stac_items i
+             WHERE (i.collection_id, i.item_id) = (OLD.collection_id, OLD.item_id))
+    OR EXISTS (SELECT FROM dagapp.stac_revision_items i
+               WHERE (i.collection_id, i.item_id) = (OLD.collection_id, OLD.item_id)) THEN
+    RETURN NULL;
+  END IF;
+  DELETE FROM dagapp.dag_dataset_refs
+  WHERE (source_kind, source_id) = ('item', name) OR (target_kind, target_id) = ('item', name);
+  RETURN NULL;
 END $function$
 ;
 CREATE OR REPLACE FUNCTION dagapp.guard_job_transition()
@@ -612,6 +829,14 @@ BEGIN
     USING ERRCODE = 'check_violation', CONSTRAINT = 'node_transition';
 END $function$
 ;
+CREATE OR REPLACE FUNCTION dagapp.job_of_path(path text)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+AS $function$
+  SELECT job_id::text FROM dagapp.dag_jobs WHERE job_id = split_part(path, '/', 2)
+$function$
+;
 CREATE OR REPLACE FUNCTION dagapp.refuse_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -632,7 +857,77 @@ EXCEPTION WHEN data_exception THEN
   RETURN NULL;
 END $function$
 ;
+CREATE OR REPLACE FUNCTION dagapp.trace_export()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF OLD.external_blob_path IS NOT NULL THEN
+    DELETE FROM dagapp.dag_dataset_refs
+    WHERE target_kind = 'file' AND target_id = OLD.external_blob_path AND relation = 'exported_as';
+    UPDATE dagapp.dag_blob_assets SET gone_at = now() WHERE path = OLD.external_blob_path;
+  END IF;
+  IF NEW.external_blob_path IS NOT NULL THEN
+    INSERT INTO dagapp.dag_blob_assets (path, job_id)
+    VALUES (NEW.external_blob_path, NEW.export_job_id)
+    ON CONFLICT (path) DO UPDATE SET gone_at = NULL;
+    PERFORM dagapp.add_dataset_ref(
+      'file', NEW.blob_path, 'file', NEW.external_blob_path, 'exported_as');
+    PERFORM dagapp.add_dataset_ref('version', NEW.asset_id || '/' || NEW.version_ordinal,
+      'file', NEW.external_blob_path, 'exported_as');
+  END IF;
+  RETURN NULL;
+END $function$
+;
+CREATE OR REPLACE FUNCTION dagapp.trace_item(collection_id text, item_id text, item jsonb, paths text[], tables text[], asset_id text, version_ordinal integer)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  name     text := collection_id || '/' || item_id;
+  made_of  text := item #>> '{properties,rmhdag:derived_from}';
+  each     text;
+  made_by  text;
+BEGIN
+  DELETE FROM dagapp.dag_dataset_refs ref
+  WHERE ref.target_kind = 'item' AND ref.target_id = name AND ref.relation = 'described_by';
+  FOREACH each IN ARRAY paths LOOP
+    made_by := dagapp.job_of_path(each);
+    INSERT INTO dagapp.dag_blob_assets (path, job_id) VALUES (each, made_by)
+    ON CONFLICT (path) DO UPDATE SET gone_at = NULL
+    WHERE dag_blob_assets.gone_at IS NOT NULL;
+    PERFORM dagapp.add_dataset_ref('file', each, 'item', name, 'described_by');
+    PERFORM dagapp.add_dataset_ref('file', made_of, 'file', each, 'made_into');
+    PERFORM dagapp.add_dataset_ref('job', made_by, 'file', each, 'wrote');
+    PERFORM dagapp.add_dataset_ref('file', made_of, 'job', made_by, 'read_by');
+  END LOOP;
+  FOREACH each IN ARRAY tables LOOP
+    PERFORM dagapp.add_dataset_ref('table', each, 'item', name, 'described_by');
+    PERFORM dagapp.add_dataset_ref('file', made_of, 'table', each, 'made_into');
+  END LOOP;
+  IF asset_id IS NOT NULL THEN
+    PERFORM dagapp.add_dataset_ref(
+      'item', name, 'version', asset_id || '/' || version_ordinal, 'part_of');
+  END IF;
+END $function$
+;
+CREATE OR REPLACE FUNCTION dagapp.trace_written_item()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  PERFORM dagapp.trace_item(NEW.collection_id, NEW.item_id, NEW.item, NEW.paths, NEW.tables,
+    NEW.asset_id, NEW.version_ordinal);
+  RETURN NULL;
+END $function$
+;
 
+ALTER TABLE dagapp.access_tokens ADD CONSTRAINT access_tokens_pkey PRIMARY KEY (token_id);
+ALTER TABLE dagapp.access_tokens ADD CONSTRAINT access_tokens_sha256_key UNIQUE (sha256);
+ALTER TABLE dagapp.access_tokens ADD CONSTRAINT access_token_ends CHECK ((expires_at > created_at));
+ALTER TABLE dagapp.access_tokens ADD CONSTRAINT access_tokens_access_check CHECK ((cardinality(access) > 0));
+ALTER TABLE dagapp.access_tokens ADD CONSTRAINT access_tokens_name_check CHECK ((name ~ '^[A-Za-z0-9_.-]{1,64}$'::text));
+ALTER TABLE dagapp.access_tokens ADD CONSTRAINT access_tokens_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text));
 ALTER TABLE dagapp.api_keys ADD CONSTRAINT api_keys_pkey PRIMARY KEY (key_id);
 ALTER TABLE dagapp.api_keys ADD CONSTRAINT api_keys_key_hash_key UNIQUE (key_hash);
 ALTER TABLE dagapp.api_keys ADD CONSTRAINT api_keys_key_hash_check CHECK ((key_hash ~ '^[0-9a-f]{64}$'::text));
@@ -658,8 +953,30 @@ ALTER TABLE dagapp.callback_deliveries ADD CONSTRAINT callback_deliveries_pkey P
 ALTER TABLE dagapp.callback_deliveries ADD CONSTRAINT delivered_has_a_time CHECK (((state = 'delivered'::dagapp.delivery_state) = (delivered_at IS NOT NULL)));
 ALTER TABLE dagapp.callback_deliveries ADD CONSTRAINT of_a_request_or_a_job CHECK ((((platform_id IS NULL) = (request_id IS NULL)) AND ((request_id IS NULL) = (job_id IS NOT NULL))));
 ALTER TABLE dagapp.callback_hosts ADD CONSTRAINT callback_hosts_pkey PRIMARY KEY (host);
+ALTER TABLE dagapp.console_sessions ADD CONSTRAINT console_sessions_pkey PRIMARY KEY (session_id);
+ALTER TABLE dagapp.console_sessions ADD CONSTRAINT console_sessions_sha256_key UNIQUE (sha256);
+ALTER TABLE dagapp.console_sessions ADD CONSTRAINT console_sessions_access_check CHECK ((cardinality(access) > 0));
+ALTER TABLE dagapp.console_sessions ADD CONSTRAINT console_sessions_opened_with_check CHECK ((opened_with = ANY (ARRAY['code'::text, 'token'::text])));
+ALTER TABLE dagapp.console_sessions ADD CONSTRAINT console_sessions_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text));
+ALTER TABLE dagapp.console_sessions ADD CONSTRAINT session_ends CHECK ((expires_at > created_at));
+ALTER TABLE dagapp.dag_blob_assets ADD CONSTRAINT dag_blob_assets_pkey PRIMARY KEY (path);
+ALTER TABLE dagapp.dag_blob_assets ADD CONSTRAINT dag_blob_assets_bytes_check CHECK ((bytes >= 0));
+ALTER TABLE dagapp.dag_blob_assets ADD CONSTRAINT dag_blob_assets_path_check CHECK ((path ~ '^[a-z]+/.'::text));
 ALTER TABLE dagapp.dag_checkpoints ADD CONSTRAINT dag_checkpoints_pkey PRIMARY KEY (job_id, node_id, seq);
 ALTER TABLE dagapp.dag_checkpoints ADD CONSTRAINT dag_checkpoints_seq_check CHECK ((seq > 0));
+ALTER TABLE dagapp.dag_dataset_refs ADD CONSTRAINT dag_dataset_refs_pkey PRIMARY KEY (source_kind, source_id, target_kind, target_id, relation);
+ALTER TABLE dagapp.dag_dataset_refs ADD CONSTRAINT dag_dataset_refs_relation_check CHECK ((relation = ANY (ARRAY['read_by'::text, 'wrote'::text, 'made_into'::text, 'described_by'::text, 'part_of'::text, 'exported_as'::text])));
+ALTER TABLE dagapp.dag_dataset_refs ADD CONSTRAINT dag_dataset_refs_source_kind_check CHECK ((source_kind = ANY (ARRAY['file'::text, 'table'::text, 'item'::text, 'version'::text, 'job'::text])));
+ALTER TABLE dagapp.dag_dataset_refs ADD CONSTRAINT dag_dataset_refs_target_kind_check CHECK ((target_kind = ANY (ARRAY['file'::text, 'table'::text, 'item'::text, 'version'::text, 'job'::text])));
+ALTER TABLE dagapp.dag_dataset_refs ADD CONSTRAINT not_of_itself CHECK (((source_kind <> target_kind) OR (source_id <> target_id)));
+ALTER TABLE dagapp.dag_external_services ADD CONSTRAINT dag_external_services_pkey PRIMARY KEY (service_id);
+ALTER TABLE dagapp.dag_external_services ADD CONSTRAINT dag_external_services_health_check CHECK ((health = ANY (ARRAY['unknown'::text, 'ok'::text, 'failing'::text])));
+ALTER TABLE dagapp.dag_external_services ADD CONSTRAINT dag_external_services_kind_check CHECK ((kind = ANY (ARRAY['xyz'::text, 'wms'::text, 'wmts'::text, 'ogc_features'::text, 'ogc_tiles'::text, 'stac'::text, 'arcgis'::text, 'webhook'::text, 'data_factory'::text, 'other'::text])));
+ALTER TABLE dagapp.dag_external_services ADD CONSTRAINT dag_external_services_service_id_check CHECK ((service_id ~ '^[a-z][a-z0-9_-]{0,62}$'::text));
+ALTER TABLE dagapp.dag_external_services ADD CONSTRAINT failing_says_why CHECK (((health = 'failing'::text) = (health_error IS NOT NULL)));
+ALTER TABLE dagapp.dag_handler_offers ADD CONSTRAINT dag_handler_offers_pkey PRIMARY KEY (worker_id, handler);
+ALTER TABLE dagapp.dag_handlers ADD CONSTRAINT dag_handlers_pkey PRIMARY KEY (handler, contract_hash);
+ALTER TABLE dagapp.dag_handlers ADD CONSTRAINT dag_handlers_contract_hash_check CHECK ((contract_hash ~ '^[0-9a-f]{64}$'::text));
 ALTER TABLE dagapp.dag_job_events ADD CONSTRAINT dag_job_events_pkey PRIMARY KEY (job_id, seq);
 ALTER TABLE dagapp.dag_job_events ADD CONSTRAINT dag_job_events_seq_check CHECK ((seq > 0));
 ALTER TABLE dagapp.dag_jobs ADD CONSTRAINT dag_jobs_pkey PRIMARY KEY (job_id);
@@ -689,6 +1006,10 @@ ALTER TABLE dagapp.dag_queues ADD CONSTRAINT dag_queues_max_deliveries_check CHE
 ALTER TABLE dagapp.dag_task_inbox ADD CONSTRAINT dag_task_inbox_pkey PRIMARY KEY (seq);
 ALTER TABLE dagapp.dag_task_logs ADD CONSTRAINT dag_task_logs_pkey PRIMARY KEY (log_id);
 ALTER TABLE dagapp.dag_task_logs ADD CONSTRAINT dag_task_logs_level_check CHECK ((level = ANY (ARRAY['debug'::text, 'info'::text, 'warn'::text, 'error'::text])));
+ALTER TABLE dagapp.dag_task_metrics ADD CONSTRAINT dag_task_metrics_pkey PRIMARY KEY (task_id);
+ALTER TABLE dagapp.dag_task_requests ADD CONSTRAINT dag_task_requests_pkey PRIMARY KEY (task_id);
+ALTER TABLE dagapp.dag_task_requests ADD CONSTRAINT answered_at_a_time CHECK (((answer IS NULL) = (answered_at IS NULL)));
+ALTER TABLE dagapp.dag_task_requests ADD CONSTRAINT dag_task_requests_action_check CHECK ((action = ANY (ARRAY['trigger_approval'::text, 'approve'::text, 'reject'::text])));
 ALTER TABLE dagapp.dag_task_results ADD CONSTRAINT dag_task_results_pkey PRIMARY KEY (task_id);
 ALTER TABLE dagapp.dag_task_results ADD CONSTRAINT completed_has_output CHECK ((((status = 'completed'::dagapp.task_status) = (output IS NOT NULL)) AND ((status = 'failed'::dagapp.task_status) = (error IS NOT NULL))));
 ALTER TABLE dagapp.dag_workers ADD CONSTRAINT dag_workers_pkey PRIMARY KEY (worker_id);
@@ -696,6 +1017,9 @@ ALTER TABLE dagapp.dag_workers ADD CONSTRAINT dag_workers_slots_check CHECK ((sl
 ALTER TABLE dagapp.dag_workflow_versions ADD CONSTRAINT dag_workflow_versions_pkey PRIMARY KEY (workflow_hash);
 ALTER TABLE dagapp.dag_workflow_versions ADD CONSTRAINT dag_workflow_versions_workflow_hash_check CHECK ((workflow_hash ~ '^[0-9a-f]{64}$'::text));
 ALTER TABLE dagapp.dag_workflows ADD CONSTRAINT dag_workflows_pkey PRIMARY KEY (workflow_id);
+ALTER TABLE dagapp.external_publications ADD CONSTRAINT external_publications_pkey PRIMARY KEY (asset_id);
+ALTER TABLE dagapp.external_publications ADD CONSTRAINT external_publications_revision_check CHECK ((revision >= 1));
+ALTER TABLE dagapp.external_publications ADD CONSTRAINT external_publications_version_ordinal_check CHECK ((version_ordinal >= 0));
 ALTER TABLE dagapp.geo_load_chunks ADD CONSTRAINT geo_load_chunks_pkey PRIMARY KEY (load_id, table_name, chunk_index);
 ALTER TABLE dagapp.geo_load_chunks ADD CONSTRAINT geo_load_chunks_chunk_index_check CHECK ((chunk_index >= 0));
 ALTER TABLE dagapp.geo_load_chunks ADD CONSTRAINT geo_load_chunks_row_count_check CHECK ((row_count >= 0));
@@ -714,12 +1038,33 @@ ALTER TABLE dagapp.geospatial_assets ADD CONSTRAINT deleted_by_somebody CHECK ((
 ALTER TABLE dagapp.geospatial_assets ADD CONSTRAINT geospatial_assets_asset_id_check CHECK ((asset_id ~ '^[0-9a-f]{32}$'::text));
 ALTER TABLE dagapp.geospatial_assets ADD CONSTRAINT geospatial_assets_platform_refs_check CHECK ((jsonb_typeof(platform_refs) = 'object'::text));
 ALTER TABLE dagapp.geospatial_assets ADD CONSTRAINT made_public_by_somebody CHECK (((clearance_state <> 'public'::dagapp.clearance_state) OR ((made_public_at IS NOT NULL) AND (made_public_by IS NOT NULL))));
+ALTER TABLE dagapp.h3_computation_runs ADD CONSTRAINT h3_computation_runs_pkey PRIMARY KEY (run_id);
+ALTER TABLE dagapp.h3_computation_runs ADD CONSTRAINT finished_when_completed CHECK (((status = 'completed'::text) = (finished_at IS NOT NULL)));
+ALTER TABLE dagapp.h3_computation_runs ADD CONSTRAINT h3_computation_runs_bbox_check CHECK ((array_length(bbox, 1) = 4));
+ALTER TABLE dagapp.h3_computation_runs ADD CONSTRAINT h3_computation_runs_chunk_count_check CHECK ((chunk_count >= 0));
+ALTER TABLE dagapp.h3_computation_runs ADD CONSTRAINT h3_computation_runs_row_count_check CHECK ((row_count >= 0));
+ALTER TABLE dagapp.h3_computation_runs ADD CONSTRAINT h3_computation_runs_run_id_check CHECK ((run_id ~ '^[0-9a-f]{32}$'::text));
+ALTER TABLE dagapp.h3_computation_runs ADD CONSTRAINT h3_computation_runs_status_check CHECK ((status = ANY (ARRAY['running'::text, 'completed'::text])));
+ALTER TABLE dagapp.h3_output_manifest ADD CONSTRAINT h3_output_manifest_pkey PRIMARY KEY (path);
+ALTER TABLE dagapp.h3_output_manifest ADD CONSTRAINT bytes_of_rows CHECK (((row_count = 0) = (bytes = 0)));
+ALTER TABLE dagapp.h3_output_manifest ADD CONSTRAINT h3_output_manifest_bytes_check CHECK ((bytes >= 0));
+ALTER TABLE dagapp.h3_output_manifest ADD CONSTRAINT h3_output_manifest_h3_l3_check CHECK ((h3_l3 ~ '^[0-9a-f]{15}$'::text));
+ALTER TABLE dagapp.h3_output_manifest ADD CONSTRAINT h3_output_manifest_resolution_check CHECK (((resolution >= 0) AND (resolution <= 15)));
+ALTER TABLE dagapp.h3_output_manifest ADD CONSTRAINT h3_output_manifest_row_count_check CHECK ((row_count >= 0));
+ALTER TABLE dagapp.h3_raster_sources ADD CONSTRAINT h3_raster_sources_pkey PRIMARY KEY (raster);
+ALTER TABLE dagapp.h3_raster_sources ADD CONSTRAINT h3_raster_sources_configuration_check CHECK ((jsonb_typeof(configuration) = 'object'::text));
+ALTER TABLE dagapp.h3_raster_sources ADD CONSTRAINT h3_raster_sources_raster_check CHECK (((raster ~ '^[a-z0-9][a-z0-9_-]*$'::text) AND (length(raster) <= 120)));
+ALTER TABLE dagapp.h3_raster_sources ADD CONSTRAINT h3_raster_sources_source_check CHECK ((jsonb_typeof(source) = 'object'::text));
 ALTER TABLE dagapp.layer_catalog ADD CONSTRAINT layer_catalog_pkey PRIMARY KEY (asset_id);
 ALTER TABLE dagapp.layer_catalog ADD CONSTRAINT layer_catalog_layer_type_check CHECK ((layer_type = ANY (ARRAY['raster'::text, 'vector'::text])));
 ALTER TABLE dagapp.layer_metadata ADD CONSTRAINT layer_metadata_pkey PRIMARY KEY (asset_id);
 ALTER TABLE dagapp.layer_metadata ADD CONSTRAINT layer_metadata_max_zoom_check CHECK (((max_zoom >= 0) AND (max_zoom <= 30)));
 ALTER TABLE dagapp.layer_metadata ADD CONSTRAINT layer_metadata_min_zoom_check CHECK (((min_zoom >= 0) AND (min_zoom <= 30)));
 ALTER TABLE dagapp.layer_metadata ADD CONSTRAINT zooms_in_order CHECK ((min_zoom <= max_zoom));
+ALTER TABLE dagapp.login_codes ADD CONSTRAINT login_codes_pkey PRIMARY KEY (sha256);
+ALTER TABLE dagapp.login_codes ADD CONSTRAINT login_code_ends CHECK ((expires_at > created_at));
+ALTER TABLE dagapp.login_codes ADD CONSTRAINT login_codes_access_check CHECK ((cardinality(access) > 0));
+ALTER TABLE dagapp.login_codes ADD CONSTRAINT login_codes_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text));
 ALTER TABLE dagapp.platforms ADD CONSTRAINT platforms_pkey PRIMARY KEY (platform_id);
 ALTER TABLE dagapp.platforms ADD CONSTRAINT platforms_platform_id_check CHECK ((platform_id ~ '^[a-z][a-z0-9_-]{0,62}$'::text));
 ALTER TABLE dagapp.platforms ADD CONSTRAINT platforms_required_refs_check CHECK ((cardinality(required_refs) > 0));
@@ -730,9 +1075,18 @@ ALTER TABLE dagapp.requests ADD CONSTRAINT finished_has_a_time CHECK (((status =
 ALTER TABLE dagapp.requests ADD CONSTRAINT requests_request_id_check CHECK ((request_id ~ '^[A-Za-z0-9_.-]{1,64}$'::text));
 ALTER TABLE dagapp.schema_migrations ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (version);
 ALTER TABLE dagapp.stac_collections ADD CONSTRAINT stac_collections_pkey PRIMARY KEY (collection_id);
+ALTER TABLE dagapp.stac_collections ADD CONSTRAINT collection_of_one_owner CHECK (((NOT is_operators) OR (platform_id IS NULL)));
 ALTER TABLE dagapp.stac_collections ADD CONSTRAINT stac_collections_item_count_check CHECK ((item_count >= 0));
 ALTER TABLE dagapp.stac_items ADD CONSTRAINT stac_items_pkey PRIMARY KEY (collection_id, item_id);
+ALTER TABLE dagapp.stac_items ADD CONSTRAINT item_of_a_version CHECK (((asset_id IS NULL) = (version_ordinal IS NULL)));
+ALTER TABLE dagapp.stac_items ADD CONSTRAINT item_of_one_owner CHECK (((NOT is_operators) OR (asset_id IS NULL)));
 ALTER TABLE dagapp.stac_items ADD CONSTRAINT stac_items_check CHECK ((ends_at >= starts_at));
+ALTER TABLE dagapp.stac_revision_items ADD CONSTRAINT stac_revision_items_pkey PRIMARY KEY (asset_id, version_ordinal, revision, collection_id, item_id);
+ALTER TABLE dagapp.uploads ADD CONSTRAINT uploads_pkey PRIMARY KEY (upload_id);
+ALTER TABLE dagapp.uploads ADD CONSTRAINT completed_when_received CHECK (((completed_at IS NULL) OR (received = length)));
+ALTER TABLE dagapp.uploads ADD CONSTRAINT received_within_length CHECK (((received >= 0) AND (received <= length)));
+ALTER TABLE dagapp.uploads ADD CONSTRAINT uploads_length_check CHECK ((length >= 0));
+ALTER TABLE dagapp.uploads ADD CONSTRAINT uploads_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text));
 ALTER TABLE dagapp.api_keys ADD CONSTRAINT api_keys_platform_id_fkey FOREIGN KEY (platform_id) REFERENCES dagapp.platforms(platform_id);
 ALTER TABLE dagapp.api_keys ADD CONSTRAINT api_keys_rotated_from_fkey FOREIGN KEY (rotated_from) REFERENCES dagapp.api_keys(key_id);
 ALTER TABLE dagapp.asset_events ADD CONSTRAINT asset_events_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES dagapp.geospatial_assets(asset_id);
@@ -742,17 +1096,27 @@ ALTER TABLE dagapp.asset_versions ADD CONSTRAINT asset_versions_asset_id_fkey FO
 ALTER TABLE dagapp.callback_attempts ADD CONSTRAINT callback_attempts_event_id_fkey FOREIGN KEY (event_id) REFERENCES dagapp.callback_deliveries(event_id);
 ALTER TABLE dagapp.callback_deliveries ADD CONSTRAINT callback_deliveries_platform_id_fkey FOREIGN KEY (platform_id) REFERENCES dagapp.platforms(platform_id);
 ALTER TABLE dagapp.callback_deliveries ADD CONSTRAINT callback_deliveries_request_id_fkey FOREIGN KEY (request_id) REFERENCES dagapp.requests(request_id);
+ALTER TABLE dagapp.dag_handler_offers ADD CONSTRAINT dag_handler_offers_handler_contract_hash_fkey FOREIGN KEY (handler, contract_hash) REFERENCES dagapp.dag_handlers(handler, contract_hash) ON DELETE CASCADE;
+ALTER TABLE dagapp.dag_handler_offers ADD CONSTRAINT dag_handler_offers_worker_id_fkey FOREIGN KEY (worker_id) REFERENCES dagapp.dag_workers(worker_id) ON DELETE CASCADE;
 ALTER TABLE dagapp.dag_jobs ADD CONSTRAINT dag_jobs_workflow_hash_fkey FOREIGN KEY (workflow_hash) REFERENCES dagapp.dag_workflow_versions(workflow_hash);
+ALTER TABLE dagapp.dag_task_metrics ADD CONSTRAINT dag_task_metrics_job_id_fkey FOREIGN KEY (job_id) REFERENCES dagapp.dag_jobs(job_id) ON DELETE CASCADE;
 ALTER TABLE dagapp.dag_workflows ADD CONSTRAINT dag_workflows_workflow_hash_fkey FOREIGN KEY (workflow_hash) REFERENCES dagapp.dag_workflow_versions(workflow_hash);
+ALTER TABLE dagapp.external_publications ADD CONSTRAINT external_publications_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES dagapp.geospatial_assets(asset_id);
 ALTER TABLE dagapp.geo_load_chunks ADD CONSTRAINT geo_load_chunks_load_id_table_name_fkey FOREIGN KEY (load_id, table_name) REFERENCES dagapp.geo_loads(load_id, table_name) ON DELETE CASCADE;
 ALTER TABLE dagapp.geospatial_assets ADD CONSTRAINT geospatial_assets_platform_id_fkey FOREIGN KEY (platform_id) REFERENCES dagapp.platforms(platform_id);
+ALTER TABLE dagapp.h3_output_manifest ADD CONSTRAINT h3_output_manifest_run_id_fkey FOREIGN KEY (run_id) REFERENCES dagapp.h3_computation_runs(run_id);
 ALTER TABLE dagapp.layer_catalog ADD CONSTRAINT layer_catalog_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES dagapp.geospatial_assets(asset_id);
 ALTER TABLE dagapp.layer_metadata ADD CONSTRAINT layer_metadata_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES dagapp.geospatial_assets(asset_id);
 ALTER TABLE dagapp.requests ADD CONSTRAINT requests_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES dagapp.geospatial_assets(asset_id);
 ALTER TABLE dagapp.requests ADD CONSTRAINT requests_asset_id_version_ordinal_fkey FOREIGN KEY (asset_id, version_ordinal) REFERENCES dagapp.asset_versions(asset_id, version_ordinal) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE dagapp.requests ADD CONSTRAINT requests_platform_id_fkey FOREIGN KEY (platform_id) REFERENCES dagapp.platforms(platform_id);
+ALTER TABLE dagapp.stac_collections ADD CONSTRAINT stac_collections_platform_id_fkey FOREIGN KEY (platform_id) REFERENCES dagapp.platforms(platform_id);
 ALTER TABLE dagapp.stac_items ADD CONSTRAINT stac_items_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES dagapp.stac_collections(collection_id);
+ALTER TABLE dagapp.stac_items ADD CONSTRAINT stac_items_version FOREIGN KEY (asset_id, version_ordinal) REFERENCES dagapp.asset_versions(asset_id, version_ordinal);
+ALTER TABLE dagapp.stac_revision_items ADD CONSTRAINT stac_revision_items_asset_id_version_ordinal_revision_fkey FOREIGN KEY (asset_id, version_ordinal, revision) REFERENCES dagapp.asset_revisions(asset_id, version_ordinal, revision);
+ALTER TABLE dagapp.stac_revision_items ADD CONSTRAINT stac_revision_items_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES dagapp.stac_collections(collection_id);
 
+CREATE UNIQUE INDEX access_tokens_by_name ON dagapp.access_tokens USING btree (name) WHERE (revoked_at IS NULL);
 CREATE INDEX api_keys_by_platform ON dagapp.api_keys USING btree (platform_id, created_at DESC);
 CREATE INDEX asset_events_by_asset ON dagapp.asset_events USING btree (asset_id, event_id);
 CREATE UNIQUE INDEX asset_jobs_once ON dagapp.asset_jobs USING btree (asset_id, version_ordinal, revision, purpose) WHERE (NOT superseded);
@@ -763,6 +1127,12 @@ CREATE INDEX callback_deliveries_by_job ON dagapp.callback_deliveries USING btre
 CREATE INDEX callback_deliveries_by_request ON dagapp.callback_deliveries USING btree (request_id);
 CREATE INDEX callback_deliveries_due ON dagapp.callback_deliveries USING btree (next_attempt_at) WHERE (state = 'pending'::dagapp.delivery_state);
 CREATE INDEX callback_deliveries_newest ON dagapp.callback_deliveries USING btree (created_at DESC, event_id DESC);
+CREATE INDEX console_sessions_newest ON dagapp.console_sessions USING btree (created_at DESC);
+CREATE INDEX dag_blob_assets_by_job ON dagapp.dag_blob_assets USING btree (job_id) WHERE (job_id IS NOT NULL);
+CREATE INDEX dag_blob_assets_present ON dagapp.dag_blob_assets USING btree (zone, path) WHERE (gone_at IS NULL);
+CREATE INDEX dag_dataset_refs_by_target ON dagapp.dag_dataset_refs USING btree (target_kind, target_id);
+CREATE INDEX dag_external_services_due ON dagapp.dag_external_services USING btree (checked_at NULLS FIRST) WHERE is_active;
+CREATE INDEX dag_handler_offers_by_handler ON dagapp.dag_handler_offers USING btree (handler);
 CREATE INDEX dag_job_events_by_age ON dagapp.dag_job_events USING brin (created_at);
 CREATE INDEX dag_jobs_active ON dagapp.dag_jobs USING btree (owner_id) WHERE (status = ANY (ARRAY['pending'::dagapp.job_status, 'running'::dagapp.job_status]));
 CREATE INDEX dag_jobs_by_correlation ON dagapp.dag_jobs USING btree (correlation_id) WHERE (correlation_id IS NOT NULL);
@@ -770,6 +1140,7 @@ CREATE INDEX dag_jobs_by_workflow ON dagapp.dag_jobs USING btree (workflow_id, c
 CREATE INDEX dag_jobs_dirty ON dagapp.dag_jobs USING btree (owner_id) WHERE dirty;
 CREATE UNIQUE INDEX dag_jobs_idempotency ON dagapp.dag_jobs USING btree (idempotency_key) WHERE (idempotency_key IS NOT NULL);
 CREATE INDEX dag_jobs_newest ON dagapp.dag_jobs USING btree (created_at DESC);
+CREATE INDEX dag_jobs_rerun_of ON dagapp.dag_jobs USING btree (rerun_of) WHERE (rerun_of IS NOT NULL);
 CREATE UNIQUE INDEX dag_node_states_children ON dagapp.dag_node_states USING btree (job_id, parent_node_id, fan_out_index) WHERE (parent_node_id IS NOT NULL);
 CREATE INDEX dag_node_states_due ON dagapp.dag_node_states USING btree (retry_at) WHERE (retry_at IS NOT NULL);
 CREATE INDEX dag_queue_dead_by_queue ON dagapp.dag_queue_dead USING btree (queue, message_id DESC);
@@ -778,12 +1149,19 @@ CREATE INDEX dag_queue_leases_by_group ON dagapp.dag_queue_leases USING btree (g
 CREATE INDEX dag_queue_ready_by_group ON dagapp.dag_queue_ready USING btree (group_key) WHERE (group_key IS NOT NULL);
 CREATE INDEX dag_queue_ready_delayed ON dagapp.dag_queue_ready USING btree (queue, visible_at) WHERE (visible_at IS NOT NULL);
 CREATE INDEX dag_queue_ready_next ON dagapp.dag_queue_ready USING btree (queue, priority DESC, message_id) WHERE (visible_at IS NULL);
+CREATE INDEX dag_queue_ready_suspects ON dagapp.dag_queue_ready USING btree (queue, visible_at) WHERE (suspect IS NOT NULL);
 CREATE INDEX dag_queue_seen_expired ON dagapp.dag_queue_seen USING btree (until);
 CREATE INDEX dag_task_logs_by_job ON dagapp.dag_task_logs USING btree (job_id, log_id);
+CREATE INDEX dag_task_metrics_by_job ON dagapp.dag_task_metrics USING btree (job_id);
+CREATE INDEX dag_task_requests_old ON dagapp.dag_task_requests USING btree (answered_at) WHERE (answered_at IS NOT NULL);
+CREATE INDEX dag_task_requests_open ON dagapp.dag_task_requests USING btree (asked_at) WHERE (answer IS NULL);
 CREATE INDEX dag_workflow_versions_by_workflow ON dagapp.dag_workflow_versions USING btree (workflow_id, created_at DESC);
 CREATE INDEX geo_loads_by_table ON dagapp.geo_loads USING btree (table_name);
 CREATE INDEX geospatial_assets_by_refs ON dagapp.geospatial_assets USING gin (platform_refs);
 CREATE INDEX geospatial_assets_newest ON dagapp.geospatial_assets USING btree (updated_at DESC, asset_id DESC);
+CREATE INDEX h3_computation_runs_by_raster ON dagapp.h3_computation_runs USING btree (raster, period, started_at DESC);
+CREATE INDEX h3_computation_runs_by_start ON dagapp.h3_computation_runs USING btree (started_at DESC, run_id);
+CREATE INDEX h3_output_manifest_by_run ON dagapp.h3_output_manifest USING btree (run_id, resolution, h3_l3);
 CREATE INDEX requests_by_platform ON dagapp.requests USING btree (platform_id, submitted_at DESC, request_id DESC);
 CREATE INDEX requests_by_version ON dagapp.requests USING btree (asset_id, version_ordinal, revision);
 CREATE UNIQUE INDEX requests_idempotency ON dagapp.requests USING btree (platform_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
@@ -794,9 +1172,29 @@ CREATE INDEX stac_items_by_id ON dagapp.stac_items USING btree (item_id);
 CREATE INDEX stac_items_by_path ON dagapp.stac_items USING gin (paths);
 CREATE INDEX stac_items_by_request ON dagapp.stac_items USING btree (collection_id, request_id) WHERE (request_id IS NOT NULL);
 CREATE INDEX stac_items_by_table ON dagapp.stac_items USING gin (tables);
+CREATE INDEX stac_items_by_version ON dagapp.stac_items USING btree (asset_id, version_ordinal) WHERE (asset_id IS NOT NULL);
+CREATE INDEX stac_items_governed ON dagapp.stac_items USING btree (collection_id) WHERE (NOT is_operators);
 CREATE INDEX stac_items_newest ON dagapp.stac_items USING btree (starts_at DESC, collection_id, item_id);
 CREATE INDEX stac_items_newest_of_collection ON dagapp.stac_items USING btree (collection_id, starts_at DESC, item_id);
+CREATE INDEX stac_items_of_features ON dagapp.stac_items USING btree (collection_id, item_id) WHERE (tables <> '{}'::text[]);
+CREATE INDEX stac_revision_items_by_path ON dagapp.stac_revision_items USING gin (paths);
+CREATE INDEX stac_revision_items_by_table ON dagapp.stac_revision_items USING gin (tables);
+CREATE INDEX uploads_by_path ON dagapp.uploads USING btree (path, created_at);
+CREATE INDEX uploads_expiry ON dagapp.uploads USING btree (expires_at);
 
+CREATE VIEW dagapp.dag_promoted AS
+ SELECT v.asset_id,
+    a.platform_id,
+    v.version_ordinal,
+    v.version_label,
+    v.exported_revision AS revision,
+    v.external_blob_path,
+    v.adf_run_id,
+    v.export_job_id,
+    v.updated_at
+   FROM dagapp.asset_versions v
+     JOIN dagapp.geospatial_assets a USING (asset_id)
+  WHERE v.export_state = 'completed'::dagapp.export_state AND v.deleted_at IS NULL;
 CREATE VIEW dagapp.dag_running_tasks AS
  SELECT message_key AS task_id,
     group_key AS job_id,
@@ -1013,7 +1411,12 @@ CREATE VIEW gateway.requests AS
      JOIN dagapp.asset_versions v USING (asset_id, version_ordinal)
      LEFT JOIN dagapp.dag_jobs j ON j.job_id::text = r.job_id;
 CREATE VIEW gateway.schema_version AS
- SELECT max(version) AS version
+ SELECT max(version) AS version,
+    ( SELECT min(program.version) AS min
+           FROM dagapp.schema_migrations program
+          WHERE NOT (EXISTS ( SELECT
+                   FROM dagapp.schema_migrations newer
+                  WHERE newer.version > program.version AND COALESCE(newer.oldest_program, newer.version) > program.version))) AS oldest_program
    FROM dagapp.schema_migrations;
 CREATE VIEW gateway.workflows AS
  SELECT w.workflow_id,
@@ -1023,7 +1426,7 @@ CREATE VIEW gateway.workflows AS
     v.definition -> 'inputs'::text AS inputs,
     v.definition -> 'outputs'::text AS outputs,
     w.updated_at,
-    NOT jsonb_path_exists(v.definition, '$."nodes".*.**{0 to 1}."handler"?(@ starts with "export." || @ starts with "stac.")'::jsonpath) AS for_partners
+    NOT v.definition ? 'stages'::text AND NOT jsonb_path_exists(v.definition, '$."nodes".*.**{0 to 1}."handler"?(((((((((((((@ starts with "export." || @ starts with "stac.") || @ starts with "h3_") || @ == "stats_zonal") || @ == "stac_catalog_container") || @ == "register_silver_blobs") || @ == "trigger_approval") || @ == "approve_dataset") || @ == "reject_dataset") || @ == "job_health_check") || @ == "task_watchdog") || @ == "list_container_files") || @ == "process_file") || @ == "update_catalog")'::jsonpath) AS for_partners
    FROM dagapp.dag_workflows w
      JOIN dagapp.dag_workflow_versions v USING (workflow_hash)
   WHERE w.is_active;
@@ -1045,12 +1448,103 @@ CREATE TRIGGER processing_transition BEFORE UPDATE OF processing_state ON dagapp
             WHEN 'failed'::dagapp.processing_state THEN (new.processing_state = ANY (ARRAY['queued'::dagapp.processing_state, 'completed'::dagapp.processing_state]))
             ELSE false
         END))) EXECUTE FUNCTION dagapp.refuse_change('processing_transition', 'this processing may not follow');
+CREATE TRIGGER trace_export AFTER UPDATE OF external_blob_path ON dagapp.asset_versions FOR EACH ROW WHEN ((old.external_blob_path IS DISTINCT FROM new.external_blob_path)) EXECUTE FUNCTION dagapp.trace_export();
 CREATE TRIGGER version_stays_deleted BEFORE UPDATE ON dagapp.asset_versions FOR EACH ROW WHEN (((old.deleted_at IS NOT NULL) AND (new.deleted_at IS NULL))) EXECUTE FUNCTION dagapp.refuse_change('version_stays_deleted', 'a deleted version stays deleted');
 CREATE TRIGGER job_transition AFTER UPDATE OF status ON dagapp.dag_jobs FOR EACH ROW WHEN ((old.status <> LEAST(new.status, 'running'::dagapp.job_status))) EXECUTE FUNCTION dagapp.guard_job_transition();
 CREATE TRIGGER node_transition AFTER UPDATE OF status ON dagapp.dag_node_states FOR EACH ROW WHEN (((old.status > LEAST(new.status, 'running'::dagapp.node_status)) OR (new.status = 'skipped'::dagapp.node_status))) EXECUTE FUNCTION dagapp.guard_node_transition();
 CREATE TRIGGER asset_identity BEFORE UPDATE OF asset_id, platform_id, platform_refs ON dagapp.geospatial_assets FOR EACH ROW WHEN (((old.asset_id <> new.asset_id) OR (old.platform_id <> new.platform_id) OR (old.platform_refs <> new.platform_refs))) EXECUTE FUNCTION dagapp.refuse_change('asset_identity', 'what an asset is never changes');
+CREATE TRIGGER forget_item AFTER DELETE ON dagapp.stac_items FOR EACH ROW EXECUTE FUNCTION dagapp.forget_item();
+CREATE TRIGGER trace_written_item AFTER INSERT OR UPDATE OF item, paths, tables, asset_id, version_ordinal ON dagapp.stac_items FOR EACH ROW EXECUTE FUNCTION dagapp.trace_written_item();
+CREATE TRIGGER forget_item AFTER DELETE ON dagapp.stac_revision_items FOR EACH ROW EXECUTE FUNCTION dagapp.forget_item();
+CREATE TRIGGER trace_written_item AFTER INSERT OR UPDATE OF item, paths, tables ON dagapp.stac_revision_items FOR EACH ROW EXECUTE FUNCTION dagapp.trace_written_item();
 
+GRANT USAGE ON SCHEMA dagapp TO rmhdag_orchestrator;
+GRANT USAGE ON SCHEMA dagapp TO rmhdag_worker;
 GRANT USAGE ON SCHEMA gateway TO rmhdag_gateway;
+GRANT CREATE, USAGE ON SCHEMA geo TO rmhdag_worker;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.access_tokens TO rmhdag_orchestrator;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.api_keys TO rmhdag_orchestrator;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.asset_events TO rmhdag_orchestrator;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.asset_jobs TO rmhdag_orchestrator;
+GRANT SELECT ON TABLE dagapp.asset_jobs TO rmhdag_worker;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.asset_revisions TO rmhdag_orchestrator;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.asset_versions TO rmhdag_orchestrator;
+GRANT SELECT ON TABLE dagapp.asset_versions TO rmhdag_worker;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.callback_attempts TO rmhdag_orchestrator;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.callback_deliveries TO rmhdag_orchestrator;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.callback_hosts TO rmhdag_orchestrator;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.console_sessions TO rmhdag_orchestrator;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_blob_assets TO rmhdag_orchestrator;
+GRANT INSERT, SELECT, UPDATE ON TABLE dagapp.dag_blob_assets TO rmhdag_worker;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_checkpoints TO rmhdag_orchestrator;
+GRANT INSERT, SELECT ON TABLE dagapp.dag_checkpoints TO rmhdag_worker;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_dataset_refs TO rmhdag_orchestrator;
+GRANT DELETE, INSERT, SELECT ON TABLE dagapp.dag_dataset_refs TO rmhdag_worker;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_external_services TO rmhdag_orchestrator;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_handler_offers TO rmhdag_orchestrator;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_handler_offers TO rmhdag_worker;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_handlers TO rmhdag_orchestrator;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_handlers TO rmhdag_worker;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_job_events TO rmhdag_orchestrator;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_jobs TO rmhdag_orchestrator;
+GRANT SELECT ON TABLE dagapp.dag_jobs TO rmhdag_worker;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_node_states TO rmhdag_orchestrator;
+GRANT SELECT ON TABLE dagapp.dag_node_states TO rmhdag_worker;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_orchestrators TO rmhdag_orchestrator;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_promoted TO rmhdag_orchestrator;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_push_servers TO rmhdag_orchestrator;
+GRANT SELECT ON TABLE dagapp.dag_push_servers TO rmhdag_worker;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_queue_dead TO rmhdag_orchestrator;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_queue_dead TO rmhdag_worker;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_queue_leases TO rmhdag_worker;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_queue_ready TO rmhdag_worker;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_queues TO rmhdag_orchestrator;
+GRANT SELECT ON TABLE dagapp.dag_queues TO rmhdag_worker;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_running_tasks TO rmhdag_orchestrator;
+GRANT SELECT ON TABLE dagapp.dag_running_tasks TO rmhdag_worker;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_task_inbox TO rmhdag_orchestrator;
+GRANT INSERT, SELECT ON TABLE dagapp.dag_task_inbox TO rmhdag_worker;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_task_logs TO rmhdag_orchestrator;
+GRANT INSERT, SELECT ON TABLE dagapp.dag_task_logs TO rmhdag_worker;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_task_metrics TO rmhdag_orchestrator;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_task_requests TO rmhdag_orchestrator;
+GRANT INSERT, SELECT ON TABLE dagapp.dag_task_requests TO rmhdag_worker;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_task_results TO rmhdag_orchestrator;
+GRANT INSERT, SELECT ON TABLE dagapp.dag_task_results TO rmhdag_worker;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_workers TO rmhdag_orchestrator;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_workers TO rmhdag_worker;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_workflow_versions TO rmhdag_orchestrator;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_workflows TO rmhdag_orchestrator;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.external_publications TO rmhdag_orchestrator;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.geo_load_chunks TO rmhdag_orchestrator;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.geo_load_chunks TO rmhdag_worker;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.geo_loads TO rmhdag_orchestrator;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.geo_loads TO rmhdag_worker;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.geo_tables TO rmhdag_orchestrator;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.geo_tables TO rmhdag_worker;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.geospatial_assets TO rmhdag_orchestrator;
+GRANT SELECT ON TABLE dagapp.geospatial_assets TO rmhdag_worker;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.h3_computation_runs TO rmhdag_orchestrator;
+GRANT INSERT, SELECT, UPDATE ON TABLE dagapp.h3_computation_runs TO rmhdag_worker;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.h3_output_manifest TO rmhdag_orchestrator;
+GRANT INSERT, SELECT, UPDATE ON TABLE dagapp.h3_output_manifest TO rmhdag_worker;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.h3_raster_sources TO rmhdag_orchestrator;
+GRANT INSERT, SELECT, UPDATE ON TABLE dagapp.h3_raster_sources TO rmhdag_worker;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.layer_catalog TO rmhdag_orchestrator;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.layer_metadata TO rmhdag_orchestrator;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.login_codes TO rmhdag_orchestrator;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.platforms TO rmhdag_orchestrator;
+GRANT SELECT ON TABLE dagapp.platforms TO rmhdag_worker;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.requests TO rmhdag_orchestrator;
+GRANT SELECT ON TABLE dagapp.schema_migrations TO rmhdag_orchestrator;
+GRANT SELECT ON TABLE dagapp.schema_migrations TO rmhdag_worker;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.stac_collections TO rmhdag_orchestrator;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.stac_collections TO rmhdag_worker;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.stac_items TO rmhdag_orchestrator;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.stac_items TO rmhdag_worker;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.stac_revision_items TO rmhdag_orchestrator;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.stac_revision_items TO rmhdag_worker;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.uploads TO rmhdag_orchestrator;
 GRANT SELECT ON TABLE gateway.api_keys TO rmhdag_gateway;
 GRANT SELECT ON TABLE gateway.asset_events TO rmhdag_gateway;
 GRANT SELECT ON TABLE gateway.asset_revisions TO rmhdag_gateway;
