@@ -96,7 +96,7 @@ const literalSpread = {
 };
 
 export default tseslint.config(
-  { ignores: ["dist/", "coverage/", "ui/dist/", "bench/peers/"] },
+  { ignores: ["templates", "dist/", "coverage/", "ui/dist/", "bench/peers/"] },
   eslint.configs.recommended,
   {
     files: ["**/*.ts", "**/*.tsx"],

@@ -24,6 +24,8 @@ export default defineConfig({
             "src/{adapters,cli,gateway,orchestrator,worker}/**/*.test.ts",
             "test/**/*.test.ts",
           ],
+          // `npm run test:images` takes minutes and needs root.
+          exclude: ["test/images/**"],
           globalSetup: ["test/support/global-setup.ts"],
           testTimeout: 60_000,
           hookTimeout: 60_000,
