@@ -55,6 +55,21 @@ describe("inputs of a job", () => {
     });
   });
 
+  it("are refused quickly when sixty thousand of them are not known", () => {
+    const declared = declare(
+      Object.fromEntries(
+        Array.from({ length: 50 }, (_, n) => [`declared_${n}`, { type: "string" }]),
+      ),
+    );
+    const given = Object.fromEntries(Array.from({ length: 60_000 }, (_, n) => [`unknown_${n}`, 1]));
+    const began = performance.now();
+    const checked = checkInputs(declared, given);
+    expect(performance.now() - began).toBeLessThan(1500);
+    if (checked.ok) throw new Error("they were accepted");
+    expect(checked.problems).toHaveLength(51);
+    expect(checked.problems.at(-1)?.message).toBe("59950 more inputs are not known either");
+  });
+
   it("compare an enum by content", () => {
     const definition = declare({ a: { type: "object", enum: [{ x: [1, null] }] } });
     expect(checkInputs(definition, { a: { x: [1, null] } }).ok).toBe(true);

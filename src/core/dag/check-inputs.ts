@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "../model/json.ts";
+import { dots } from "../model/mask.ts";
 import type { InputDeclaration, WorkflowDefinition } from "../model/workflow.ts";
 import { describe } from "./finding.ts";
 import { didYouMean } from "./suggest.ts";
@@ -32,19 +33,34 @@ export function checkInputs(
       } else if (declaration.default !== undefined) inputs.push([name, declaration.default]);
       continue;
     }
-    const wrong = inputProblem(declaration, value);
+    const wrong =
+      declaration.secret === true && value === dots
+        ? "is secret and was given as the dots that stand for it: give its value"
+        : inputProblem(declaration, value);
     if (wrong === undefined) inputs.push([name, value]);
     else problems.push(problem("WRONG_INPUT", name, `"${name}" ${wrong}`));
   }
-  for (const name of Object.keys(given)) {
-    if (Object.hasOwn(declared, name)) continue;
-    const hint = didYouMean(name, Object.keys(declared));
-    problems.push(problem("UNKNOWN_INPUT", name, `there is no input "${name}"${hint}`));
-  }
+  problems.push(...unknownInputs(Object.keys(declared), Object.keys(given)));
   // fromEntries and not assignment: a name such as __proto__ must stay a plain key.
   return problems.length > 0
     ? { ok: false, problems }
     : { ok: true, inputs: Object.fromEntries(inputs) };
+}
+
+/** Each costs a comparison with all declared names, and no author reads more. */
+const mostUnknown = 50;
+
+function unknownInputs(declared: readonly string[], given: readonly string[]): InputProblem[] {
+  const known = new Set(declared);
+  const unknown = given.filter((name) => !known.has(name));
+  const problems = unknown.slice(0, mostUnknown).map((name) => {
+    const hint = didYouMean(name, declared);
+    return problem("UNKNOWN_INPUT", name, `there is no input "${name}"${hint}`);
+  });
+  const more = unknown.length - problems.length;
+  if (more === 0) return problems;
+  const message = `${more} more inputs are not known either`;
+  return [...problems, { pointer: "", code: "UNKNOWN_INPUT", message }];
 }
 
 function problem(code: InputProblem["code"], name: string, message: string): InputProblem {
@@ -57,7 +73,10 @@ const longestMatched = 4096;
 /** Returns why a value does not fit its declaration; undefined: it fits. */
 export function inputProblem(declaration: InputDeclaration, value: Json): string | undefined {
   const { type, minimum, maximum, pattern } = declaration;
-  if (!hasType(type, value)) return `must be ${article(type)}, not ${describe(value)}`;
+  if (!hasType(type, value)) {
+    const given = declaration.secret === true ? "another type" : describe(value);
+    return `must be ${article(type)}, not ${given}`;
+  }
   if (declaration.enum !== undefined && !declaration.enum.some((each) => equal(each, value))) {
     return `must be one of ${declaration.enum.map((each) => JSON.stringify(each)).join(", ")}`;
   }

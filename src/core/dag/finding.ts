@@ -42,6 +42,8 @@ export const findingCodes = {
   UNKNOWN_REFERENCE: "a template refers to something that is not in its context",
   UNKNOWN_INPUT: "a template refers to an input that is not declared",
   NOT_AN_ANCESTOR: "a template refers to a node that does not come before",
+  MAY_BE_SKIPPED: "a template reads the output of a node that may be skipped",
+  MAY_BE_MISSING: "a template reads an optional input that has no default",
   ENV_NOT_ALLOWED: "a template refers to an environment name that is not on the allow-list",
   UNKNOWN_HANDLER: "no handler has this name",
   UNKNOWN_QUEUE: "no queue has this name",

@@ -8,7 +8,8 @@ import type {
 } from "../../model/workflow.ts";
 import type { Condition } from "../language/condition.ts";
 import { parseCondition } from "../language/condition.ts";
-import type { Edge, Graph, GraphNode } from "./graph.ts";
+import type { Edge, Graph, GraphNode } from "../graph.ts";
+import { secretNames } from "../secrets.ts";
 import { topologicalOrder } from "../source/order.ts";
 import type { Template, TemplateParser } from "../language/template.ts";
 import { parseTemplate } from "../language/template.ts";
@@ -52,7 +53,8 @@ export function compileDefinition(
     for (const [target, branches] of required(drawn[place], "edges")) {
       const from = required(built[place], "from");
       const to = required(built[target], "to");
-      const edge: Edge = { from, to, branches };
+      const isAny = to.definition.depends_on?.any_of?.includes(from.id) === true;
+      const edge: Edge = { from, to, branches, isAny };
       from.outgoing.push(edge);
       to.incoming.push(edge);
     }
@@ -64,6 +66,7 @@ export function compileDefinition(
     byId: new Map(nodes.map((node) => [node.id, node])),
     outputs: definition.outputs === undefined ? undefined : template(definition.outputs, parse),
     results: resultNodes(nodes),
+    secrets: secretNames(definition),
   };
 }
 
@@ -89,7 +92,8 @@ function drawEdges(
     }
   }
   for (const [here, node] of definitions.entries()) {
-    for (const from of node.depends_on?.nodes ?? []) {
+    const { nodes: before = [], any_of = [] } = node.depends_on ?? {};
+    for (const from of [...before, ...any_of]) {
       const targets = required(drawn[place(from)], "targets");
       if (!targets.has(here)) targets.set(here, undefined);
     }

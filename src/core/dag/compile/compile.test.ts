@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { handlerCatalogue } from "../../handlers/index.ts";
 import { taskQueues } from "../../queues.ts";
 import { compile, compileDefinition } from "./compile.ts";
-import type { Graph } from "./graph.ts";
+import type { Graph } from "../graph.ts";
 
 const options = {
   handlers: handlerCatalogue,

@@ -1,5 +1,5 @@
 import { taskOf } from "../../model/workflow.ts";
-import type { Edge, Graph, GraphNode } from "./graph.ts";
+import type { Edge, Graph, GraphNode } from "../graph.ts";
 
 /** Draws one line for each node, in an order in which they could run. */
 export function drawText({ definition, nodes }: Graph): string {

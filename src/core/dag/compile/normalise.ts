@@ -1,4 +1,6 @@
 import type { HandlerContract } from "../../handlers/contract.ts";
+import { nameParams } from "../../handlers/parameters.ts";
+import type { JsonObject } from "../../model/json.ts";
 import type {
   ConditionalDefinition,
   Dependencies,
@@ -8,6 +10,8 @@ import type {
   WorkflowDefinition,
 } from "../../model/workflow.ts";
 import { retryPolicy } from "../../model/workflow.ts";
+import { allInputs, implyParams } from "../lint/implied-params.ts";
+import { readSecretParams } from "../secrets.ts";
 import type { Links } from "../source/links.ts";
 import { implicitEnd, implicitNode, implicitStart } from "../source/links.ts";
 import type { Source } from "../source/read-source.ts";
@@ -19,8 +23,9 @@ type ConditionalSource = Extract<NodeSource, { type: "conditional" }>;
 
 /**
  * Writes the one form of a workflow that is stored. It spells out everything that could change
- * while a job runs: the handler's queue and timeout, the retry defaults, and the start and end that
- * the author left out. Call it only for a source without errors.
+ * while a job runs: the handler's own name, queue and timeout, the names of its parameters and those
+ * that it takes from earlier nodes, the retry defaults, and the start and end that the author left
+ * out. Call it only for a source without errors.
  */
 export function normalise(
   source: Source,
@@ -35,7 +40,7 @@ export function normalise(
   }
   for (const [id, node] of source.nodes) {
     if (node.parsed === undefined) throw new Error(`node ${id} was not parsed`);
-    nodes.push([id, normaliseNode(node.parsed)]);
+    nodes.push([id, normaliseNode(id, node.parsed)]);
   }
   if (!links.hasEnd) {
     const sinks = links.ids.filter((_, index) => links.outgoing[index]?.length === 0);
@@ -52,7 +57,7 @@ export function normalise(
     outputs: head?.outputs,
   });
 
-  function normaliseNode(node: NodeSource): NodeDefinition {
+  function normaliseNode(id: string, node: NodeSource): NodeDefinition {
     const { depends_on } = node;
     const common = depends_on === undefined ? {} : { depends_on: resolveAll(depends_on) };
     switch (node.type) {
@@ -61,26 +66,48 @@ export function normalise(
       case "end":
         return { ...node, ...common };
       case "task":
-        return { ...node, ...common, ...task(node), next: follow(node.next) };
+        return { ...node, ...common, ...task(id, node), next: follow(node.next) };
       case "conditional":
         return { ...conditional(node), ...common };
       case "fan_out":
-        return { ...node, ...common, task: task(node.task), next: follow(node.next) };
+        return { ...node, ...common, task: task(id, node.task), next: follow(node.next) };
       case "fan_in":
         return { ...node, ...common, next: follow(node.next) };
     }
   }
 
-  function task(written: TaskSource): TaskTemplate {
+  function task(id: string, written: TaskSource): TaskTemplate {
     const contract = handlers.get(written.handler);
     if (contract === undefined) throw new Error(`handler ${written.handler} is not known`);
+    const { params, secret_params } =
+      typeof written.params === "string"
+        ? { params: written.params, secret_params: [] }
+        : readSecretParams(written.params ?? {});
     return {
-      handler: written.handler,
+      handler: contract.name,
       queue: written.queue ?? contract.queue,
-      params: written.params,
+      params: nameAll(id, contract, written.params === undefined ? undefined : params),
+      ...(secret_params.length === 0 ? {} : { secret_params: ownNames(contract, secret_params) }),
       timeout_seconds: written.timeout_seconds ?? contract.timeout_seconds,
-      retry: written.retry ?? defaultRetry,
+      retry: written.retry ?? contract.retry ?? defaultRetry,
     };
+  }
+
+  /** The secret parameters under the contract's names, by which they are hidden. */
+  function ownNames(contract: HandlerContract, names: readonly string[]): string[] {
+    const all = Object.fromEntries(names.map((name) => [name, null]));
+    return Object.keys(nameParams(contract, all).params);
+  }
+
+  function nameAll(
+    id: string,
+    contract: HandlerContract,
+    written: JsonObject | string | undefined,
+  ): TaskTemplate["params"] {
+    if (typeof written === "string") return written;
+    const named = written && nameParams(contract, written).params;
+    const implied = implyParams(id, contract, named, { source, links, handlers });
+    return implied === allInputs ? allInputs : { ...implied, ...named };
   }
 
   function conditional(node: ConditionalSource): ConditionalDefinition {
@@ -103,8 +130,10 @@ export function normalise(
     return names.map((name) => resolve(name, "next"));
   }
 
-  function resolveAll({ mode, nodes }: Dependencies): Dependencies {
-    return { mode, nodes: nodes.map((name) => resolve(name, "depends_on")) };
+  function resolveAll({ mode, nodes, any_of }: Dependencies): Dependencies {
+    const names = (each: readonly string[]) => each.map((name) => resolve(name, "depends_on"));
+    const all = { mode, nodes: names(nodes) };
+    return any_of === undefined ? all : { ...all, any_of: names(any_of) };
   }
 
   function resolve(name: string, side: "next" | "depends_on"): string {

@@ -1,11 +1,11 @@
-import type { JsonObject } from "../../model/json.ts";
-import type { GraphNode, TaskNode } from "../compile/graph.ts";
-import { render } from "../language/template.ts";
+import type { GraphNode, TaskNode } from "../graph.ts";
+import { explainAt } from "../language/template.ts";
 import { chooseBranch } from "./conditional.ts";
 import type { Evaluation } from "./evaluation.ts";
 import type { Facts, NodeFact } from "./facts.ts";
 import { beginFanIn } from "./fan-in.ts";
 import { expandFanOut } from "./fan-out.ts";
+import { renderParams } from "./render-params.ts";
 
 /** Starts or settles a node whose dependencies are met. A new node type begins here. */
 export function beginNode(
@@ -20,7 +20,7 @@ export function beginNode(
       evaluation.complete(node, fact, {});
       return;
     case "conditional": {
-      const choice = chooseBranch(node, evaluation.context());
+      const choice = chooseBranch(node, evaluation.context(node));
       if (choice.ok) evaluation.complete(node, fact, choice.output);
       else evaluation.failForGood(node, fact, "CONDITION_FAILED", choice.message);
       return;
@@ -50,7 +50,7 @@ function startTask(evaluation: Evaluation, node: TaskNode, fact: NodeFact): void
     evaluation.dispatch(node.definition, fact, fact.params);
     return;
   }
-  const params = render(node.params, evaluation.context());
-  if (params.ok) evaluation.dispatch(node.definition, fact, params.value as JsonObject);
-  else evaluation.failForGood(node, fact, "TEMPLATE_FAILED", params.message);
+  const params = renderParams(node.params, evaluation.context(node));
+  if (params.ok) evaluation.dispatch(node.definition, fact, params.value);
+  else evaluation.failForGood(node, fact, "TEMPLATE_FAILED", explainAt("parameter", params));
 }

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../../model/json.ts";
 import { holds } from "../language/condition.ts";
-import type { ConditionalNode } from "../compile/graph.ts";
+import type { ConditionalNode } from "../graph.ts";
 import type { TemplateContext } from "../language/expression/scope.ts";
 import { render } from "../language/template.ts";
 

@@ -27,11 +27,16 @@ export type Decision =
       readonly attempt: number;
       readonly task: TaskOrder;
     }
-  /** Create exactly `params.length` children; the first `dispatched` go to the queue at once. */
+  /**
+   * Create the children from the index `from` on, one for each of `params`, of `total`; the first
+   * `dispatched` of them go to the queue at once.
+   */
   | {
       readonly type: "expand";
       readonly node_id: string;
       readonly task: Omit<TaskOrder, "params">;
+      readonly from: number;
+      readonly total: number;
       readonly params: readonly JsonObject[];
       readonly dispatched: number;
     }

@@ -194,6 +194,56 @@ describe("joins", () => {
     expect(run.status).toBe("completed");
   });
 
+  it("waits for all of all_of and the first of any_of where both are given", () => {
+    const nodes = {
+      a: echo(),
+      b: echo(),
+      c: echo(),
+      join: echo({ depends_on: { all_of: ["a"], any_of: ["b", "c"] } }),
+    };
+    const run = simulate(nodes);
+    run.tick();
+    expect(brief(run.tick([run.succeed(run.flight("b"), {})]))).toEqual(["complete b"]);
+    expect(brief(run.tick([run.succeed(run.flight("a"), {})]))).toEqual([
+      "complete a",
+      "dispatch join",
+    ]);
+  });
+
+  it.each([
+    [{ all_of: ["left"], any_of: ["right"] }, "left", "skipped"],
+    [{ all_of: ["left"], any_of: ["right"] }, "both", "dispatched"],
+    [{ all_of: ["choose"], any_of: ["left", "right"] }, "right", "dispatched"],
+  ])("skips a node if all_of or any_of of %j cannot be met", (join, side, status) => {
+    const run = simulate(diamond(join), { side });
+    run.tick();
+    run.tick([...run.inFlight.values()].map((flight) => run.succeed(flight, {})));
+    expect(run.statusOf("join")).toBe(status);
+  });
+
+  it("gives a node the outputs of the nodes before it, past a conditional", () => {
+    const nodes = {
+      first: echo({ next: "which" }),
+      which: { type: "conditional", condition: "upstream.output.size > 3", on_true: "big" },
+      big: echo({ params: { size: "{{ upstream.output.size }}" } }),
+      last: echo({ depends_on: ["first", "big"], params: { all: "{{ upstream.output }}" } }),
+    };
+    const run = simulate(nodes);
+    run.tick();
+    expect(run.tick([run.succeed(run.flight("first"), { size: 5, name: "a" })])).toContainEqual(
+      expect.objectContaining({
+        node_id: "big",
+        task: expect.objectContaining({ params: { size: 5 } }) as unknown,
+      }),
+    );
+    expect(run.tick([run.succeed(run.flight("big"), { size: 6 })])).toContainEqual(
+      expect.objectContaining({
+        node_id: "last",
+        task: expect.objectContaining({ params: { all: { size: 6, name: "a" } } }) as unknown,
+      }),
+    );
+  });
+
   it("skips what no live edge reaches and still completes the job", () => {
     for (const join of [["left", "right"], { any_of: ["left", "right"] }]) {
       const run = simulate(diamond(join), { side: "none" });
@@ -254,7 +304,9 @@ describe("fan-out", () => {
       "fail split",
       "fail_job split",
     ]);
-    expect(run.error?.error.message).toBe("1 of 3 children failed, 0 allowed: split__1");
+    expect(run.error?.error.message).toBe(
+      "1 of 3 children failed, 0 allowed: split__1 (BOOM: boom)",
+    );
     expect(run.statusOf("split__0")).toBe("cancelled");
   });
 

@@ -7,10 +7,10 @@ import type { Decision } from "./decision.ts";
 import { Evaluation } from "./evaluation.ts";
 import type { Facts, NodeFact } from "./facts.ts";
 import { watchFanOut } from "./fan-out.ts";
-import type { Graph, GraphNode } from "../compile/graph.ts";
+import type { Graph, GraphNode } from "../graph.ts";
 import { inGraphOrder, whereToLook } from "./worklist.ts";
 import { judgeJoin } from "./join.ts";
-import { render } from "../language/template.ts";
+import { explainAt, render } from "../language/template.ts";
 
 /**
  * Decides what happens next in a job: recorded facts and the time in, decisions out.
@@ -127,7 +127,10 @@ function jobResult(
   graph: Graph,
   evaluation: Evaluation,
 ): { ok: true; value: Json } | { ok: false; message: string } {
-  if (graph.outputs !== undefined) return render(graph.outputs, evaluation.context());
+  if (graph.outputs !== undefined) {
+    const rendered = render(graph.outputs, evaluation.context(undefined));
+    return rendered.ok ? rendered : { ok: false, message: explainAt("output", rendered) };
+  }
   const outputs = graph.results
     .map((node) => evaluation.factOf(node))
     .filter((fact) => fact.status === "completed")

@@ -4,13 +4,16 @@ import type { TaskError } from "../../model/task.ts";
 import type { TaskTemplate } from "../../model/workflow.ts";
 import type { Decision } from "./decision.ts";
 import { taskOrder } from "./decision.ts";
-import type { Facts, FanOutCounters, NodeFact } from "./facts.ts";
-import type { Graph, GraphNode } from "../compile/graph.ts";
+import type { ChildError, Facts, FanOutCounters, NodeFact } from "./facts.ts";
+import type { Graph, GraphNode } from "../graph.ts";
 import type { TemplateContext } from "../language/expression/scope.ts";
+import { edgeState } from "./join.ts";
 import { Worklist } from "./worklist.ts";
 
-/** Failed children of a fan-out that its error message names. */
+/** Failed children of a fan-out that its error names; of the first few the error is told as well. */
 const namedFailures = 20;
+const toldErrors = 3;
+const longestTold = 500;
 
 /**
  * The state of one evaluation: the recorded facts, the changes of this evaluation on top of them,
@@ -77,6 +80,7 @@ export class Evaluation {
         counters.failed_indexes.length < namedFailures
           ? [...counters.failed_indexes, index]
           : counters.failed_indexes,
+      first_errors: withError(counters.first_errors ?? [], fact.node_id, error),
     }));
     // The failure of a child counts against the failure budget; that of a static node fails the
     // job.
@@ -137,7 +141,8 @@ export class Evaluation {
     this.change(fact);
   }
 
-  context(fanOut?: { item: JsonObject[string]; index: number }): TemplateContext {
+  /** `at` is the node whose templates are rendered; undefined: the outputs of the workflow. */
+  context(at: GraphNode | undefined): TemplateContext {
     const { inputs, context: job, env } = this.facts.job;
     const node = (id: string): JsonObject | undefined => {
       const found = this.fact(id);
@@ -145,9 +150,30 @@ export class Evaluation {
       const { status, output } = found;
       return output === undefined ? { status } : { status, output };
     };
-    return fanOut === undefined
-      ? { inputs, job, env, node }
-      : { inputs, job, env, node, ...fanOut };
+    const common = { inputs, job, env, node };
+    if (at === undefined) return common;
+    return { ...common, upstream: () => this.upstreamOf(at) };
+  }
+
+  /**
+   * The outputs of the completed nodes directly before a node, as one; a member that several have is
+   * that of the last in graph order. A conditional is looked through: its output says only where it
+   * led.
+   */
+  private upstreamOf(node: GraphNode): JsonObject | undefined {
+    const outputs: JsonObject[] = [];
+    const collect = (to: GraphNode): void => {
+      for (const edge of to.incoming) {
+        const fact = this.factOf(edge.from);
+        if (edgeState(edge, fact) !== "live") continue;
+        if (edge.from.type === "conditional") collect(edge.from);
+        else if (edge.from.type !== "start") outputs.push(fact.output ?? {});
+      }
+    };
+    collect(node);
+    if (outputs.length === 0) return undefined;
+    const output = Object.fromEntries(outputs.flatMap((each) => Object.entries(each)));
+    return { status: "completed", output };
   }
 
   private change(fact: NodeFact): void {
@@ -173,6 +199,16 @@ export class Evaluation {
     }
     this.look(node);
   }
+}
+
+function withError(
+  told: readonly ChildError[],
+  nodeId: string,
+  { code, message, category }: TaskError,
+): readonly ChildError[] {
+  if (told.length >= toldErrors) return told;
+  const short = message.length > longestTold ? `${message.slice(0, longestTold)}…` : message;
+  return [...told, { node_id: nodeId, code, message: short, category }];
 }
 
 function untouched(nodeId: string): NodeFact {

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../../model/json.ts";
 import type { JobStatus } from "../../model/job.ts";
 import type { NodeStatus } from "../../model/node.ts";
-import type { TaskError } from "../../model/task.ts";
+import type { ErrorCategory, TaskError } from "../../model/task.ts";
 
 /** Everything that `evaluate` knows of a job: the recorded state, and the reports that are new. */
 export interface Facts {
@@ -12,6 +12,10 @@ export interface Facts {
   readonly unsettled: number;
   /** Results that no evaluation has seen yet, in any order. */
   readonly reports: readonly Report[];
+  /** The largest number of children of a fan-out; absent: no limit. */
+  readonly max_fan_out?: number;
+  /** How many children of a large fan-out are created at once; absent: the default. */
+  readonly fan_out_block?: number;
   /** Aggregations that a `collect` asked for. */
   readonly collected?: ReadonlyMap<string, Collected>;
   /**
@@ -58,10 +62,22 @@ export interface FanOutCounters {
   readonly total: number;
   /** Children with a smaller index were dispatched; each holds its slot until it is settled. */
   readonly next_index: number;
+  /** Children with a smaller index have a row; absent: all of them. */
+  readonly created?: number;
   readonly completed: number;
   readonly failed: number;
   /** The first few failed children, for the error message. */
   readonly failed_indexes: readonly number[];
+  /** Absent in rows of older programs. */
+  readonly first_errors?: readonly ChildError[];
+}
+
+/** The error of a failed child, as the error of its fan-out tells it. */
+export interface ChildError extends JsonObject {
+  readonly node_id: string;
+  readonly code: string;
+  readonly message: string;
+  readonly category: ErrorCategory;
 }
 
 export interface Report {

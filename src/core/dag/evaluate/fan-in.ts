@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../../model/json.ts";
 import { isJsonObject } from "../../model/json.ts";
-import type { Aggregation } from "../../model/workflow.ts";
-import type { FanInNode } from "../compile/graph.ts";
+import type { Aggregation, FanInDefinition } from "../../model/workflow.ts";
+import type { FanInNode } from "../graph.ts";
 import type { Evaluation } from "./evaluation.ts";
 import type { Collected, Contribution, Facts, NodeFact } from "./facts.ts";
 
@@ -18,7 +18,7 @@ export function beginFanIn(
   const fromChildren = node.incoming.some((edge) => edge.from.type === "fan_out");
   const answer = fromChildren
     ? facts.collected?.get(node.id)
-    : aggregate(node.definition.aggregation, directContributions(evaluation, node));
+    : aggregate(node.definition, directContributions(evaluation, node));
   if (answer === undefined) {
     if (fact.status === "ready") return;
     evaluation.decide({ type: "collect", node_id: node.id }, { ...fact, status: "ready" });
@@ -40,13 +40,27 @@ function directContributions(evaluation: Evaluation, node: FanInNode): readonly 
  * Combines the outputs of a fan-in's sources, in index order. Failed sources within the budget are
  * left out of the results and listed by index, so that a gap is not mistaken for data.
  */
-export function aggregate(mode: Aggregation, sources: readonly Contribution[]): Collected {
-  const outputs = sources.filter((one) => one.error === undefined).map((one) => one.output ?? {});
+export function aggregate(
+  { aggregation, field }: Pick<FanInDefinition, "aggregation" | "field">,
+  sources: readonly Contribution[],
+): Collected {
+  const outputs: Json[] = [];
+  for (const { node_id, output = {}, error } of sources) {
+    if (error !== undefined) continue;
+    const value = field === undefined ? output : memberOf(output, field);
+    const wrong = field === undefined ? undefined : unfit(aggregation, value);
+    if (value === undefined || wrong !== undefined) {
+      return notAggregated(`"${field ?? ""}" in the output of ${node_id} ${wrong ?? "is missing"}`);
+    }
+    outputs.push(value);
+  }
   const failures = sources.filter((one) => one.error !== undefined);
   const count = outputs.length;
-  switch (mode) {
+  switch (aggregation) {
     case "collect":
       return done({ results: outputs, count }, failures);
+    case "stage":
+      return done({ results: sources.flatMap(toStageResult), count }, failures);
     case "concat":
       return done({ results: outputs.flatMap(listsWithin), count }, failures);
     case "sum": {
@@ -61,12 +75,43 @@ export function aggregate(mode: Aggregation, sources: readonly Contribution[]): 
   }
 }
 
-/** `concat`: the elements of every list in an output; an output without a list stands for itself. */
+/**
+ * The result of a task of a stage. Handlers of the older platform answer `{success, result}`; what
+ * they hand on to the next stage stands beside it.
+ */
+function toStageResult({ index, output = {}, error }: Contribution): JsonObject[] {
+  if (error !== undefined || !isJsonObject(output)) return [];
+  const { success, result, next_stage_params: handed } = output;
+  const isWrapped = typeof success === "boolean" && result !== undefined;
+  const value = { task_index: index, result: isWrapped ? result : output };
+  return [isJsonObject(handed) ? { ...value, next_stage_params: handed } : value];
+}
+
+/** Follows a path such as `stats.area`; a key that holds the dots itself comes first. */
+function memberOf(output: Json, field: string): Json | undefined {
+  if (isJsonObject(output) && Object.hasOwn(output, field)) return output[field];
+  let value: Json | undefined = output;
+  for (const key of field.split(".")) {
+    if (!isJsonObject(value) || !Object.hasOwn(value, key)) return undefined;
+    value = value[key];
+  }
+  return value;
+}
+
+/** A field is named by the author, so a value that cannot be aggregated is a mistake. */
+function unfit(aggregation: Aggregation, value: Json | undefined): string | undefined {
+  if (value === undefined) return "is missing";
+  if (aggregation === "sum" && typeof value !== "number") return "is not a number";
+  if (aggregation === "concat" && !Array.isArray(value)) return "is not a list";
+  return undefined;
+}
+
+/** `concat`: the elements of every list in an output; an output without a list adds nothing. */
 function listsWithin(output: Json): readonly Json[] {
   if (Array.isArray(output)) return output as readonly Json[];
-  if (!isJsonObject(output)) return [output];
+  if (!isJsonObject(output)) return [];
   const lists = Object.values(output).filter((value) => Array.isArray(value));
-  return lists.length === 0 ? [output] : lists.flatMap((list) => list as readonly Json[]);
+  return lists.flatMap((list) => list as readonly Json[]);
 }
 
 /** `sum`: every number at the top of an output; booleans and text are not numbers. */

@@ -23,8 +23,8 @@ const run = () =>
       },
     }),
   );
-const why = (simulation: Simulation, node: string, workers = 1) => {
-  const reason = whyWaiting(simulation.graph, simulation.facts(), node, () => workers);
+const why = (simulation: Simulation, node: string, isOffered = true) => {
+  const reason = whyWaiting(simulation.graph, simulation.facts(), node, () => isOffered);
   return reason === undefined ? undefined : waitReason.parse(reason);
 };
 
@@ -39,7 +39,11 @@ describe("why a node is not running", () => {
     const simulation = run();
     simulation.tick();
     expect(why(simulation, "a")).toEqual({ kind: "queued", queue: "container-tasks" });
-    expect(why(simulation, "a", 0)).toEqual({ kind: "no_worker", queue: "container-tasks" });
+    expect(why(simulation, "a", false)).toEqual({
+      kind: "no_worker",
+      queue: "container-tasks",
+      handler: "echo",
+    });
   });
 
   it("counts the children of a fan-out and names the limit that holds one back", () => {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { taskOf } from "../../model/workflow.ts";
 import type { Facts, NodeFact } from "./facts.ts";
-import type { Graph, GraphNode } from "../compile/graph.ts";
+import type { Graph, GraphNode } from "../graph.ts";
 import { edgeState } from "./join.ts";
 
 /**
@@ -14,7 +14,8 @@ export const waitReason = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("concurrency"), fan_out: z.string(), limit: z.number().int() }),
   z.object({ kind: z.literal("children"), settled: z.number().int(), total: z.number().int() }),
   z.object({ kind: z.literal("paused") }),
-  z.object({ kind: z.literal("no_worker"), queue: z.string() }),
+  /** No live worker offers the handler on the queue. */
+  z.object({ kind: z.literal("no_worker"), queue: z.string(), handler: z.string() }),
   z.object({ kind: z.literal("queued"), queue: z.string() }),
   /** The next tick takes the node; nothing holds it back. */
   z.object({ kind: z.literal("next_tick") }),
@@ -22,14 +23,14 @@ export const waitReason = z.discriminatedUnion("kind", [
 export type WaitReason = z.infer<typeof waitReason>;
 
 /**
- * Returns undefined for a node that is running on a worker or settled. `workers` returns the number
- * of live workers on a queue.
+ * Returns undefined for a node that is running on a worker or settled. `offers` says whether a live
+ * worker offers the handler on the queue.
  */
 export function whyWaiting(
   graph: Graph,
   facts: Facts,
   nodeId: string,
-  workers: (queue: string) => number,
+  offers: (queue: string, handler: string) => boolean,
 ): WaitReason | undefined {
   const fact = facts.nodes.get(nodeId);
   const node = graph.byId.get(fact?.parent?.node_id ?? nodeId);
@@ -40,9 +41,12 @@ export function whyWaiting(
     case "ready":
       return whyReady(facts, node, fact);
     case "dispatched": {
-      const queue = taskOf(node.definition)?.queue;
-      if (queue === undefined) return undefined;
-      return { kind: workers(queue) === 0 ? "no_worker" : "queued", queue };
+      const task = taskOf(node.definition);
+      if (task === undefined) return undefined;
+      const { queue, handler } = task;
+      return offers(queue, handler)
+        ? { kind: "queued", queue }
+        : { kind: "no_worker", queue, handler };
     }
     case "running":
       return whyFanOut(facts, fact);

@@ -1,4 +1,4 @@
-import type { Graph } from "../compile/graph.ts";
+import type { Graph } from "../graph.ts";
 import type { Facts, Report } from "./facts.ts";
 
 /**

@@ -3,7 +3,7 @@ import { comparisons } from "./condition-operators.ts";
 import type { ConditionToken } from "./condition-tokens.ts";
 import { isEqual, isTruthy } from "./expression/operators.ts";
 import type { Evaluate, Scope } from "./expression/scope.ts";
-import { Failure, demand, maxExpressionDepth } from "./expression/scope.ts";
+import { Failure, Missing, demand, maxExpressionDepth } from "./expression/scope.ts";
 import type { ExpressionProblem } from "./expression/tokens.ts";
 import { didYouMean } from "../suggest.ts";
 
@@ -87,8 +87,27 @@ export function parseTest(
     return (scope, field) => !test(scope, field);
   }
 
+  /** `is_null(x)` and `is_not_null(x)`: a value that is missing counts as null here. */
+  function parseNullTest(negate: boolean): Test {
+    position += 2;
+    const { evaluate } = parseOperand();
+    if (!accept(")")) {
+      if (position >= tokens.length) fail("( is never closed");
+      unexpected();
+    }
+    return (scope) => {
+      scope.spend(1);
+      const value = evaluate(scope);
+      return (value instanceof Missing || value === null) !== negate;
+    };
+  }
+
   function parseComparison(): Test {
     const first = tokens[position];
+    if (peek(1) === "(") {
+      if (peek() === "is_null") return parseNullTest(false);
+      if (peek() === "is_not_null") return parseNullTest(true);
+    }
     if (accept("(")) {
       const test = nested(parseOr);
       if (!accept(")")) {

@@ -23,7 +23,11 @@ export type ConditionTokens =
       readonly tokens: readonly ConditionToken[];
       readonly references: readonly Reference[];
     }
-  | { readonly ok: false; readonly problems: readonly ExpressionProblem[] };
+  | {
+      readonly ok: false;
+      readonly problems: readonly ExpressionProblem[];
+      readonly references: readonly Reference[];
+    };
 
 const space = /\s*/y;
 const symbol = /==|!=|<=|>=|<|>|\(|\)|\[|\]|,/y;
@@ -69,7 +73,10 @@ export function readCondition(text: string): ConditionTokens {
       const source = text.slice(at, parsed.end);
       tokens.push({ kind: "expression", evaluate: parsed.evaluate, offset: at, source });
       for (const reference of parsed.references) references.push({ ...reference, at: [] });
-    } else problems.push(...parsed.problems);
+    } else {
+      problems.push(...parsed.problems);
+      for (const reference of parsed.references ?? []) references.push({ ...reference, at: [] });
+    }
     if (parsed.end === undefined) return false;
     at = parsed.end;
     return true;
@@ -114,7 +121,9 @@ export function readCondition(text: string): ConditionTokens {
     const problem = classify(source, offset, tokens);
     if (problem !== undefined) problems.push({ message: problem, offset });
   }
-  return problems.length > 0 ? { ok: false, problems } : { ok: true, tokens, references };
+  return problems.length > 0
+    ? { ok: false, problems, references }
+    : { ok: true, tokens, references };
 }
 
 function classify(source: string, offset: number, tokens: ConditionToken[]): string | undefined {

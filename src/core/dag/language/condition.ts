@@ -15,7 +15,11 @@ export interface Condition {
 
 export type ParsedCondition =
   | { readonly ok: true; readonly condition: Condition }
-  | { readonly ok: false; readonly problems: readonly TemplateProblem[] };
+  | {
+      readonly ok: false;
+      readonly problems: readonly TemplateProblem[];
+      readonly references: readonly Reference[];
+    };
 
 export type Verdict =
   { readonly ok: true; readonly value: boolean } | { readonly ok: false; readonly message: string };
@@ -24,15 +28,16 @@ export type Verdict =
 export function parseCondition(text: string, form: "whole" | "short"): ParsedCondition {
   if (text.length > maxSourceLength) {
     const message = `a condition may have ${maxSourceLength} characters, this one has ${text.length}`;
-    return { ok: false, problems: [{ message, at: [], offset: 0 }] };
+    return { ok: false, problems: [{ message, at: [], offset: 0 }], references: [] };
   }
   const words = readCondition(text);
+  const { references } = words;
   if (!words.ok) {
-    return { ok: false, problems: words.problems.map((problem) => ({ ...problem, at: [] })) };
+    const problems = words.problems.map((problem) => ({ ...problem, at: [] }));
+    return { ok: false, problems, references };
   }
   const parsed = parseTest(words.tokens, form, text.length);
-  if (!parsed.ok) return { ok: false, problems: [{ ...parsed.problem, at: [] }] };
-  const { references } = words;
+  if (!parsed.ok) return { ok: false, problems: [{ ...parsed.problem, at: [] }], references };
   return { ok: true, condition: { source: text, references, test: parsed.test } };
 }
 

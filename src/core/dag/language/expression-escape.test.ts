@@ -8,7 +8,7 @@ function attempt(
   inputs: JsonObject = { x: {}, list: [1], s: "text", n: 1 },
 ): Rendered {
   const parsed = parseTemplate(source);
-  if (!parsed.ok) return { ok: false, message: parsed.problems[0]?.message ?? "" };
+  if (!parsed.ok) return { ok: false, message: parsed.problems[0]?.message ?? "", at: [] };
   return render(parsed.template, { inputs, job: {}, env: {}, node: () => undefined });
 }
 

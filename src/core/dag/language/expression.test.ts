@@ -156,7 +156,7 @@ describe("members", () => {
     ],
     ["item.x", "item exists only in the task of a fan_out"],
     ["index", "index exists only in the task of a fan_out"],
-    ["inputz.a", "inputz is not known; known are inputs, nodes, item, index, job, env"],
+    ["inputz.a", "inputz is not known; known are inputs, nodes, upstream, item, index, job, env"],
     ["[inputs.x]", "inputs has no 'x'"],
     ["inputs.x == none", "inputs has no 'x'"],
     ["not inputs.x", "inputs has no 'x'"],

@@ -12,7 +12,12 @@ export type ParsedText =
       readonly evaluate: Evaluate;
       readonly references: readonly ExpressionReference[];
     }
-  | { readonly kind: "problems"; readonly problems: readonly ExpressionProblem[] };
+  | {
+      readonly kind: "problems";
+      readonly problems: readonly ExpressionProblem[];
+      /** The references of the expressions that could be read. */
+      readonly references?: readonly ExpressionReference[];
+    };
 
 const foreign = [
   {
@@ -52,11 +57,14 @@ export function parseText(text: string): ParsedText {
     if (parsed.ok) {
       parts.push(parsed.evaluate);
       references.push(...parsed.references);
-    } else problems.push(...parsed.problems);
+    } else {
+      problems.push(...parsed.problems);
+      references.push(...(parsed.references ?? []));
+    }
     if (parsed.end === undefined) break;
     at = parsed.end;
   }
-  if (problems.length > 0) return { kind: "problems", problems };
+  if (problems.length > 0) return { kind: "problems", problems, references };
 
   const meant = parts.filter((part) => typeof part !== "string" || part.trim() !== "");
   const only = meant.length === 1 ? meant[0] : undefined;

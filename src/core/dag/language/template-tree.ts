@@ -90,6 +90,9 @@ function compileString(text: string, at: TreePath, findings: Findings): Part {
       return { size: text.length + 2 };
     case "problems":
       for (const problem of parsed.problems) findings.problems.push({ ...problem, at });
+      for (const reference of parsed.references ?? []) {
+        findings.references.push({ ...reference, at });
+      }
       return { size: 0 };
     case "expressions": {
       const { evaluate } = parsed;
@@ -98,6 +101,7 @@ function compileString(text: string, at: TreePath, findings: Findings): Part {
       return {
         size: 0,
         build: (scope) => {
+          scope.at = at;
           const value = demand(evaluate(scope));
           scope.take(value, depth);
           return value;

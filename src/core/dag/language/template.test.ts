@@ -10,6 +10,9 @@ const nodes = new Map<string, JsonObject>([
   ["a-b", { status: "skipped", output: {} }],
 ]);
 
+nodes.set("left-out", { status: "skipped" });
+nodes.set("later", { status: "running" });
+
 function contextWith(inputs: JsonObject, rest: Partial<TemplateContext> = {}): TemplateContext {
   return {
     inputs,
@@ -170,7 +173,7 @@ describe("problems", () => {
     expect(problems({ a: ["{{ f() }} {{ 1 2 }}"], b: "{{ x | nope }}" })).toStrictEqual([
       "a.0:3 there are no functions or methods to call",
       "a.0:15 an operator or a comma is missing before 2",
-      "b:7 there is no filter nope; known are default, d, length, count, lower, upper, join, tojson, int, float",
+      "b:7 there is no filter nope; known are default, d, length, count, range, lower, upper, join, tojson, int, float",
     ]);
   });
 
@@ -284,5 +287,15 @@ describe("for any JSON", () => {
       }),
       { numRuns: 2000 },
     );
+  });
+});
+
+describe("the output of a node that has none", () => {
+  it("is told with the reason, and default allows for it", () => {
+    expect(failure("{{ nodes['left-out'].output.x }}")).toMatch(/was skipped and has no output/);
+    expect(failure("{{ nodes.later.output }}")).toBe(
+      "nodes.later is running and has no output yet",
+    );
+    expect(rendered("{{ nodes['left-out'].output.x | default(7) }}")).toBe(7);
   });
 });

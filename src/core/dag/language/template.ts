@@ -26,16 +26,27 @@ export interface TemplateProblem {
 
 export type ParsedTemplate =
   | { readonly ok: true; readonly template: Template }
-  | { readonly ok: false; readonly problems: readonly TemplateProblem[] };
+  | {
+      readonly ok: false;
+      readonly problems: readonly TemplateProblem[];
+      /** The references beside the problems, so that one mistake does not hide another. */
+      readonly references: readonly Reference[];
+    };
 
 export type Rendered =
-  { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly message: string };
+  | { readonly ok: true; readonly value: Json }
+  | {
+      readonly ok: false;
+      readonly message: string;
+      /** The place in the tree whose expression failed. */
+      readonly at: TreePath;
+    };
 
 export function parseTemplate(value: Json): ParsedTemplate {
   const references: Reference[] = [];
   const problems: TemplateProblem[] = [];
   const build = compileValue(value, [], { references, problems });
-  if (problems.length > 0) return { ok: false, problems };
+  if (problems.length > 0) return { ok: false, problems, references };
   return { ok: true, template: { source: value, references, build } };
 }
 
@@ -73,6 +84,11 @@ export function render(
   try {
     return { ok: true, value: template.build(scope) };
   } catch (error) {
-    return { ok: false, message: explain(error) };
+    return { ok: false, message: explain(error), at: scope.at };
   }
+}
+
+/** Names the parameter or output of a failure: `parameter "tiles": …`. */
+export function explainAt(what: string, { message, at }: Rendered & { ok: false }): string {
+  return at.length === 0 ? message : `${what} "${at.join(".")}": ${message}`;
 }

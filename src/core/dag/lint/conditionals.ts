@@ -40,7 +40,7 @@ function lintBranches(id: string, node: Conditional, findings: Finding[]): void 
   const path = ["nodes", id, "branches"];
   const fallback = node.branches.findIndex((branch) => branch.default === true);
   if (fallback === -1) {
-    const message = `"${id}" has no default branch: if no condition holds, nothing behind it runs`;
+    const message = `"${id}" has no default branch: if no condition holds, the job fails`;
     findings.push(warningAt("NO_DEFAULT_BRANCH", path, message, { at: "key" }));
     return;
   }

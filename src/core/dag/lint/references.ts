@@ -15,7 +15,7 @@ interface Surroundings {
   readonly env: ReadonlySet<string>;
 }
 
-const roots = ["inputs", "nodes", "item", "index", "job", "env"];
+const roots = ["inputs", "nodes", "upstream", "item", "index", "job", "env"];
 const members = ["output", "status"];
 
 /** Checks that every reference can have a value when its template is rendered. */
@@ -64,8 +64,15 @@ export function lintReferences(
         break;
       case "env":
         if (first !== undefined && !env.has(String(first))) {
-          const message = `env.${String(first)} is not on the allow-list`;
+          const name = String(first);
+          const message = `env.${name} is not on the allow-list: add it to RMHDAG_TEMPLATE_ENV`;
           report(placed, "ENV_NOT_ALLOWED", message);
+        }
+        break;
+      case "upstream":
+        if (node === undefined) {
+          const message = "`upstream` exists only in a node; the outputs name nodes";
+          report(placed, "UNKNOWN_REFERENCE", message);
         }
         break;
       case "job":

@@ -1,28 +1,36 @@
 import type { HandlerContract } from "../../handlers/contract.ts";
+import { nameParams } from "../../handlers/parameters.ts";
 import type { JsonObject } from "../../model/json.ts";
 import { isJsonObject } from "../../model/json.ts";
 import type { Finding, TreePath } from "../finding.ts";
 import { errorAt } from "../finding.ts";
+import { readSecretParams } from "../secrets.ts";
 import { lookUp, parameterVocabulary, schemaFindings } from "../source/schema-findings.ts";
-import type { Source } from "../source/read-source.ts";
 import { taskSourceOf } from "../source/read-source.ts";
 import { didYouMean } from "../suggest.ts";
+import type { Surroundings } from "./implied-params.ts";
+import { allInputs, implyParams } from "./implied-params.ts";
 
-interface Known {
-  readonly handlers: ReadonlyMap<string, HandlerContract>;
+interface Known extends Surroundings {
   readonly queues: ReadonlySet<string>;
 }
 
 /** Checks handlers, queues and literal parameters of tasks, and of the tasks that fan-outs start. */
-export function lintTasks(source: Source, known: Known, findings: Finding[]): void {
-  for (const [id, node] of source.nodes) {
+export function lintTasks(known: Known, findings: Finding[]): void {
+  for (const [id, node] of known.source.nodes) {
     const task = taskSourceOf(id, node);
-    if (task !== undefined) lintTask(task.written, task.path, known, findings);
+    if (task !== undefined) lintTask(id, task.written, task.path, known, findings);
   }
 }
 
 /** Reads what the author wrote, so that a wrong timeout does not hide a wrong parameter. */
-function lintTask(raw: unknown, path: TreePath, known: Known, findings: Finding[]): void {
+function lintTask(
+  id: string,
+  raw: unknown,
+  path: TreePath,
+  known: Known,
+  findings: Finding[],
+): void {
   if (!isJsonObject(raw)) return;
   const { handlers, queues } = known;
   const { handler, queue } = raw;
@@ -33,7 +41,9 @@ function lintTask(raw: unknown, path: TreePath, known: Known, findings: Finding[
   if (typeof handler !== "string" || handler === "") return;
   const contract = handlers.get(handler);
   if (contract === undefined) {
-    const hint = didYouMean(handler, handlers.keys());
+    const hint =
+      didYouMean(handler, handlers.keys()) ||
+      "; handlers of your own are known once a worker offers them";
     findings.push(
       errorAt("UNKNOWN_HANDLER", [...path, "handler"], `no handler "${handler}"${hint}`),
     );
@@ -41,7 +51,7 @@ function lintTask(raw: unknown, path: TreePath, known: Known, findings: Finding[
   }
   const params = raw["params"];
   if (params === undefined || isJsonObject(params)) {
-    lintParams(contract, params, path, findings);
+    lintParams(id, contract, params, path, known, findings);
   }
 }
 
@@ -51,12 +61,17 @@ function lintTask(raw: unknown, path: TreePath, known: Known, findings: Finding[
  * are checked like any other.
  */
 function lintParams(
+  id: string,
   contract: HandlerContract,
   params: JsonObject | undefined,
   task: TreePath,
+  known: Known,
   findings: Finding[],
 ): void {
-  const value = params ?? {};
+  const named = nameParams(contract, readSecretParams(params ?? {}).params);
+  const implied = implyParams(id, contract, params && named.params, known);
+  if (implied === allInputs) return;
+  const value = { ...implied, ...named.params };
   const result = contract.params.safeParse(value);
   if (result.success) return;
   const base = [...task, "params"];
@@ -71,9 +86,16 @@ function lintParams(
     // A missing or unknown key is certain: no template can add or remove a key.
     const certain = finding.at === "key";
     if (!certain && holdsTemplate(lookUp(value, about).value)) continue;
-    const path = params === undefined ? task : finding.path;
+    const path = params === undefined ? task : asWritten(finding.path, base, named.written);
     findings.push({ ...finding, path, message: `${contract.name}: ${finding.message}` });
   }
+}
+
+/** The path of a parameter under the name that the author gave it. */
+function asWritten(path: TreePath, base: TreePath, written: ReadonlyMap<string, string>): TreePath {
+  const name = path[base.length];
+  const alias = typeof name === "string" ? written.get(name) : undefined;
+  return alias === undefined ? path : [...base, alias, ...path.slice(base.length + 1)];
 }
 
 export function holdsTemplate(value: unknown): boolean {

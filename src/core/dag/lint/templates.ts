@@ -41,10 +41,8 @@ export function lintTemplates(
   function template(value: Json | undefined, base: TreePath, node?: string, perItem = false): void {
     if (value === undefined || !mayHoldTemplate(value)) return;
     const parsed = parse(value);
-    if (parsed.ok) {
-      place(parsed.template.references, base, node, perItem);
-      return;
-    }
+    place(parsed.ok ? parsed.template.references : parsed.references, base, node, perItem);
+    if (parsed.ok) return;
     for (const { message, at, offset } of parsed.problems) {
       findings.push(errorAt("TEMPLATE_SYNTAX", [...base, ...at], message, { offset }));
     }
@@ -58,10 +56,8 @@ export function lintTemplates(
   ): void {
     if (typeof value !== "string" || value === "") return;
     const parsed = parseCondition(value, form);
-    if (parsed.ok) {
-      place(parsed.condition.references, base, node);
-      return;
-    }
+    place(parsed.ok ? parsed.condition.references : parsed.references, base, node);
+    if (parsed.ok) return;
     for (const { message, offset } of parsed.problems) {
       findings.push(errorAt("CONDITION_SYNTAX", base, message, { offset }));
     }

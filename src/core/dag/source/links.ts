@@ -1,7 +1,8 @@
 import { isJsonObject } from "../../model/json.ts";
+import { nodeSources } from "../../model/workflow.ts";
 import type { Finding, TreePath } from "../finding.ts";
 import { errorAt } from "../finding.ts";
-import type { Source } from "./read-source.ts";
+import type { Source, SourceNode } from "./read-source.ts";
 import { suggest } from "../suggest.ts";
 
 /** The edges between the nodes that the author wrote, as far as they could be read. */
@@ -51,8 +52,9 @@ export function link(source: Source, findings: Finding[]): Links {
   let suggestions = 0;
 
   for (const [here, id] of ids.entries()) {
-    const mentions = readMentions(id, source.nodes.get(id)?.raw);
-    complete &&= mentions.complete;
+    const node = source.nodes.get(id);
+    const mentions = readMentions(id, node?.raw);
+    complete &&= mentions.complete && !(node !== undefined && mayHideEdges(node));
     for (const mention of mentions.found) {
       const there = resolve(mention);
       if (there === undefined) continue;
@@ -97,6 +99,14 @@ export function link(source: Source, findings: Finding[]): Links {
   };
 }
 
+/** Whether a node has a key that is not known, which may be a misspelt `next` or `on_true`. */
+function mayHideEdges({ raw, type, parsed }: SourceNode): boolean {
+  if (parsed !== undefined || !isJsonObject(raw)) return false;
+  if (type === undefined) return true;
+  const known = nodeSources[type].shape;
+  return Object.keys(raw).some((key) => !Object.hasOwn(known, key));
+}
+
 /** A place where a node names another as a neighbour. */
 interface Mention {
   readonly name: string;
@@ -138,10 +148,10 @@ function readMentions(id: string, raw: unknown): Mentions {
   const branches = raw["branches"];
   if (Array.isArray(branches)) {
     for (const [branch, each] of branches.entries()) {
-      if (isJsonObject(each)) names(each["next"], "next", "branches", branch, "next");
-      else complete = false;
+      if (!isJsonObject(each) || each["next"] === undefined) complete = false;
+      else names(each["next"], "next", "branches", branch, "next");
     }
-  }
+  } else if (branches !== undefined) complete = false;
   const depends = raw["depends_on"];
   if (isJsonObject(depends)) {
     names(depends["all_of"], "depends_on", "depends_on", "all_of");

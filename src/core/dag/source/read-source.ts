@@ -5,7 +5,7 @@ import type { InputDeclaration, NodeSource } from "../../model/workflow.ts";
 import { inputDeclaration, nodeName, nodeSources, workflowHead } from "../../model/workflow.ts";
 import type { Finding, TreePath } from "../finding.ts";
 import { errorAt } from "../finding.ts";
-import { schemaFindings } from "./schema-findings.ts";
+import { schemaFindings, sourceVocabulary } from "./schema-findings.ts";
 import { didYouMean } from "../suggest.ts";
 
 export const mostNodes = 50_000;
@@ -50,7 +50,10 @@ export function readSource(tree: unknown, findings: Finding[]): Source {
   }
   const { inputs, ...rest } = tree;
   const head = workflowHead.safeParse(rest);
-  if (!head.success) findings.push(...schemaFindings(workflowHead, tree, head.error.issues, []));
+  if (!head.success) {
+    const { issues } = head.error;
+    findings.push(...schemaFindings(workflowHead, tree, issues, [], sourceVocabulary, ["inputs"]));
+  }
   return {
     head: head.data,
     inputs: inputs === undefined ? undefined : readInputs(inputs, findings),

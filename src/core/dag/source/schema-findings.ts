@@ -34,6 +34,8 @@ export function schemaFindings(
   issues: readonly Issue[],
   base: TreePath,
   words: Vocabulary = sourceVocabulary,
+  /** Keys at the top of the value that another schema reads. */
+  more: readonly string[] = [],
 ): Finding[] {
   return issues.flatMap((issue) => explain(issue, []));
 
@@ -58,11 +60,12 @@ export function schemaFindings(
           errorAt(
             words.wrongType,
             path,
-            `expected ${inEnglish(issue.expected)}, got ${describe(found.value)}`,
+            `expected ${inEnglish(issue.expected)}, got ${describe(found.value)}` +
+              quotesHint(issue.expected, found.value),
           ),
         ];
       case "unrecognized_keys": {
-        const known = keysAt(schema, inner);
+        const known = [...keysAt(schema, inner), ...(inner.length === 0 ? more : [])];
         return issue.keys.map((key) =>
           errorAt(
             words.unknown,
@@ -149,6 +152,21 @@ const english: ReadonlyMap<string, string> = new Map([
 
 function inEnglish(type: string): string {
   return english.get(type) ?? type;
+}
+
+/** A quoted number is text, and an unquoted one is not: the author may not see the difference. */
+function quotesHint(expected: string, value: unknown): string {
+  const isNumber = expected === "number" || expected === "int";
+  if (isNumber && typeof value === "string" && /^-?\d+(\.\d+)?$/.test(value)) {
+    return `; write it without quotes: ${value}`;
+  }
+  if (expected === "boolean" && (value === "true" || value === "false")) {
+    return `; write it without quotes: ${value}`;
+  }
+  if (expected === "string" && (typeof value === "number" || typeof value === "boolean")) {
+    return `; write it in quotes: "${value}"`;
+  }
+  return "";
 }
 
 function listing(known: readonly string[]): string {

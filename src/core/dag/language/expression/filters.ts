@@ -1,4 +1,5 @@
 import type { Json } from "../../../model/json.ts";
+import { mostChildren } from "../../../model/limits.ts";
 import type { Evaluate, Scope } from "./scope.ts";
 import { Failure, Missing, demand, isList, typeName } from "./scope.ts";
 import { isTruthy, keysOf, toJson, toText } from "./operators.ts";
@@ -43,6 +44,7 @@ export const filters: ReadonlyMap<string, Filter> = new Map([
   ["d", defaultFilter],
   ["length", lengthFilter],
   ["count", lengthFilter],
+  ["range", plain(toRange)],
   ["lower", onString("lower", (text) => text.toLowerCase())],
   ["upper", onString("upper", (text) => text.toUpperCase())],
   ["join", { parameters: ["d"], compile: compileJoin }],
@@ -51,6 +53,15 @@ export const filters: ReadonlyMap<string, Filter> = new Map([
   ["int", toNumber("int", (number) => Math.trunc(number))],
   ["float", toNumber("float", (number) => number)],
 ]);
+
+/** The numbers from zero to n - 1, for a fan-out of n tasks. */
+function toRange(value: Json, scope: Scope): Json {
+  if (typeof value !== "number" || !Number.isInteger(value) || value < 0 || value > mostChildren) {
+    throw new Failure(`range needs a whole number from 0 to ${mostChildren}`);
+  }
+  scope.spendOn(value, "numbers");
+  return Array.from({ length: value }, (_, index) => index);
+}
 
 function plain(apply: (value: Json, scope: Scope) => Json): Filter {
   return {

@@ -111,8 +111,7 @@ export function add(left: Json, right: Json, scope: Scope): Json {
   if (typeof left === "string" && typeof right === "string") return concatenate(left, right, scope);
   if (typeof left === "object" && typeof right === "object" && left !== null && right !== null) {
     if (isList(left) && isList(right)) {
-      // A list of n elements is at least 2n characters of JSON.
-      scope.allowLength(2 * (left.length + right.length));
+      scope.allowElements(left.length + right.length);
       return [...left, ...right];
     }
   }

@@ -17,6 +17,8 @@ export type ParsedExpression =
   | {
       readonly ok: false;
       readonly problems: readonly ExpressionProblem[];
+      /** What could be read before or beside the problems. */
+      readonly references?: readonly ExpressionReference[];
       /** Absent if the end could not be found. */
       readonly end?: number;
     };
@@ -40,6 +42,6 @@ export function parseExpression(text: string, start: number, end?: number): Pars
   const evaluate = compiler.compile(parsed.tree, 1, false);
   const { problems } = compiler;
   const references = compiler.references.sort((a, b) => a.offset - b.offset);
-  if (problems.length > 0) return { ok: false, problems, end: words.end };
+  if (problems.length > 0) return { ok: false, problems, references, end: words.end };
   return { ok: true, evaluate, references, end: words.end };
 }

@@ -13,7 +13,7 @@ import { didYouMean } from "../../suggest.ts";
 type Key = string | number;
 
 /** Every root that a reference may start with. */
-export const contextRoots = ["inputs", "nodes", "item", "index", "job", "env"] as const;
+export const contextRoots = ["inputs", "nodes", "upstream", "item", "index", "job", "env"] as const;
 
 const constants = new Map<string, Json>([
   ["true", true],
@@ -60,8 +60,13 @@ export function compilePath(
     const example = name === "nodes" ? "nodes.a.output" : "env.NAME";
     compiler.problems.push({ message: `${name} needs a literal name: ${example}`, offset });
   }
-  const part = path[1];
-  if (name === "nodes" && part !== undefined && part !== "output" && part !== "status") {
+  const part = name === "upstream" ? path[0] : path[1];
+  if (
+    (name === "nodes" || name === "upstream") &&
+    part !== undefined &&
+    part !== "output" &&
+    part !== "status"
+  ) {
     const message = `a node has output and status, not ${String(part)}`;
     compiler.problems.push({ message, offset });
   }
@@ -91,6 +96,10 @@ function rootOf(name: string): Evaluate {
       return (scope) => scope.context.job;
     case "env":
       return (scope) => scope.context.env;
+    case "upstream":
+      return ({ context }) =>
+        context.upstream?.() ??
+        new Missing(() => "upstream: no node before this one has completed");
     case "item":
       return ({ context }) => (context.item === undefined ? outside("item") : context.item);
     case "index":
@@ -153,6 +162,12 @@ function missing(
       return `${path} is ${typeName(value)} and has no ${quote(key)}`;
     }
     if (isList(value)) return `${path} has no ${quote(key)}; it is a list of ${value.length}`;
+    if (start.startsWith("nodes") && before.length === 0 && key === "output") {
+      const { status } = value;
+      return status === "skipped"
+        ? `${path} was skipped and has no output; allow for that with default(…)`
+        : `${path} is ${typeof status === "string" ? status : "pending"} and has no output yet`;
+    }
     return `${path} has no ${quote(key)}; ${describeKeys(value, String(key))}`;
   });
 }

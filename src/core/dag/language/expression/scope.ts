@@ -1,4 +1,7 @@
 import type { Json, JsonObject } from "../../../model/json.ts";
+import { valueLimits } from "../../../model/limits.ts";
+import type { TreePath } from "../../finding.ts";
+import { deepest, weigh } from "../weigh.ts";
 
 /*
  * Limits what one evaluation may cost. Expressions come from authors and work on data of partners,
@@ -18,6 +21,8 @@ export interface TemplateContext {
   readonly index?: number;
   /** `{ output, status }` of a node. */
   node(id: string): JsonObject | undefined;
+  /** The same of the nodes directly before; absent in the outputs of a workflow. */
+  upstream?(): JsonObject | undefined;
 }
 
 export interface TemplateLimits {
@@ -25,11 +30,18 @@ export interface TemplateLimits {
   readonly steps: number;
   /** Characters of JSON that one render may produce. */
   readonly size: number;
+  /** Characters of a text that is built from parts. */
+  readonly text: number;
   /** Nesting of the rendered tree. */
   readonly depth: number;
 }
 
-export const defaultLimits: TemplateLimits = { steps: 50_000, size: 1_048_576, depth: 64 };
+export const defaultLimits: TemplateLimits = {
+  steps: 50_000,
+  size: valueLimits.value,
+  text: valueLimits.text,
+  depth: deepest,
+};
 
 /** Longest string that may hold expressions, in characters. */
 export const maxSourceLength = 16_384;
@@ -39,6 +51,8 @@ export const maxExpressionDepth = 64;
 const perStep = {
   characters: 64,
   elements: 16,
+  /** Numbers of a range, which are neither looked at nor copied. */
+  numbers: 64,
   /** Collecting the keys of a large object takes up to a microsecond each. */
   keys: 4,
   /** Comparisons of characters: a search compares at most the product of both lengths. */
@@ -84,6 +98,8 @@ export function typeName(value: Json): string {
 
 export class Scope {
   readonly context: TemplateContext;
+  /** Where in the rendered tree the expression stands that is being evaluated. */
+  at: TreePath = [];
   readonly #limits: TemplateLimits;
   #steps: number;
   #size: number;
@@ -106,16 +122,27 @@ export class Scope {
     this.spend(Math.ceil(count / perStep[what]));
   }
 
-  /** Checks the length of a string that is about to be built. */
+  /** Checks the length of a text that is about to be built. */
   allowLength(length: number): void {
-    if (length > this.#size) this.#tooLarge();
+    if (length > this.#limits.text) {
+      throw new Failure(
+        `a text of ${length} characters is longer than a template may build ` +
+          `(${this.#limits.text}); insert the value whole, with nothing around its {{ }}`,
+      );
+    }
     this.spendOn(length, "characters");
+  }
+
+  /** Checks the length of a list that is about to be built; an element takes two characters. */
+  allowElements(count: number): void {
+    if (2 * count > this.#size) this.#tooLarge(2 * count);
+    this.spendOn(count, "elements");
   }
 
   /** Charges the result for this many characters of JSON. */
   takeSize(size: number): void {
+    if (size > this.#size) this.#tooLarge(size);
     this.#size -= size;
-    if (this.#size < 0) this.#tooLarge();
   }
 
   /** Charges the result for a value that stands `depth` levels down in it. */
@@ -125,35 +152,29 @@ export class Scope {
     else this.takeSize(String(value).length);
   }
 
-  /** Length as JSON, without escapes. Throws as soon as the length exceeds the remaining budget. */
+  /** The length as JSON, without escapes. Throws for a value that is too large or too deep. */
   weigh(value: Json, depth = 0): number {
-    return this.#weigh(value, depth, 0);
+    const weight = weigh(value, 2 * this.#limits.size);
+    if (weight === "too large") return this.#tooLarge(undefined);
+    if (weight === "too deep") return this.#tooDeep();
+    if (weight.size > this.#size) this.#tooLarge(weight.size);
+    if (depth + weight.depth > this.#limits.depth) this.#tooDeep();
+    return weight.size;
   }
 
   guardDepth(depth: number): void {
-    if (depth > this.#limits.depth) {
-      throw new Failure(`the value is nested deeper than ${this.#limits.depth} levels`);
-    }
+    if (depth > this.#limits.depth) this.#tooDeep();
   }
 
-  #weigh(value: Json, depth: number, before: number): number {
-    if (before > this.#size) this.#tooLarge();
-    if (typeof value === "string") return before + value.length + 2;
-    if (typeof value !== "object" || value === null) return before + String(value).length;
-    this.guardDepth(depth + 1);
-    let sum = before + 2;
-    if (isList(value)) {
-      for (const element of value) sum = this.#weigh(element, depth + 1, sum + 1);
-    } else {
-      for (const key of Object.keys(value)) {
-        sum = this.#weigh(value[key] as Json, depth + 1, sum + key.length + 4);
-      }
-    }
-    if (sum > this.#size) this.#tooLarge();
-    return sum;
+  #tooDeep(): never {
+    throw new Failure(`the value is nested deeper than ${this.#limits.depth} levels`);
   }
 
-  #tooLarge(): never {
-    throw new Failure(`the result is larger than ${this.#limits.size} characters`);
+  #tooLarge(size: number | undefined): never {
+    const { size: limit } = this.#limits;
+    const given = size === undefined ? `more than ${2 * limit}` : String(size);
+    const others =
+      size !== undefined && size <= limit ? ", with those before it more than allowed" : "";
+    throw new Failure(`the value has ${given} characters of JSON${others}; the limit is ${limit}`);
   }
 }

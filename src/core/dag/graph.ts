@@ -1,4 +1,4 @@
-import type { Json } from "../../model/json.ts";
+import type { Json } from "../model/json.ts";
 import type {
   ConditionalDefinition,
   EndDefinition,
@@ -8,9 +8,10 @@ import type {
   StartDefinition,
   TaskDefinition,
   WorkflowDefinition,
-} from "../../model/workflow.ts";
-import type { Condition } from "../language/condition.ts";
-import type { Template } from "../language/template.ts";
+} from "../model/workflow.ts";
+import type { Condition } from "./language/condition.ts";
+import type { Template } from "./language/template.ts";
+import type { SecretNames } from "./secrets.ts";
 
 /** A workflow ready to be evaluated: edges drawn, templates and conditions parsed once. */
 export interface Graph {
@@ -25,6 +26,8 @@ export interface Graph {
    * no other such node follows.
    */
   readonly results: readonly GraphNode[];
+  /** Undefined: the definition names no secrets. */
+  readonly secrets: SecretNames | undefined;
 }
 
 interface GraphNodeOf<Definition extends NodeDefinition> {
@@ -65,4 +68,6 @@ export interface Edge {
   readonly to: GraphNode;
   /** From a conditional: the branches that take this edge. */
   readonly branches: readonly number[] | undefined;
+  /** One of several of which the first live one is enough, beside edges that are all awaited. */
+  readonly isAny: boolean;
 }
