@@ -28,8 +28,11 @@ export function selectFields(item: JsonObject, { include, exclude }: Fields): Js
           const value = valueAt(item, path);
           return value === undefined ? result : withValue(result, path, value);
         }, {});
+  // A field that is included by its name, or a part of which is, is not excluded.
+  const isIncluded = (name: string) =>
+    include.some((each) => each === name || each.startsWith(`${name}.`));
   return exclude
-    .filter((name) => !always.includes(name))
+    .filter((name) => !always.includes(name) && !isIncluded(name))
     .reduce<JsonObject>((result, name) => without(result, name.split(".")), kept);
 }
 

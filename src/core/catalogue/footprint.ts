@@ -6,11 +6,17 @@
 import type { Transform } from "../raster/facts.ts";
 import { place } from "../raster/inspected.ts";
 import { positionAt } from "../geometry/geometry.ts";
+import type { Transformation } from "../raster/transformation.ts";
+import type { DatumShift } from "../raster/proj-definition.ts";
 import type { Bbox, Position, Ring, SimpleGeometry } from "../geometry/geometry.ts";
 
 export interface Footprint {
   readonly geometry: SimpleGeometry;
   readonly bbox: Bbox;
+  /** From the datum of the raster's own system to WGS 84, in geocentric metres. */
+  readonly datum_shift?: DatumShift | null;
+  /** The operation by which it was transformed from the raster's own system. */
+  readonly transformation?: Transformation | undefined;
 }
 
 /** Steps of a side: GDAL itself uses 21 points for the bounds of a warped raster. */
@@ -40,7 +46,10 @@ export function walkEdges(transform: Transform, width: number, height: number): 
  */
 export function footprintOf(walked: readonly Position[]): Footprint | undefined {
   if (walked.length !== 4 * steps || !walked.every(isPlace)) return undefined;
-  const ring = centre(closeOverPole(unroll(walked)));
+  return toFootprint(centre(closeOverPole(unroll(walked))));
+}
+
+function toFootprint(ring: readonly Position[]): Footprint {
   const longitudes = ring.map(([x = 0]) => x);
   const west = Math.min(...longitudes);
   const east = Math.max(...longitudes);
@@ -57,6 +66,63 @@ export function footprintOf(walked: readonly Position[]): Footprint | undefined 
       : { type: "MultiPolygon", coordinates: parts.map((part) => [part]) };
   if (east - west > 360 - 1e-6) return { geometry, bbox: [-180, south, 180, north] };
   return { geometry, bbox: [round(onMap(west)), south, round(onMap(east)), north] };
+}
+
+/** Points a side of the lattice over a raster whose edges are not all on the globe. */
+const latticeSide = 40;
+
+/** Points all over the raster, in its own coordinates. */
+export function walkLattice(transform: Transform, width: number, height: number): Position[] {
+  return Array.from({ length: (latticeSide + 1) ** 2 }, (_, index) => {
+    const column = (width * (index % (latticeSide + 1))) / latticeSide;
+    const row = (height * Math.floor(index / (latticeSide + 1))) / latticeSide;
+    return place(transform, column, row);
+  });
+}
+
+/**
+ * Makes the footprint from points all over the raster, for a picture of the globe whose corners show
+ * space: the hull of those that have a place. Undefined if none has.
+ */
+export function hullOf(points: readonly Position[]): Footprint | undefined {
+  const places = points.filter(isPlace).map(([x = 0, y = 0]): [number, number] => [x, y]);
+  // Longitudes are counted from the middle, which a globe seen from space has near 0 or 180.
+  const middle = middleOf(places.map(([x]) => x));
+  const unrolled = places.map(([x, y]): [number, number] => [
+    x - 360 * Math.round((x - middle) / 360),
+    y,
+  ]);
+  const hull = convexHull(unrolled);
+  return hull.length < 3 ? undefined : toFootprint(centre(hull));
+}
+
+function middleOf(longitudes: readonly number[]): number {
+  const radians = longitudes.map((x) => (x * Math.PI) / 180);
+  const east = radians.reduce((sum, x) => sum + Math.sin(x), 0);
+  const north = radians.reduce((sum, x) => sum + Math.cos(x), 0);
+  return (Math.atan2(east, north) * 180) / Math.PI;
+}
+
+/** The smallest convex ring around the points (Andrew's monotone chain). */
+function convexHull(points: readonly (readonly [number, number])[]): Position[] {
+  const sorted = points.toSorted((a, b) => a[0] - b[0] || a[1] - b[1]);
+  const half = (given: readonly (readonly [number, number])[]) => {
+    const chain: (readonly [number, number])[] = [];
+    for (const point of given) {
+      while (chain.length > 1 && !turnsLeft(chain.at(-2), chain.at(-1), point)) chain.pop();
+      chain.push(point);
+    }
+    return chain.slice(0, -1);
+  };
+  return [...half(sorted), ...half(sorted.toReversed())].map(([x, y]) => [x, y]);
+}
+
+function turnsLeft(
+  [ax, ay]: readonly [number, number] = [0, 0],
+  [bx, by]: readonly [number, number] = [0, 0],
+  [cx, cy]: readonly [number, number],
+): boolean {
+  return (bx - ax) * (cy - ay) - (by - ay) * (cx - ax) > 0;
 }
 
 function onMap(longitude: number): number {

@@ -1,31 +1,46 @@
 /** Prepares items and collections for clients: with links, and with absolute addresses. */
 import type { Json } from "../model/json.ts";
 import type { StacCollection, StacItem, StacLink } from "./stac.ts";
+import { addEpsg } from "./epsg.ts";
+import { showItem } from "./web-map-links.ts";
 
 const geojson = "application/geo+json";
 const json = "application/json";
 
-/** `base` is the platform's address, without a slash at its end. */
-export function linkItem(item: StacItem, base: string): StacItem {
+/**
+ * `base` is the platform's address, without a slash at its end. Paths in storage and names of tables
+ * are shown to curators only: they contain the ids of jobs, and other clients use the hrefs.
+ */
+export function linkItem(
+  stored: StacItem,
+  base: string,
+  { curates }: { readonly curates: boolean },
+): StacItem {
+  const item = addEpsg(stored);
   const collection = `${base}/stac/collections/${item.collection}`;
   const self = `${collection}/items/${item.id}`;
+  const shown = showItem(item, self);
   return {
     ...item,
+    stac_extensions: [...item.stac_extensions, ...shown.extensions],
     links: [
       { rel: "root", href: `${base}/stac`, type: json },
       { rel: "self", href: self, type: geojson },
       { rel: "parent", href: collection, type: json },
       { rel: "collection", href: collection, type: json },
+      ...shown.links,
       ...item.links.map((link) => ({ ...link, href: whole(link.href, base) })),
     ],
     assets: Object.fromEntries(
-      Object.entries(item.assets).map(([key, asset]) => [
-        key,
-        { ...asset, href: whole(asset.href, base) },
-      ]),
+      Object.entries({ ...item.assets, ...shown.assets }).map(([key, asset]) => {
+        const fields = Object.entries(asset).filter(([name]) => curates || !internal.has(name));
+        return [key, { ...Object.fromEntries(fields), href: whole(asset.href, base) }];
+      }),
     ),
   };
 }
+
+const internal = new Set(["rmhdag:path", "rmhdag:table"]);
 
 export function linkCollection(collection: StacCollection, base: string): StacCollection {
   const self = `${base}/stac/collections/${collection.id}`;
@@ -75,6 +90,9 @@ function inAddress(value: Json): string {
 export const conformance = [
   "https://api.stacspec.org/v1.0.0/core",
   "https://api.stacspec.org/v1.0.0/collections",
+  "https://api.stacspec.org/v1.0.0-rc.1/collection-search",
+  "https://api.stacspec.org/v1.0.0-rc.1/collection-search#free-text",
+  "http://www.opengis.net/spec/ogcapi-common-2/1.0/conf/simple-query",
   "https://api.stacspec.org/v1.0.0/ogcapi-features",
   "https://api.stacspec.org/v1.0.0/item-search",
   "https://api.stacspec.org/v1.0.0/item-search#fields",
@@ -84,6 +102,9 @@ export const conformance = [
   "https://api.stacspec.org/v1.0.0/ogcapi-features#fields",
   "https://api.stacspec.org/v1.0.0/ogcapi-features#sort",
   "https://api.stacspec.org/v1.0.0/ogcapi-features#query",
+  "https://api.stacspec.org/v1.0.0/ogcapi-features/extensions/transaction",
+  "https://api.stacspec.org/v1.0.0/collections/extensions/transaction",
+  "http://www.opengis.net/spec/ogcapi-features-4/1.0/conf/simpletx",
   "http://www.opengis.net/spec/ogcapi-features-1/1.0/conf/core",
   "http://www.opengis.net/spec/ogcapi-features-1/1.0/conf/oas30",
   "http://www.opengis.net/spec/ogcapi-features-1/1.0/conf/geojson",

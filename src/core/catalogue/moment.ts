@@ -1,7 +1,7 @@
 /**
- * The time of a raster: the given time, or else the time in the file, or else unknown. Using the
- * current time would make every search by time wrong, and STAC does not allow an open span. So an
- * unknown time is the span from before any such data existed until the file was written.
+ * The time of a raster: the given time, or else the time in the file, or else unknown. STAC requires
+ * a time; a span over all times would be found by every search. So an unknown time is the moment at
+ * which the file was written, and the item says that it is not when the data was taken.
  */
 
 export interface GivenTime {
@@ -18,14 +18,13 @@ export interface ItemTime {
   readonly "rmhdag:datetime_source": "given" | "file" | "unknown";
 }
 
-/** Earlier than any photograph. */
-const beforeEverything = "1800-01-01T00:00:00Z";
-
 export function chooseTime(
   given: GivenTime,
   /** The time in the file's metadata. */
   fromFile: string | null,
   writtenAt: string,
+  /** The first and the last time of a file whose bands are of several times. */
+  span?: readonly [string, string],
 ): ItemTime {
   const { datetime, start_datetime, end_datetime } = given;
   if (start_datetime != null && end_datetime != null) {
@@ -33,11 +32,11 @@ export function chooseTime(
     return { datetime: datetime ?? null, ...span, "rmhdag:datetime_source": "given" };
   }
   if (datetime != null) return { datetime, "rmhdag:datetime_source": "given" };
+  if (span !== undefined) {
+    const [start, end] = span;
+    const times = { start_datetime: start, end_datetime: end };
+    return { datetime: null, ...times, "rmhdag:datetime_source": "file" };
+  }
   if (fromFile !== null) return { datetime: fromFile, "rmhdag:datetime_source": "file" };
-  return {
-    datetime: null,
-    start_datetime: beforeEverything,
-    end_datetime: writtenAt,
-    "rmhdag:datetime_source": "unknown",
-  };
+  return { datetime: writtenAt, "rmhdag:datetime_source": "unknown" };
 }

@@ -1,7 +1,6 @@
 import type { ProblemItem } from "../errors.ts";
 import { Problem } from "../errors.ts";
-
-const rfc3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
+import { isMoment } from "../model/moment.ts";
 
 /** Reads `2024-05-01T00:00:00Z`, or two times with a slash; `..` or nothing is an open end. */
 export function readInterval(text: string | undefined): {
@@ -25,7 +24,7 @@ export function readInterval(text: string | undefined): {
 
 function readEnd(text: string): string | undefined {
   if (text === "" || text === "..") return undefined;
-  if (rfc3339.test(text) && !Number.isNaN(Date.parse(text))) return text;
+  if (isMoment(text)) return text;
   throw badInterval(text);
 }
 

@@ -1,6 +1,8 @@
 import type { JsonObject } from "../model/json.ts";
-import type { RasterBand, RasterFacts } from "../raster/facts.ts";
-import { boundsOf } from "../raster/inspected.ts";
+import { colourOf } from "../raster/band-names.ts";
+import type { RasterBand, RasterClass, RasterFacts } from "../raster/facts.ts";
+import type { Transformation } from "../raster/transformation.ts";
+import { boundsOf, dataBands } from "../raster/inspected.ts";
 import type { Footprint } from "./footprint.ts";
 import type { ItemTime } from "./moment.ts";
 import { cogMedia, extensions, geotiffMedia, stacVersion } from "./stac.ts";
@@ -12,7 +14,16 @@ import type { StacAsset, StacItem } from "./stac.ts";
  */
 export type DescribedRaster = Pick<
   RasterFacts,
-  "width" | "height" | "crs" | "transform" | "bands" | "sampling" | "datetime" | "raster_type"
+  | "width"
+  | "height"
+  | "crs"
+  | "transform"
+  | "bands"
+  | "sampling"
+  | "datetime"
+  | "time_span"
+  | "classes"
+  | "raster_type"
 > & { readonly checksum?: string };
 
 /** One file in storage, with the facts that were read from it. */
@@ -60,11 +71,24 @@ export function buildRasterItem(given: RasterItemFacts): StacItem {
   const assets: Record<string, StacAsset> = Object.fromEntries(
     files.map((file, index) => {
       const key = isOne ? "data" : `tile_${index}`;
-      return [key, rasterAsset(file, href(key), isOne ? ["data"] : ["data", "tile"])];
+      const asset = rasterAsset(file, href(key), isOne ? ["data"] : ["data", "tile"]);
+      const { datum_shift: shift } = given.footprint;
+      const { transformation: used } = given.footprint;
+      return [
+        key,
+        {
+          ...asset,
+          ...(shift == null ? {} : { "rmhdag:datum_shift": [...shift] }),
+          ...(used === undefined ? {} : { "rmhdag:transformation": describeOperation(used) }),
+        },
+      ];
     }),
   );
-  if (visual !== undefined) assets["visual"] = rasterAsset(visual, href("visual"), ["visual"]);
-  const shown = visual === undefined ? "data" : "visual";
+  if (visual !== undefined) {
+    const shows = isPicture(files[0]?.facts, visual.facts) ? "picture" : "values";
+    const asset = rasterAsset(visual, href("visual"), ["visual"]);
+    assets["visual"] = { ...asset, "rmhdag:shows": shows };
+  }
   return {
     type: "Feature",
     stac_version: stacVersion,
@@ -74,6 +98,9 @@ export function buildRasterItem(given: RasterItemFacts): StacItem {
       extensions.file,
       extensions.processing,
       ...(render == null ? [] : [extensions.render]),
+      ...(files.some(({ facts }) => facts.classes !== undefined)
+        ? [extensions.classification]
+        : []),
     ],
     id: item_id,
     collection: collection_id,
@@ -83,11 +110,28 @@ export function buildRasterItem(given: RasterItemFacts): StacItem {
       ...given.properties,
       ...itemProperties(given),
       "proj:code": files[0]?.facts.crs.code ?? null,
-      ...(render == null ? {} : { renders: { default: { assets: [shown], ...render } } }),
+      ...(render == null
+        ? {}
+        : { renders: { default: { assets: [isOne ? "data" : "tile_0"], ...render } } }),
     },
     links: [],
     assets,
   };
+}
+
+function describeOperation({ operation, missing_grids }: Transformation): JsonObject {
+  return {
+    operation,
+    ...(missing_grids.length === 0 ? {} : { missing_grids: [...missing_grids] }),
+  };
+}
+
+/** True: the copy has colours. False: it has the values of the data, to which a style applies. */
+function isPicture(data: DescribedRaster | undefined, visual: DescribedRaster): boolean {
+  const [own, shown] = [dataBands(data?.bands ?? []), dataBands(visual.bands)];
+  const isAlike = own.every((band, index) => band.data_type === shown[index]?.data_type);
+  const isPalette = own[0]?.color === "palette" && shown[0]?.color !== "palette";
+  return own.length !== shown.length || !isAlike || isPalette;
 }
 
 /** The path at which the platform serves an asset; `linkItem` makes it absolute. */
@@ -129,13 +173,14 @@ function rasterAsset(file: RasterFile, href: string, roles: string[]): StacAsset
     "proj:transform": [...transform],
     "proj:bbox": [...boundsOf({ width, height, transform })],
     bands: facts.bands.map((band) => describeBand(band, facts)),
+    ...(facts.classes === undefined
+      ? {}
+      : { "classification:classes": facts.classes.map(describeClass) }),
     "file:size": bytes,
     ...(checksum === undefined ? {} : { "file:checksum": checksum }),
     "rmhdag:path": path,
   };
 }
-
-const named = new Set(["red", "green", "blue", "alpha"]);
 
 function describeBand(band: RasterBand, facts: DescribedRaster): JsonObject {
   const { data_type, nodata, description, color, unit, scale, offset, statistics } = band;
@@ -143,7 +188,7 @@ function describeBand(band: RasterBand, facts: DescribedRaster): JsonObject {
   // Only for projected systems, because degrees are not a length.
   const isMetric = /^PROJC(?:RS|S)\[/.test(facts.crs.wkt2) && resolution > 0;
   return {
-    name: named.has(color) ? color : band.name,
+    name: color === "alpha" ? color : (colourOf(band) ?? band.name),
     data_type,
     ...(nodata === null ? {} : { nodata }),
     ...(description === null ? {} : { description }),
@@ -153,6 +198,17 @@ function describeBand(band: RasterBand, facts: DescribedRaster): JsonObject {
     ...(scale === null || scale === 1 ? {} : { "raster:scale": scale }),
     ...(offset === null || offset === 0 ? {} : { "raster:offset": offset }),
     ...(isMetric ? { "raster:spatial_resolution": resolution } : {}),
+  };
+}
+
+/** The extension allows names of letters, digits, - and _; the file's own name is the description. */
+function describeClass({ value, name, color }: RasterClass): JsonObject {
+  const plain = name.replaceAll(/[^0-9A-Za-z_-]+/g, "_").replaceAll(/^_+|_+$/g, "");
+  return {
+    value,
+    name: plain === "" ? `class_${value}` : plain,
+    description: name,
+    ...(color === undefined ? {} : { color_hint: color.toUpperCase() }),
   };
 }
 

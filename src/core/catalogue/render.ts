@@ -1,5 +1,6 @@
 /** Chooses how a raster is shown by default, so that clients do not show a black picture. */
 import type { JsonObject } from "../model/json.ts";
+import { findColours } from "../raster/band-names.ts";
 import type { RasterBand } from "../raster/facts.ts";
 import { dataBands } from "../raster/inspected.ts";
 import type { DescribedRaster } from "./raster-item.ts";
@@ -17,7 +18,8 @@ export function chooseRender(facts: DescribedRaster): JsonObject | undefined {
   if (first === undefined || first.color === "palette" || facts.raster_type === "categorical") {
     return undefined;
   }
-  const shown = bands.length >= 3 ? chooseThree(bands) : [first];
+  const isImagery = ["rgb", "rgba", "multispectral"].includes(facts.raster_type);
+  const shown = bands.length >= 3 && isImagery ? chooseThree(bands) : [first];
   const ranges = shown.map(rangeOf);
   const isPlain = shown.every(({ data_type }) => data_type === "uint8");
   const ramp = shown.length === 1 ? ramps.get(facts.raster_type) : undefined;
@@ -31,8 +33,7 @@ export function chooseRender(facts: DescribedRaster): JsonObject | undefined {
 
 /** Chooses red, green and blue by name, because some files have blue first. */
 function chooseThree(bands: readonly RasterBand[]): RasterBand[] {
-  const byName = ["red", "green", "blue"].map((name) => bands.find(({ color }) => color === name));
-  return byName.every((band) => band !== undefined) ? byName : bands.slice(0, 3);
+  return findColours(bands) ?? bands.slice(0, 3);
 }
 
 /** The range without the outermost values, which would leave no contrast for the others. */

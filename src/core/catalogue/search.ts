@@ -1,5 +1,6 @@
 /** Reads a search from either form: an address, where all values are text, or a JSON body. */
 import type { z } from "zod";
+import { checkSize } from "../cql2/check-size.ts";
 import { checkSpatial, separateSpatial } from "../cql2/spatial.ts";
 import { filterFromQuery, filterFromJson, filterFromText } from "../cql2/read-filter.ts";
 import type { SpatialFilter } from "../cql2/spatial.ts";
@@ -92,7 +93,7 @@ function readBbox(bbox: readonly number[]): z.infer<typeof bboxSchema> {
 }
 
 function readGeometry(json: Json): SearchGeometry {
-  const parsed = searchGeometry.safeParse(json);
+  const parsed = searchGeometry.safeParse(checkSize(json));
   if (parsed.success) return parsed.data;
   throw refuse("intersects", "must be a GeoJSON geometry");
 }

@@ -2,16 +2,22 @@
  * The schemas of STAC 1.1 as we write and accept it. Fields that a schema does not name are kept.
  */
 import { z } from "zod";
+import { moment } from "../model/moment.ts";
 import { bboxSchema, simpleGeometry } from "../geometry/geometry.ts";
 
 export const stacVersion = "1.1.0";
 
 export const extensions = {
   projection: "https://stac-extensions.github.io/projection/v2.0.0/schema.json",
+  /** The one version that has both `proj:code` and `proj:epsg`. */
+  projectionWithEpsg: "https://stac-extensions.github.io/projection/v1.2.0/schema.json",
   raster: "https://stac-extensions.github.io/raster/v2.0.0/schema.json",
   file: "https://stac-extensions.github.io/file/v2.1.0/schema.json",
   processing: "https://stac-extensions.github.io/processing/v1.2.0/schema.json",
   render: "https://stac-extensions.github.io/render/v2.0.0/schema.json",
+  table: "https://stac-extensions.github.io/table/v1.2.0/schema.json",
+  webMapLinks: "https://stac-extensions.github.io/web-map-links/v1.2.0/schema.json",
+  classification: "https://stac-extensions.github.io/classification/v2.0.0/schema.json",
 } as const;
 
 /** QGIS recognises a COG by exactly this text. */
@@ -37,8 +43,6 @@ const asset = z.looseObject({
   "rmhdag:table": z.string().optional(),
 });
 export type StacAsset = z.infer<typeof asset>;
-
-const moment = z.iso.datetime({ offset: true });
 
 const properties = z
   .looseObject({

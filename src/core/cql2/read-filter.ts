@@ -2,15 +2,16 @@ import type { Json } from "../model/json.ts";
 import { isJsonObject } from "../model/json.ts";
 import type { Comparison, Filter, Scalar } from "./ast.ts";
 import { invalidFilter } from "./ast.ts";
+import { checkConditions, checkList, checkSize } from "./check-size.ts";
 import { parseText } from "./parse-text.ts";
 import { readFilter } from "./read-json.ts";
 
 export function filterFromText(text: string): Filter {
-  return readFilter(parseText(text));
+  return readFilter(checkSize(parseText(text)));
 }
 
 export function filterFromJson(json: Json): Filter {
-  return readFilter(json);
+  return readFilter(checkSize(json));
 }
 
 const operators = new Map<string, Comparison>([
@@ -24,11 +25,13 @@ const operators = new Map<string, Comparison>([
 
 /** Reads STAC's query extension, `{"eo:cloud_cover": {"lt": 10}}`. */
 export function filterFromQuery(query: Json): Filter {
+  checkSize(query);
   if (!isJsonObject(query)) throw invalidFilter("The query must be an object of properties.");
   const parts = Object.entries(query).flatMap(([name, tests]) => {
     if (!isJsonObject(tests)) throw invalidFilter(`The query of "${name}" must name operators.`);
     return Object.entries(tests).map(([op, value]) => readTest(name, op, value));
   });
+  checkConditions(parts.length);
   return { kind: "all", parts: parts.length === 0 ? [{ kind: "constant", value: true }] : parts };
 }
 
@@ -44,7 +47,8 @@ function readTest(name: string, op: string, value: Json): Filter {
   }
   if (op === "in") {
     if (!Array.isArray(value)) throw invalidFilter(`"in" needs a list for "${name}".`);
-    return { kind: "in", value: property, list: (value as readonly Json[]).map(literal) };
+    const list = checkList(value as readonly Json[]);
+    return { kind: "in", value: property, list: list.map(literal) };
   }
   const like = (pattern: string): Filter => ({
     kind: "like",

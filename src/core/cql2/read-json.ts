@@ -4,7 +4,9 @@ import { bboxSchema, searchGeometry } from "../geometry/geometry.ts";
 import type { SearchGeometry } from "../geometry/geometry.ts";
 import { isJsonObject } from "../model/json.ts";
 import type { Json, JsonObject } from "../model/json.ts";
+import { isDay, isMoment } from "../model/moment.ts";
 import { arithmetics, comparisons, invalidFilter, temporals } from "./ast.ts";
+import { checkList } from "./check-size.ts";
 import type { Arithmetic, Comparison, Filter, Scalar, Temporal, Time } from "./ast.ts";
 
 const mostLevels = 100;
@@ -30,6 +32,13 @@ export function readFilter(json: Json, level = 0): Filter {
     return { kind: "compare", op: op satisfies Comparison, left: scalar(0), right: scalar(1) };
   }
   if (lower === "between") {
+    const pair = arg(1);
+    if (args.length === 2 && Array.isArray(pair) && pair.length === 2) {
+      // As drafts of CQL2 wrote it, which clients still send.
+      const [low, high] = (pair as Json[]).map((each) => readScalar(each, level + 1));
+      if (low !== undefined && high !== undefined)
+        return { kind: "between", value: scalar(0), low, high };
+    }
     count(op, args, 3);
     return { kind: "between", value: scalar(0), low: scalar(1), high: scalar(2) };
   }
@@ -37,7 +46,7 @@ export function readFilter(json: Json, level = 0): Filter {
     count(op, args, 2);
     const list = arg(1);
     if (!Array.isArray(list)) throw invalidFilter('"in" needs a list.');
-    const values = (list as readonly Json[]).map((each) => readScalar(each, level + 1));
+    const values = checkList(list as readonly Json[]).map((each) => readScalar(each, level + 1));
     return { kind: "in", value: scalar(0), list: values };
   }
   if (lower === "like") {
@@ -128,22 +137,13 @@ function instant(json: Json): { start: string; end: string } {
   return { start: at, end: at };
 }
 
-const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
-
 function timestamp(json: Json | undefined): string {
-  if (typeof json === "string" && rfc3339.test(json) && !Number.isNaN(Date.parse(json)))
-    return json;
+  if (typeof json === "string" && isMoment(json)) return json;
   throw invalidFilter(`${shorten(json)} is not a time such as 2024-05-01T12:00:00Z.`);
 }
 
 function date(json: Json | undefined): string {
-  if (
-    typeof json === "string" &&
-    /^\d{4}-\d\d-\d\d$/.test(json) &&
-    !Number.isNaN(Date.parse(json))
-  ) {
-    return json;
-  }
+  if (typeof json === "string" && isDay(json)) return json;
   throw invalidFilter(`${shorten(json)} is not a date such as 2024-05-01.`);
 }
 

@@ -4,10 +4,10 @@
  * can use an index, and a function that decides each row from the database's answers about
  * everything that is not spatial.
  */
-import type { SearchGeometry } from "../geometry/geometry.ts";
+import type { Ring, SearchGeometry } from "../geometry/geometry.ts";
 import { makeIntersects } from "../geometry/intersects.ts";
 import type { Filter } from "./ast.ts";
-import { shapesOf, sizeOf } from "../geometry/geometry.ts";
+import { positionAt, shapesOf, sizeOf } from "../geometry/geometry.ts";
 import { invalidFilter } from "./ast.ts";
 
 /** Three-valued as in SQL: null is unknown. */
@@ -114,16 +114,28 @@ function join(
 const mostPositions = 10_000;
 
 /**
- * Checks that spatial conditions name a geometry property and compare with a geometry of limited
- * size.
+ * Checks that spatial conditions name a geometry property, compare with geometries of limited size,
+ * and have closed rings.
  */
 export function checkSpatial(filter: Filter, geometryNames: readonly string[]): void {
+  let positions = 0;
   for (const { property, geometry } of spatialParts(filter)) {
     if (!geometryNames.includes(property)) {
       throw invalidFilter(`"${property}" is no geometry: use "${geometryNames[0] ?? ""}".`);
     }
-    if (sizeOf(shapesOf(geometry)) > mostPositions) {
-      throw invalidFilter(`A geometry has more than ${mostPositions} positions: simplify it.`);
+    const shapes = shapesOf(geometry);
+    positions += sizeOf(shapes);
+    if (positions > mostPositions) {
+      throw invalidFilter(`The geometry has more than ${mostPositions} positions: simplify it.`);
+    }
+    // PostGIS refuses others as an error of its own.
+    if (!shapes.polygons.flat().every(isClosed)) {
+      throw invalidFilter("A ring of a polygon must end where it begins.");
     }
   }
+}
+
+function isClosed(ring: Ring): boolean {
+  const [first, last] = [positionAt(ring, 0), positionAt(ring, -1)];
+  return first[0] === last[0] && first[1] === last[1];
 }

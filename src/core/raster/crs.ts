@@ -18,14 +18,71 @@ export interface CrsMeaning {
   readonly parameters: ReadonlyMap<string, number>;
   /** The length of one unit of the axes, in metres or radians. */
   readonly unit: number;
+  /** In radians from Greenwich. */
+  readonly primeMeridian: number;
+  /** The directions of the axes in their order, such as north and east. */
+  readonly axes: readonly string[];
 }
 
 export function describeCrs(wkt2: string): RasterCrs | undefined {
   const root = parseWkt(wkt2);
   if (root === undefined) return undefined;
-  const horizontal = horizontalOf(root);
   const name = textOf(root) || "unnamed";
-  return { code: codeOf(root) ?? codeOf(horizontal) ?? null, name, wkt2 };
+  // The code of its horizontal part would name another system, one without heights.
+  const own = isCompound(root) ? root : horizontalOf(root);
+  const code = codeOf(root) ?? codeOf(own) ?? (isWebMercator(wkt2) ? webMercator : null);
+  return { code, name, wkt2 };
+}
+
+const webMercator = "EPSG:3857";
+
+/** True for every spelling of web Mercator: ArcGIS writes it without a code. */
+export function isWebMercator(wkt2: string): boolean {
+  const meaning = meaningOf({ code: null, name: "", wkt2 });
+  if (meaning?.kind !== "projected") return false;
+  const { method, semiMajorAxis, unit, parameters } = meaning;
+  const isMethod =
+    method === "popularvisualisationpseudomercator" || method === "mercatorauxiliarysphere";
+  return (
+    isMethod &&
+    semiMajorAxis === 6_378_137 &&
+    unit === 1 &&
+    [...parameters.values()].every((value) => value === 0)
+  );
+}
+
+function isCompound({ keyword }: WktNode): boolean {
+  return keyword === "COMPOUNDCRS" || keyword === "COMPD_CS";
+}
+
+/** The definition of the horizontal part; the text itself where it has no other part. */
+export function horizontalWkt(wkt2: string): string {
+  const root = parseWkt(wkt2);
+  return root === undefined ? wkt2 : horizontalOf(root).text;
+}
+
+const local = new Set(["ENGCRS", "ENGINEERINGCRS", "LOCAL_CS"]);
+
+/** True for a system of a building site or an image, which has no place on the globe. */
+export function isLocalSystem(wkt2: string): boolean {
+  const root = parseWkt(wkt2);
+  return root !== undefined && local.has(horizontalOf(root).keyword);
+}
+
+export const wgs84Wkt =
+  'GEOGCRS["WGS 84",DATUM["World Geodetic System 1984",ELLIPSOID["WGS 84",6378137,298.257223563,LENGTHUNIT["metre",1]]],PRIMEM["Greenwich",0,ANGLEUNIT["degree",0.0174532925199433]],CS[ellipsoidal,2],AXIS["geodetic latitude (Lat)",north,ORDER[1],ANGLEUNIT["degree",0.0174532925199433]],AXIS["geodetic longitude (Lon)",east,ORDER[2],ANGLEUNIT["degree",0.0174532925199433]],ID["EPSG",4326]]';
+
+export interface VerticalCrs {
+  readonly code: string | null;
+  readonly name: string;
+}
+
+/** The system of the heights; undefined for a system without heights. */
+export function verticalOf(wkt2: string): VerticalCrs | undefined {
+  const root = parseWkt(wkt2);
+  if (root === undefined || !isCompound(root)) return undefined;
+  const part = findChild(root, "VERTCRS", "VERTICALCRS", "VERT_CS");
+  return part && { code: codeOf(part) ?? null, name: textOf(part) || "unnamed" };
 }
 
 function codeOf(node: WktNode): string | undefined {
@@ -41,7 +98,7 @@ function horizontalOf(root: WktNode): WktNode {
     const source = findChild(root, "SOURCECRS");
     return horizontalOf(source?.children[0] ?? root);
   }
-  if (root.keyword !== "COMPOUNDCRS" && root.keyword !== "COMPD_CS") return root;
+  if (!isCompound(root)) return root;
   return horizontalOf(root.children[0] ?? root);
 }
 
@@ -69,10 +126,26 @@ export function meaningOf(crs: RasterCrs): CrsMeaning | undefined {
     method: kind === "projected" ? methodOf(conversion) : "",
     parameters: kind === "projected" ? parametersOf(conversion) : new Map(),
     unit: axisUnit(node, kind),
+    primeMeridian: meridianOf(findBelow(node, "PRIMEM", "PRIMEMERIDIAN")),
+    axes: node.children.filter(({ keyword }) => keyword === "AXIS").map(directionOf),
   };
 }
 
+/** False also for a definition that cannot be read. */
+export function isGeographic(wkt2: string): boolean {
+  return meaningOf({ code: null, name: "", wkt2 })?.kind === "geographic";
+}
+
 const oneDegree = Math.PI / 180;
+
+function meridianOf(node: WktNode | undefined): number {
+  const value = node?.values[1];
+  return node === undefined || typeof value !== "number" ? 0 : value * unitOf(node, oneDegree);
+}
+
+function directionOf({ values }: WktNode): string {
+  return String(values[1] ?? "").toLowerCase();
+}
 
 function unitOf(node: WktNode, otherwise: number): number {
   const unit = findChild(node, "LENGTHUNIT", "ANGLEUNIT", "SCALEUNIT", "UNIT");
@@ -135,6 +208,7 @@ export function isSameCrs(left: RasterCrs, right: RasterCrs): boolean {
     isNear(a.semiMajorAxis, b.semiMajorAxis) &&
     isNear(a.inverseFlattening, b.inverseFlattening) &&
     isNear(a.unit, b.unit) &&
+    isNear(a.primeMeridian, b.primeMeridian) &&
     haveSameParameters(a.parameters, b.parameters)
   );
 }
@@ -173,8 +247,12 @@ const forms: readonly RegExp[] = [
   /^\{[^]*"type"\s*:\s*"[A-Za-z]*CRS"/,
 ];
 
-/** Parameters for which PROJ reads a file. */
-const namesFile = /\+(?:init|nadgrids|geoidgrids|grids|pipeline|file)\b/i;
+/**
+ * Parameters for which PROJ reads a file: in a PROJ string, where the plus signs may be left out, in
+ * WKT and in PROJJSON, in which only the name of a file is a text.
+ */
+const namesFile =
+  /(?<![a-z_])(?:init|nadgrids|geoidgrids|grids|file)\s*=|=\s*pipeline|PARAMETERFILE|"value"\s*:\s*"/i;
 
 /** Schemes of addresses look like `AUTHORITY:CODE`. */
 const scheme = /^(?:https?|ftp|file|data|vsi[a-z0-9_]*):/i;

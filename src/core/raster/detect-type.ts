@@ -1,29 +1,43 @@
+import { findColours, hintOf } from "./band-names.ts";
 import type { RasterBand, RasterType } from "./facts.ts";
 import { dataBands } from "./inspected.ts";
 
-const visible = new Set(["red", "green", "blue"]);
 /** A sample with more different values than this holds measurements, not classes. */
 const mostClasses = 40;
 
-/** Guesses the type from the bands alone, well enough to choose resampling and compression. */
-export function detectRasterType(bands: readonly RasterBand[], hasPalette: boolean): RasterType {
+/**
+ * Guesses the type from the bands and the file's name, well enough to choose resampling, compression
+ * and colours.
+ */
+export function detectRasterType(
+  bands: readonly RasterBand[],
+  hasPalette: boolean,
+  fileName?: string,
+): RasterType {
   if (hasPalette) return "categorical";
   const data = dataBands(bands);
   const hasAlpha = data.length < bands.length;
   const [first] = data;
   if (first === undefined) return "unknown";
-  if (data.length === 1) return detectSingle(first);
+  if (data.length === 1) return detectSingle(first, fileName);
+  if (data.some(isTimed)) return "continuous";
   const isImage = data.every(({ data_type }) => data_type === "uint8" || data_type === "uint16");
   if (data.length === 3 && isImage) {
     const colors = data.map(({ color }) => color);
-    const isNamed = colors.every((color) => visible.has(color));
+    const isNamed = findColours(data) !== undefined;
     const isUnnamed = colors.every((color) => color === "undefined" || color === "gray");
     if (isNamed || isUnnamed) return hasAlpha ? "rgba" : "rgb";
   }
   return "multispectral";
 }
 
-function detectSingle({ data_type, statistics, sample }: RasterBand): RasterType {
+/** Bands of variables and times are measurements; `variables.ts` names them after both. */
+function isTimed({ description }: RasterBand): boolean {
+  return /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(description ?? "");
+}
+
+function detectSingle(band: RasterBand, fileName: string | undefined): RasterType {
+  const { data_type, statistics, sample } = band;
   const minimum = statistics?.minimum ?? sample?.percentile_2;
   const maximum = statistics?.maximum ?? sample?.percentile_98;
   if (minimum === undefined || maximum === undefined) return "unknown";
@@ -31,10 +45,28 @@ function detectSingle({ data_type, statistics, sample }: RasterBand): RasterType
   const isFew = sample !== null && sample.whole && sample.distinct <= mostClasses;
   if (!isFloat && isFew && data_type === "uint8") return "categorical";
   if (isFloat && minimum >= -1 && maximum <= 1 && minimum < 0) return "vegetation_index";
-  const isWide = data_type !== "uint8" && data_type !== "int8";
-  // Between the deepest trench and the highest summit, and not flat.
-  if (isWide && minimum >= -11_500 && maximum <= 9000 && maximum - minimum > 10) return "dem";
-  return "continuous";
+  return isTerrain(band, { minimum, maximum }, fileName) ? "dem" : "continuous";
+}
+
+/** The mean step between neighbours, as a share of the range, of data that is no surface. */
+const roughest = 0.15;
+
+/**
+ * Heights lie between the deepest trench and the highest summit, are not flat and change smoothly.
+ * Numbers without a sign are usually a sensor's, unless a name or a unit says that they are heights.
+ */
+function isTerrain(
+  band: RasterBand,
+  { minimum, maximum }: { readonly minimum: number; readonly maximum: number },
+  fileName: string | undefined,
+): boolean {
+  const { data_type, sample } = band;
+  if (data_type === "uint8" || data_type === "int8") return false;
+  if (minimum < -11_500 || maximum > 9000 || maximum - minimum <= 10) return false;
+  if (isTimed(band)) return false;
+  const hint = hintOf(band, fileName);
+  if (hint !== undefined) return hint === "height";
+  return !data_type.startsWith("uint") && (sample?.roughness ?? 0) <= roughest;
 }
 
 /** The detected types that are compatible with a declared type. */

@@ -72,6 +72,8 @@ const bandSample = z.object({
   /** The lowest value, and the share of pixels that have exactly it. */
   lowest: z.number(),
   lowest_share: z.number(),
+  /** The mean step between neighbours, as a share of the range between the percentiles. */
+  roughness: z.number().optional(),
 });
 export type BandSample = z.infer<typeof bandSample>;
 
@@ -89,6 +91,15 @@ export const rasterBand = z.object({
   sample: bandSample.nullable(),
 });
 export type RasterBand = z.infer<typeof rasterBand>;
+
+/** A class of a raster attribute table. */
+export const rasterClass = z.object({
+  value: z.number(),
+  name: z.string(),
+  /** Six hexadecimal digits: red, green, blue. */
+  color: z.string().optional(),
+});
+export type RasterClass = z.infer<typeof rasterClass>;
 
 export const transform = z.tuple([
   z.number(),
@@ -119,8 +130,14 @@ export const rasterFacts = z.object({
   transparency: z.enum(["none", "nodata", "alpha", "mask"]),
   sampling: z.enum(["area", "point"]),
   raster_type: rasterType,
+  /** Names of its classes, where the source has a table of them. */
+  classes: z.array(rasterClass).optional(),
   /** The time in the file, if it has one. */
   datetime: z.iso.datetime({ offset: true }).nullable(),
+  /** The first and the last time, where the bands are of several times. */
+  time_span: z
+    .tuple([z.iso.datetime({ offset: true }), z.iso.datetime({ offset: true })])
+    .optional(),
   bytes: z.number().int().min(0),
   /** The multihash in hex: `1220` and the SHA-256. */
   checksum: z.string().regex(/^1220[0-9a-f]{64}$/),
@@ -147,4 +164,10 @@ export interface RasterPolicy {
   readonly maxNodataPercent: number;
   /** Overrides the value that the file declares. */
   readonly nodata: number | undefined;
+  /** The compression that the submission asks for. */
+  readonly compression?: Compression | undefined;
+  /** A hint about the content. */
+  readonly fileName?: string | undefined;
 }
+
+export type Compression = "deflate" | "zstd" | "lzw" | "jpeg" | "webp" | "lerc" | "none";

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { fileProblems } from "../files/problem.ts";
 
 /**
  * reject: the raster cannot be served as a layer. fix: a defect that is repaired while the COG is
@@ -29,8 +30,18 @@ export const rasterFindings = {
   ],
   CODEC_NOT_SUPPORTED: [
     "reject",
-    "Run the worker with a GDAL that has this codec (Debian: apt-get install gdal-bin), or compress the file with DEFLATE: gdal_translate -co COMPRESS=DEFLATE in.tif out.tif",
+    "Compress the file with DEFLATE where its compression can be read (gdal_translate -co COMPRESS=DEFLATE in.tif out.tif), or run a worker whose GDAL has it: /health shows the codecs of each.",
   ],
+  FORMAT_NOT_SUPPORTED: [
+    "reject",
+    "Convert it to GeoTIFF where it can be read (gdal_translate in.ext out.tif), or run a worker with native GDAL in a sandbox: /health shows the engine and the drivers of each.",
+  ],
+  VARIABLE_NOT_FOUND: ["reject", "Name one of its variables with the input variable."],
+  TOO_MANY_LAYERS: [
+    "reject",
+    "Name one of its variables with the input variable, or cut the file by time.",
+  ],
+  VARIABLES_AS_BANDS: ["info", "Nothing to do: each band is named after its variable and time."],
   FILE_CORRUPTED: [
     "reject",
     "Get the file again from its source and compare checksums; the damage is in the file itself.",
@@ -39,6 +50,11 @@ export const rasterFindings = {
     "reject",
     "The header claims more than the file can hold. Get the file again from its source.",
   ],
+  EXTERNAL_REFERENCE: [
+    "reject",
+    "Write it anew without that metadata (gdal_translate -co PROFILE=GeoTIFF in.tif out.tif) and submit that.",
+  ],
+  SIDECAR_INVALID: ["reject", fileProblems.SIDECAR_INVALID],
   CRS_MISSING: [
     "reject",
     "Name it with source_crs, or write it into the file: gdal_edit.py -a_srs EPSG:NNNN file.tif",
@@ -57,6 +73,33 @@ export const rasterFindings = {
   GEOTRANSFORM_MISSING: [
     "reject",
     "Georeference it: gdal_translate -a_ullr west north east south in.tif out.tif, or deliver its world file inside.",
+  ],
+  GCPS_TOO_FEW: [
+    "reject",
+    "Deliver at least three ground control points that are not on a line, or the place of its edges: gdal_translate -a_srs EPSG:NNNN -a_ullr west north east south in.tif out.tif",
+  ],
+  CRS_LOCAL: [
+    "reject",
+    "A local system has no place on the globe. If its coordinates are those of a known system, name it with source_crs.",
+  ],
+  TRANSFORMATION_GRID_MISSING: [
+    "warn",
+    "Install the grids on the worker (Debian: proj-data) if metres matter; otherwise nothing to do.",
+  ],
+  VERTICAL_DATUM: ["info", "Nothing to do: heights are kept as they are, in that system."],
+  SAMPLE_SIZE: ["fix", "Nothing to do: samples are stored in the next size that maps can show."],
+  FURTHER_IMAGES: [
+    "warn",
+    "Submit each image of the file by itself: gdal_translate GTIFF_DIR:2:in.tif second.tif",
+  ],
+  CLASS_TABLE: ["info", "Nothing to do: the names of its classes are kept in the catalogue."],
+  PALETTE_MISSING: [
+    "warn",
+    "It is shown in grey. Give it colours by a style of the layer, or write a table into the file.",
+  ],
+  COMPRESSION_UNSUITABLE: [
+    "reject",
+    "Leave compression out, or choose deflate, zstd or lzw, which suit every type.",
   ],
   GCPS_ONLY: ["fix", "Nothing to do: it is warped from its ground control points."],
   NOT_NORTH_UP: ["fix", "Nothing to do: it is warped so that north is up."],
@@ -133,6 +176,8 @@ const changing: ReadonlySet<string> = new Set<RasterFindingCode>([
   "CRS_OVERRIDE",
   "GCPS_ONLY",
   "NOT_NORTH_UP",
+  "SAMPLE_SIZE",
+  "PALETTE_MISSING",
   "BIT_DEPTH_DOWNCAST",
   "NODATA_NOT_REPRESENTABLE",
   "NAN_WITHOUT_NODATA",

@@ -20,10 +20,22 @@ export interface HomogeneityFinding {
 /** Pixel sizes may differ by this share, as they do between UTM zones and after rounding. */
 const resolutionTolerance = 0.2;
 
-/** Compares every raster with the first. */
+/** Compares every raster with one of the majority, so that the odd one is named and not the others. */
 export function checkHomogeneity(members: readonly CollectionMember[]): HomogeneityFinding[] {
-  const [first, ...others] = members;
-  return first === undefined ? [] : others.flatMap((member) => compare(first, member));
+  const usual = findUsual(members);
+  return usual === undefined ? [] : members.flatMap((member) => compare(usual, member));
+}
+
+/** The first member of the largest group that is alike in everything but the size of its pixels. */
+function findUsual(members: readonly CollectionMember[]): CollectionMember | undefined {
+  const groups = new Map<string, CollectionMember[]>();
+  for (const member of members) {
+    const { band_count, data_type, crs, raster_type } = member;
+    const size = pixelSize(member.transform)?.toPrecision(2);
+    const key = [band_count, data_type, labelOf(crs), raster_type, size].join("|");
+    groups.set(key, [...(groups.get(key) ?? []), member]);
+  }
+  return [...groups.values()].toSorted((a, b) => b.length - a.length)[0]?.[0];
 }
 
 function compare(first: CollectionMember, member: CollectionMember): HomogeneityFinding[] {

@@ -1,7 +1,7 @@
 /**
  * Judges where a raster lies: its CRS, its transform, and whether the resulting place is possible.
  */
-import { isEarth, isSameCrs, meaningOf } from "./crs.ts";
+import { isEarth, isSameCrs, meaningOf, verticalOf } from "./crs.ts";
 import type { RasterCrs } from "./facts.ts";
 import { makeFinding } from "./finding.ts";
 import type { RasterFinding } from "./finding.ts";
@@ -11,7 +11,9 @@ import type { InspectedRaster } from "./inspected.ts";
 export function judgePlace(raster: InspectedRaster, given: RasterCrs | null): RasterFinding[] {
   const crs = raster.crs ?? given;
   return [
-    ...judgeCrs(raster.crs, given),
+    ...(raster.localSystem !== null && given === null
+      ? [makeFinding("CRS_LOCAL", `Its system "${raster.localSystem}" is a local one.`)]
+      : judgeCrs(raster.crs, given)),
     ...judgeTransform(raster),
     ...(crs === null ? [] : judgeBounds(raster, crs)),
   ];
@@ -33,7 +35,11 @@ function judgeCrs(own: RasterCrs | null, given: RasterCrs | null): RasterFinding
   if (!isEarth(used)) {
     findings.push(makeFinding("CRS_NOT_EARTH", `${labelOf(used)} is not a CRS of the Earth.`));
   }
-  if (used.code === null) {
+  const vertical = verticalOf(used.wkt2);
+  if (vertical !== undefined) {
+    const name = vertical.code === null ? vertical.name : `${vertical.code} (${vertical.name})`;
+    findings.push(makeFinding("VERTICAL_DATUM", `Its heights are in ${name}.`));
+  } else if (used.code === null) {
     const text = `The CRS "${used.name}" has no code of an authority.`;
     findings.push(makeFinding("CRS_WITHOUT_CODE", text));
   }
@@ -44,10 +50,16 @@ function labelOf({ code, name }: RasterCrs): string {
   return code === null ? `"${name}"` : `${code} (${name})`;
 }
 
-function judgeTransform({ transform, gcpCount, hasRpc }: InspectedRaster): RasterFinding[] {
+function judgeTransform(raster: InspectedRaster): RasterFinding[] {
+  const { transform, gcpCount, areGcpsOnLine, hasRpc } = raster;
   if (transform === null || isIdentity(transform) || isFlat(transform)) {
+    if (gcpCount > 0 && areGcpsOnLine && !hasRpc) {
+      const text = `Its ${gcpCount} ground control points do not place it: three that are not in a row are needed.`;
+      return [makeFinding("GCPS_TOO_FEW", text)];
+    }
     if (gcpCount > 0 || hasRpc) {
-      const by = gcpCount > 0 ? `${gcpCount} ground control points` : "RPC coefficients";
+      const by =
+        gcpCount > 0 ? `${gcpCount} ground control points` : "RPC coefficients, at their height";
       return [makeFinding("GCPS_ONLY", `It is placed by ${by} and not by a grid.`)];
     }
     const text =
@@ -73,6 +85,8 @@ function isFlat([a = 0, b = 0, , d = 0, e = 0]: readonly number[]): boolean {
   return a * e - b * d === 0;
 }
 
+const oneDegree = Math.PI / 180;
+
 /** Half of the Earth's circumference, where the widest projections end. */
 const halfWay = 20_040_000;
 /** The edge of a pixel may exceed the world by this share of the extent. */
@@ -82,7 +96,12 @@ function judgeBounds(raster: InspectedRaster, crs: RasterCrs): RasterFinding[] {
   if (raster.transform === null) return [];
   const bounds = boundsOf({ ...raster, transform: raster.transform });
   const meaning = meaningOf(crs);
-  if (meaning?.kind === "geographic") return judgeDegrees(bounds);
+  if (meaning?.kind === "geographic") {
+    const scale = meaning.unit / oneDegree;
+    const [west, south, east, north] = bounds;
+    const degrees = [west * scale, south * scale, east * scale, north * scale] as const;
+    return judgeDegrees(degrees, Math.abs(raster.transform[4]) * scale);
+  }
   const findings: RasterFinding[] = [];
   if (meaning?.kind === "projected") {
     const [west, south, east, north] = bounds.map((value) => value * meaning.unit);
@@ -96,10 +115,15 @@ function judgeBounds(raster: InspectedRaster, crs: RasterCrs): RasterFinding[] {
   return findings;
 }
 
-function judgeDegrees(bounds: readonly [number, number, number, number]): RasterFinding[] {
+/** A grid whose outermost pixels have their centres at the poles reaches beyond them. */
+function judgeDegrees(
+  bounds: readonly [number, number, number, number],
+  pixelHeight: number,
+): RasterFinding[] {
   const [west, south, east, north] = bounds;
   const over = slack * 360;
-  if (south < -90 - over || north > 90 + over) return [suspicious(bounds)];
+  const half = over + pixelHeight / 2;
+  if (south < -90 - half || north > 90 + half) return [suspicious(bounds)];
   const isInside = west >= -180 - over && east <= 180 + over;
   if (isInside) return [];
   const isShifted = east - west <= 360 + over && west >= -360 && east <= 360 + over;

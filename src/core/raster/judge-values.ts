@@ -21,7 +21,31 @@ export function judgeBands(
       ? [makeFinding("NODATA_AND_ALPHA", "It has both a nodata value and an alpha band.")]
       : []),
     ...(raster.hasPalette ? [makeFinding("PALETTE", "Its values are classes of a palette.")] : []),
+    ...judgeContent(raster),
   ].filter(isFirstOfKind);
+}
+
+/** Parts of a file that a COG does not have, or not in this form. */
+function judgeContent(raster: InspectedRaster) {
+  const { sampleBits, bands, furtherImages, classes, lacksPalette } = raster;
+  const findings: RasterFinding[] = [];
+  if (lacksPalette) {
+    const text = "Its values are numbers of colours, and it has no table of colours.";
+    findings.push(makeFinding("PALETTE_MISSING", text));
+  }
+  if (sampleBits !== null) {
+    const text = `Its samples have ${sampleBits} bits, and are stored as ${bands[0]?.data_type ?? ""}.`;
+    findings.push(makeFinding("SAMPLE_SIZE", text));
+  }
+  if (furtherImages.length > 0) {
+    const names = furtherImages.slice(0, 5).join("; ");
+    const text = `It holds ${furtherImages.length} further images, which are left out: ${names}.`;
+    findings.push(makeFinding("FURTHER_IMAGES", text));
+  }
+  if (classes.length > 0) {
+    findings.push(makeFinding("CLASS_TABLE", `It names ${classes.length} classes.`));
+  }
+  return findings;
 }
 
 /** A defect that several bands share is reported for the first of them. */

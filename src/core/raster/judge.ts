@@ -3,6 +3,7 @@ import type { RasterType, RasterPolicy } from "./facts.ts";
 import { changesFile, makeFinding, sortFindings, verdictOf } from "./finding.ts";
 import type { RasterFinding, Verdict } from "./finding.ts";
 import type { InspectedRaster } from "./inspected.ts";
+import { judgeCompression } from "./judge-compression.ts";
 import { judgePlace } from "./judge-place.ts";
 import { judgeBands, judgeEmptiness } from "./judge-values.ts";
 
@@ -14,11 +15,12 @@ export interface Judgement {
 }
 
 export function judgeRaster(raster: InspectedRaster, policy: RasterPolicy): Judgement {
-  const detected = detectRasterType(raster.bands, raster.hasPalette);
+  const detected = detectRasterType(raster.bands, raster.hasPalette, policy.fileName);
   const found = [
     ...judgeReading(raster),
     ...judgePlace(raster, policy.givenCrs),
     ...judgeBands(raster, detected, policy),
+    ...judgeCompression(raster, policy.compression, policy.tier),
     ...judgeUnlessBroken(raster, policy),
   ];
   const isGood = raster.isWholeCog && !found.some(changesFile);
@@ -36,6 +38,7 @@ function judgeUnlessBroken(raster: InspectedRaster, policy: RasterPolicy): Raste
 function judgeReading({ readErrors }: InspectedRaster): RasterFinding[] {
   const [first] = readErrors;
   if (first === undefined) return [];
-  const text = `Reading its pixels fails: ${readErrors.slice(0, 3).join("; ")}.`;
+  const where = readErrors.length === 1 ? "a block" : "some blocks";
+  const text = `The pixels of ${where} cannot be read (${readErrors.slice(0, 3).join("; ")}).`;
   return [makeFinding("FILE_CORRUPTED", text)];
 }

@@ -1,9 +1,10 @@
 /** Reads the output of `gdalinfo -json` into our own types. */
 import { z } from "zod";
-import { describeCrs } from "./crs.ts";
+import { describeCrs, isLocalSystem, wgs84Wkt } from "./crs.ts";
 import { fromGdalType } from "./data-type.ts";
 import type { NodataValue, RasterBand, Transform } from "./facts.ts";
 import type { InspectedRaster } from "./inspected.ts";
+import { readClasses } from "./read-classes.ts";
 
 const text = z.record(z.string(), z.string());
 /** Numbers that JSON cannot write come as text. */
@@ -28,6 +29,7 @@ const bandInfo = z.looseObject({
     .array(z.looseObject({ size: z.tuple([z.number(), z.number()]).optional() }))
     .optional(),
   metadata: z.record(z.string(), z.unknown()).optional(),
+  rat: z.unknown().optional(),
 });
 
 const info = z.looseObject({
@@ -36,7 +38,7 @@ const info = z.looseObject({
   coordinateSystem: z.looseObject({ wkt: z.string().optional() }).optional(),
   gcps: z
     .looseObject({
-      gcpList: z.array(z.unknown()).optional(),
+      gcpList: z.array(z.looseObject({ pixel: z.number(), line: z.number() })).optional(),
       coordinateSystem: z.looseObject({ wkt: z.string().optional() }).optional(),
     })
     .optional(),
@@ -44,9 +46,14 @@ const info = z.looseObject({
   metadata: z.record(z.string(), z.unknown()).optional(),
   wgs84Extent: z.looseObject({ coordinates: z.array(z.unknown()).optional() }).optional(),
   bands: z.array(bandInfo).default([]),
+  /** GDAL 3.6 writes the table beside the bands, later versions into them. */
+  rat: z.unknown().optional(),
 });
 
-type ParsedInfo = Omit<InspectedRaster, "bytes" | "isCog" | "isWholeCog" | "readErrors">;
+type ParsedInfo = Omit<
+  InspectedRaster,
+  "bytes" | "isCog" | "isWholeCog" | "lacksPalette" | "readErrors"
+>;
 
 /** GDAL's JSON may contain bare NaN and Infinity. Undefined: the output has another form. */
 export function parseGdalInfo(json: string): ParsedInfo | undefined {
@@ -65,17 +72,27 @@ function toRaster(given: z.output<typeof info>): ParsedInfo | undefined {
   const bands = given.bands.map(toBand);
   if (bands.some((band) => band === undefined)) return undefined;
   const [first] = given.bands;
-  const wkt = given.coordinateSystem?.wkt ?? given.gcps?.coordinateSystem?.wkt ?? "";
+  const own = given.coordinateSystem?.wkt ?? given.gcps?.coordinateSystem?.wkt ?? "";
+  const hasRpc = Object.hasOwn(given.metadata ?? {}, "RPC");
+  // The coefficients of RPC are in WGS 84 by definition.
+  const wkt = own === "" && hasRpc && given.geoTransform === undefined ? wgs84Wkt : own;
+  const isLocal = isLocalSystem(wkt);
+  const points = given.gcps?.gcpList ?? [];
   const structure = domain(given.metadata, "IMAGE_STRUCTURE");
   const main = domain(given.metadata, "");
   return {
     driver: given.driverShortName,
     width: given.size[0],
     height: given.size[1],
-    crs: describeCrs(wkt) ?? null,
+    crs: isLocal ? null : (describeCrs(wkt) ?? null),
+    localSystem: isLocal ? (describeCrs(wkt)?.name ?? "") : null,
     transform: given.geoTransform === undefined ? null : toTransform(given.geoTransform),
-    gcpCount: given.gcps?.gcpList?.length ?? 0,
-    hasRpc: Object.hasOwn(given.metadata ?? {}, "RPC"),
+    gcpCount: points.length,
+    areGcpsOnLine: areOnLine(points.map(({ pixel, line }) => [pixel, line])),
+    hasRpc,
+    sampleBits: sampleBitsOf(given.bands),
+    furtherImages: furtherImages(domain(given.metadata, "SUBDATASETS")),
+    classes: readClasses(given.rat ?? first?.rat),
     bands: bands.filter((band) => band !== undefined),
     hasPalette: given.bands.some((band) => band.colorInterpretation === "Palette"),
     transparency: transparencyOf(given.bands),
@@ -88,8 +105,33 @@ function toRaster(given: z.output<typeof info>): ParsedInfo | undefined {
     datetime: readDatetime(
       domain(given.metadata, "IMAGERY")["ACQUISITIONDATETIME"] ?? main["TIFFTAG_DATETIME"],
     ),
+    timeSpan: readSpan(main["RMHDAG_TIME_SPAN"]),
     wgs84Ring: toRing(given.wgs84Extent?.coordinates),
   };
+}
+
+/** True where the points, fewer than three or in a row, do not place an image. */
+function areOnLine(points: readonly (readonly [number, number])[]): boolean {
+  const [first, ...others] = points;
+  if (first === undefined) return false;
+  const far = others.find(([x, y]) => x !== first[0] || y !== first[1]);
+  if (far === undefined) return true;
+  const [dx, dy] = [far[0] - first[0], far[1] - first[1]];
+  return others.every(([x, y]) => Math.abs(dx * (y - first[1]) - dy * (x - first[0])) < 1e-6);
+}
+
+/** GDAL tells the bits of a sample only where they are fewer than those of the data type. */
+function sampleBitsOf(bands: readonly z.output<typeof bandInfo>[]): number | null {
+  const bits = bands.map(({ metadata }) => domain(metadata, "IMAGE_STRUCTURE")["NBITS"]);
+  const found = finite(bits.find((each) => each !== undefined));
+  return found ?? null;
+}
+
+/** GDAL opened the first image. */
+function furtherImages(listed: Readonly<Record<string, string>>): string[] {
+  return Object.entries(listed)
+    .filter(([key]) => /^SUBDATASET_\d+_DESC$/.test(key) && key !== "SUBDATASET_1_DESC")
+    .map(([, text]) => text);
 }
 
 function domain(metadata: Record<string, unknown> | undefined, name: string) {
@@ -164,6 +206,15 @@ function readDatetime(given: string | undefined): string | null {
   const [, ...numbers] = parts;
   const iso = `${numbers.slice(0, 3).join("-")}T${numbers.slice(3).join(":")}Z`;
   return Number.isNaN(Date.parse(iso)) ? null : iso;
+}
+
+/** Start and end of the times that became bands, as `unpack-source.ts` writes them. */
+function readSpan(text: string | undefined): InspectedRaster["timeSpan"] {
+  const [start, end] = (text ?? "").split("/");
+  const isTime = (each: string | undefined) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(each ?? "");
+  return start !== undefined && end !== undefined && isTime(start) && isTime(end)
+    ? [start, end]
+    : null;
 }
 
 function toRing(coordinates: unknown[] | undefined): InspectedRaster["wgs84Ring"] {

@@ -1,4 +1,5 @@
 /** Plans the GDAL steps that turn a raster into the requested COG. */
+import { findColours } from "./band-names.ts";
 import { isSameCrs, meaningOf } from "./crs.ts";
 import { toGdalType } from "./data-type.ts";
 import type { NodataValue, RasterCrs, Tier } from "./facts.ts";
@@ -37,7 +38,7 @@ export interface CogPlan {
   readonly nodata: NodataValue | null;
   /** The CRS of the source's coordinates: its own, or the one that the submission states. */
   readonly sourceWkt2: string | undefined;
-  /** Whether the driver must add alpha for the parts that its own warp leaves empty. */
+  /** Whether the driver must add alpha for masked pixels and for parts that its warp leaves empty. */
   readonly addAlpha: boolean;
 }
 
@@ -77,7 +78,7 @@ export function planCog(request: CogRequest): CogPlan {
           ...translateArguments(request, nodata, needsMask, warps),
           ...(isWrapped ? ["-a_srs", targetCrs.wkt2] : []),
         ],
-    addAlpha: nodata === null && raster.transparency === "none" && !profile.asImage,
+    addAlpha: nodata === null && raster.transparency !== "alpha" && !profile.asImage,
   };
 }
 
@@ -138,7 +139,11 @@ function translateArguments(
   if (!warps && raster.crs === null && givenCrs !== null) args.push("-a_srs", givenCrs.wkt2);
   const declared = dataBands(raster.bands)[0]?.nodata ?? null;
   if (declared !== nodata) args.push("-a_nodata", nodata === null ? "none" : String(nodata));
-  if (findings.some(({ code }) => code === "BIT_DEPTH_DOWNCAST")) {
+  const [first] = dataBands(raster.bands);
+  if (raster.sampleBits !== null && first !== undefined) {
+    // GDAL keeps the bits of a sample unless the output's type is named.
+    args.push("-ot", toGdalType(first.data_type));
+  } else if (findings.some(({ code }) => code === "BIT_DEPTH_DOWNCAST")) {
     const smaller = downcastOf(dataBands(raster.bands));
     if (smaller !== undefined) args.push("-ot", toGdalType(smaller));
   }
@@ -152,10 +157,8 @@ function imageBands({ bands, hasPalette }: InspectedRaster): ImageBand[] {
   }
   const numbered = bands.map((band, index) => ({ band, sourceBand: index + 1 }));
   const data = numbered.filter(({ band }) => band.color !== "alpha");
-  const named = ["red", "green", "blue"].flatMap((color) =>
-    data.filter(({ band }) => band.color === color).slice(0, 1),
-  );
-  const chosen = named.length === 3 ? named : data.slice(0, data.length >= 3 ? 3 : 1);
+  const named = findColours(data.map(({ band, sourceBand }) => ({ ...band, band, sourceBand })));
+  const chosen = named ?? data.slice(0, data.length >= 3 ? 3 : 1);
   return chosen.map(({ band, sourceBand }) => ({ sourceBand, scale: scaleOf(band) }));
 }
 

@@ -5,6 +5,7 @@ import { chooseProfile, toCreationOptions } from "./profile.ts";
 import type { ProfileRequest } from "./profile.ts";
 import { summariseSample } from "./sample.ts";
 import { cutTiles, tileSide, windowBounds } from "./tiling.ts";
+import { hasServableBlocks } from "./tiff-structure.ts";
 import type { TiffImage, TiffStructure } from "./tiff-structure.ts";
 
 describe("the profile of a COG", () => {
@@ -118,6 +119,18 @@ describe("a CRS", () => {
     ["+proj=longlat +nadgrids=/etc/passwd", false],
     ["+init=/tmp/x:1", false],
     ["secret.prj", false],
+    ["4326", false],
+    ["", false],
+    ["EPSG:", false],
+    ["WGS84; DROP TABLE x", false],
+    ["+proj=longlat nadgrids=/etc/passwd", false],
+    ["+proj=longlat nadgrids = /etc/passwd", false],
+    ["+proj=pipeline +step +proj=longlat", false],
+    ["+proj=tmerc init=/etc/x:y", false],
+    ['BOUNDCRS[ABRIDGEDTRANSFORMATION["x",PARAMETERFILE["x","/etc/passwd"]]]', false],
+    ['{"type":"BoundCRS","transformation":{"parameters":[{"name":"x","value":"/etc/x"}]}}', false],
+    ['{"type":"GeographicCRS","name":"WGS 84","parameters":[{"name":"x","value":7}]}', true],
+    ['PROJCS["UTM zone 32N",GEOGCS["WGS 84"]]', true],
   ])("may be given as %s: %s", (text, isTaken) => {
     expect(isCrsText(text)).toBe(isTaken);
   });
@@ -137,6 +150,7 @@ describe("the header of a TIFF", () => {
     sample_format: 1,
     compression: 1,
     predictor: 1,
+    has_color_map: false,
     photometric: 1,
     is_planar: false,
     block_offsets: [100],
@@ -152,6 +166,20 @@ describe("the header of a TIFF", () => {
     };
     return judgeHeader(structure).map(({ code }) => code);
   };
+
+  it("tells whether tiles can be made from its blocks, those of overviews too", () => {
+    const servable = (...others: Partial<TiffImage>[]) =>
+      hasServableBlocks({
+        file_bytes: 1,
+        is_big: false,
+        ghost: null,
+        images: [image({}), ...others.map(image)],
+      });
+    const large = { block_width: 16_384, block_height: 16_384 };
+    expect(servable({ block_width: 512, block_height: 512 })).toBe(true);
+    expect(servable({}, large)).toBe(false);
+    expect(servable({ ...large, bits_per_sample: 1 })).toBe(true);
+  });
 
   it.each([
     ["is believed where the sizes fit", {}, []],

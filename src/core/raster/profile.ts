@@ -3,9 +3,9 @@
  * to the driver, whose default CUBIC invents classes in a land-cover raster; and a predictor costs
  * 15 % on a palette while it saves a third on a terrain model.
  */
-import type { DataType, RasterType, Tier } from "./facts.ts";
+import type { Compression, DataType, RasterType, Tier } from "./facts.ts";
 
-export type Compression = "deflate" | "zstd" | "lzw" | "jpeg" | "webp" | "lerc" | "none";
+export type { Compression };
 export type Resampling =
   | "nearest"
   | "bilinear"

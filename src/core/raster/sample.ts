@@ -4,18 +4,23 @@ import type { BandSample, DataType, NodataValue } from "./facts.ts";
 /** Values are counted up to this number; a larger count would not change any decision. */
 const mostDistinct = 1024;
 
-/** Takes the values of one band in any order. Undefined: none of them is valid. */
+/** Takes the values of one band, row by row. Undefined: none of them is valid. */
 export function summariseSample(
   values: ArrayLike<number>,
   nodata: NodataValue | null,
   isValid: (index: number) => boolean = () => true,
+  columns?: number,
 ): BandSample | undefined {
+  const isData = (index: number) => {
+    const value = values[index] ?? Number.NaN;
+    return value !== nodata && Number.isFinite(value) && isValid(index);
+  };
   const valid: number[] = [];
   let nan = 0;
   for (let index = 0; index < values.length; index++) {
     const value = values[index] ?? Number.NaN;
     if (Number.isNaN(value)) nan++;
-    else if (value !== nodata && Number.isFinite(value) && isValid(index)) valid.push(value);
+    else if (isData(index)) valid.push(value);
   }
   if (valid.length === 0) return undefined;
   const sorted = Float64Array.from(valid).sort();
@@ -34,7 +39,25 @@ export function summariseSample(
     nan_share: nan / values.length,
     lowest,
     lowest_share: sorted.filter((value) => value === lowest).length / sorted.length,
+    ...(columns === undefined
+      ? {}
+      : { roughness: measureRoughness(values, columns, at(0.98) - at(0.02), isData) }),
   };
+}
+
+function measureRoughness(
+  values: ArrayLike<number>,
+  columns: number,
+  range: number,
+  isData: (index: number) => boolean,
+): number {
+  let [sum, count] = [0, 0];
+  for (let index = 1; index < values.length; index++) {
+    if (index % columns === 0 || !isData(index) || !isData(index - 1)) continue;
+    sum += Math.abs((values[index] ?? 0) - (values[index - 1] ?? 0));
+    count++;
+  }
+  return count === 0 || range <= 0 ? 0 : sum / count / range;
 }
 
 /**

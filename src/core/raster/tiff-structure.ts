@@ -25,6 +25,7 @@ export interface TiffImage {
   readonly compression: number;
   readonly predictor: number;
   readonly photometric: number;
+  readonly has_color_map: boolean;
   readonly is_planar: boolean;
   /** The offsets of the first band's blocks, row by row; 0 for a block that was never written. */
   readonly block_offsets: ArrayLike<number>;
@@ -49,6 +50,18 @@ export const isMask = (image: TiffImage): boolean =>
   (image.subfile_type & (reduced | mask)) === mask;
 export const isOverviewMask = (image: TiffImage): boolean =>
   (image.subfile_type & (reduced | mask)) === (reduced | mask);
+
+/** The most bytes of one block that the tile server holds in memory: 4096 pixels square of floats. */
+export const largestServedBlock = 64 * 1024 * 1024;
+
+/** True if a tile of every image, overviews too, can be made from its blocks. */
+export function hasServableBlocks({ images }: TiffStructure): boolean {
+  return images.every(({ block_width, block_height, is_planar, ...image }) => {
+    const samples = is_planar ? 1 : image.samples_per_pixel;
+    const bits = block_width * block_height * samples * image.bits_per_sample;
+    return bits / 8 <= largestServedBlock;
+  });
+}
 
 export function blocksOf(image: TiffImage): { readonly across: number; readonly down: number } {
   return {

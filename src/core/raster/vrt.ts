@@ -18,13 +18,33 @@ interface Frame {
   readonly wkt2: string;
 }
 
+/**
+ * The one place that decides the axis order of a virtual raster: without a mapping GDAL counts x to
+ * the east and y to the north, as it does for the transform of every file, whatever the order of the
+ * axes in the definition (latitude first in EPSG:4326, northing first in EPSG:3035).
+ */
 function openDataset({ width, height, transform, wkt2 }: Frame): string {
   const [dx, xSkew, x, ySkew, dy, y] = transform;
   return [
     `<VRTDataset rasterXSize="${width}" rasterYSize="${height}">`,
-    `<SRS dataAxisToSRSAxisMapping="1,2">${escapeXml(wkt2)}</SRS>`,
+    `<SRS>${escapeXml(wkt2)}</SRS>`,
     `<GeoTransform>${[x, dx, xSkew, y, ySkew, dy].join(",")}</GeoTransform>`,
   ].join("\n");
+}
+
+/**
+ * The bands of a file with NaN where its mask or alpha says that there is nothing, so that GDAL's
+ * statistics leave those pixels out.
+ */
+export function maskedVrt(file: string, size: Pick<Frame, "width" | "height">, count: number) {
+  const name = `<SourceFilename relativeToVRT="0">${escapeXml(file)}</SourceFilename>`;
+  const bands = Array.from(
+    { length: count },
+    (_, index) =>
+      `<VRTRasterBand dataType="Float64" band="${index + 1}"><NoDataValue>nan</NoDataValue><ComplexSource>${name}<SourceBand>${index + 1}</SourceBand><UseMaskBand>true</UseMaskBand></ComplexSource></VRTRasterBand>`,
+  );
+  const head = `<VRTDataset rasterXSize="${size.width}" rasterYSize="${size.height}">`;
+  return [head, ...bands, "</VRTDataset>"].join("\n");
 }
 
 /** A virtual raster of one empty pixel, with which GDAL is asked to interpret a CRS. */
@@ -95,6 +115,29 @@ function alphaBand(
   // GDAL's sum needs at least two terms.
   if (masks.length === 1) return `${open}>${color}${masks.join("")}</VRTRasterBand>`;
   return `${open} subClass="VRTDerivedRasterBand">${color}<PixelFunctionType>sum</PixelFunctionType><SourceTransferType>Float32</SourceTransferType>${masks.join("")}</VRTRasterBand>`;
+}
+
+/**
+ * Puts a virtual raster that GDAL made of a part onto the grid of the whole: its size, its transform,
+ * and the places of its sources. GDAL escapes all text of the file in it, so tags are what they seem.
+ */
+export function placeInFrame(
+  vrt: string,
+  frame: Omit<Frame, "wkt2"> & { readonly left: number; readonly top: number },
+): string {
+  const [dx, xSkew, x, ySkew, dy, y] = frame.transform;
+  const numbers = [x, dx, xSkew, y, ySkew, dy].join(",");
+  return vrt
+    .replace(
+      /<VRTDataset rasterXSize="\d+" rasterYSize="\d+"/,
+      `<VRTDataset rasterXSize="${frame.width}" rasterYSize="${frame.height}"`,
+    )
+    .replace(/<GeoTransform>[^<]*</, `<GeoTransform>${numbers}<`)
+    .replaceAll(
+      /<DstRect xOff="(\d+)" yOff="(\d+)"/g,
+      (_, left: string, top: string) =>
+        `<DstRect xOff="${Number(left) + frame.left}" yOff="${Number(top) + frame.top}"`,
+    );
 }
 
 export interface MosaicMember {

@@ -4,6 +4,8 @@ export interface WktNode {
   readonly keyword: string;
   readonly values: readonly (string | number)[];
   readonly children: readonly WktNode[];
+  /** The node as it is written, with everything in it. */
+  readonly text: string;
 }
 
 const longest = 64 * 1024;
@@ -44,6 +46,8 @@ const number = /[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?/y;
 
 function readNode(reader: Reader, depth: number): WktNode | undefined {
   if (depth > deepest) return undefined;
+  skipSpace(reader);
+  const start = reader.at;
   const keyword = take(reader, word);
   if (keyword === undefined || take(reader, open) === undefined) return undefined;
   const values: (string | number)[] = [];
@@ -52,7 +56,8 @@ function readNode(reader: Reader, depth: number): WktNode | undefined {
     if (!readPart(reader, depth, values, children)) return undefined;
   } while (take(reader, comma) !== undefined);
   if (take(reader, close) === undefined) return undefined;
-  return { keyword: keyword.toUpperCase(), values, children };
+  const text = reader.text.slice(start, reader.at);
+  return { keyword: keyword.toUpperCase(), values, children, text };
 }
 
 function readPart(

@@ -36,12 +36,18 @@ export function findExtent(raster: {
   const { width, height, toCoordinates } = raster;
   const points: (readonly [number, number])[] = [];
   let last: number | undefined;
-  for (const [column, row] of edge(width, height)) {
-    const found = raster.toDegrees(...apply(toCoordinates, column, row));
+  const placeOf = (column: number, row: number) =>
+    raster.toDegrees(...apply(toCoordinates, column, row));
+  const edges = [...edge(width, height)];
+  // The corners of a picture of the globe show space: its extent follows from its inner points.
+  const isWhole = edges.every(([column, row]) => placeOf(column, row) !== undefined);
+  for (const [column, row] of isWhole ? edges : lattice(width, height)) {
+    const found = placeOf(column, row);
     if (found === undefined) continue;
     const [lon, lat] = found;
     const near = last === undefined ? lon : lon + 360 * Math.round((last - lon) / 360);
-    last = near;
+    // Along the edge from point to point; points all over the raster from its middle.
+    if (isWhole || last === undefined) last = near;
     points.push([near, lat]);
   }
   if (points.length === 0) return undefined;
@@ -49,6 +55,11 @@ export function findExtent(raster: {
   let east = Math.max(...points.map(([lon]) => lon));
   let south = Math.min(...points.map(([, lat]) => lat));
   let north = Math.max(...points.map(([, lat]) => lat));
+  if (raster.isStraight) {
+    // Pixels with their centres at a pole reach half a pixel beyond it.
+    [south, north] = [Math.max(-90, south), Math.min(90, north)];
+    return { west, south, east, north, isStraight: true };
+  }
   // The edge of a raster that contains a pole goes around it without touching it.
   for (const pole of [90, -90]) {
     if (!contains(raster, pole)) continue;
@@ -57,6 +68,16 @@ export function findExtent(raster: {
     else south = -90;
   }
   return { west, south, east, north, isStraight: raster.isStraight };
+}
+
+/** Points all over the raster, from the middle outwards in each row, so that longitudes are near. */
+function lattice(width: number, height: number): (readonly [number, number])[] {
+  const side = 2 * pointsASide;
+  const order = Array.from({ length: side + 1 }, (_, index) => index);
+  const middle = order.toSorted((a, b) => Math.abs(a - side / 2) - Math.abs(b - side / 2));
+  return middle.flatMap((row) =>
+    middle.map((column) => [(column / side) * width, (row / side) * height] as const),
+  );
 }
 
 function contains(raster: Parameters<typeof findExtent>[0], pole: number): boolean {

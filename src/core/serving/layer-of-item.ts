@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { fileOfAsset } from "../catalogue/reference.ts";
+import { itemTitle } from "./item-title.ts";
 import type { Bounds, Layer, RasterLayer } from "./layer.ts";
 import type { LayerStyle } from "./style.ts";
 import { layerStyle } from "./style.ts";
@@ -7,9 +9,11 @@ import { layerStyle } from "./style.ts";
 const asset = z.looseObject({
   "rmhdag:path": z.string().optional(),
   "rmhdag:table": z.string().optional(),
+  "rmhdag:shows": z.string().optional(),
   "file:checksum": z.string().optional(),
   "proj:wkt2": z.string().nullish(),
   "proj:code": z.string().nullish(),
+  "rmhdag:datum_shift": z.tuple([z.number(), z.number(), z.number()]).nullish(),
   "proj:shape": z.tuple([z.number(), z.number()]).optional(),
   "proj:transform": z
     .tuple([z.number(), z.number(), z.number(), z.number(), z.number(), z.number()])
@@ -38,15 +42,16 @@ export function layerOfItem(given: unknown): Layer | undefined {
   const bounds: Bounds = bbox;
   const changed = properties.updated ?? properties["processing:datetime"] ?? "";
   const style = readStyle(properties.renders?.default);
-  const common = { title: properties.title ?? id, bounds, style };
+  const common = { title: itemTitle({ id, properties }), bounds, style };
   const own = (key: string) => (Object.hasOwn(assets, key) ? assets[key] : undefined);
   const data = own("data");
-  const dataPath = data?.["rmhdag:path"];
+  const dataPath = data === undefined ? undefined : fileOfAsset(data);
   if (data !== undefined && dataPath !== undefined) {
     const visual = own("visual");
     return {
       kind: "raster",
       path: visual?.["rmhdag:path"] ?? dataPath,
+      ...(visual === undefined ? {} : { copy: copyOf(visual["rmhdag:shows"], style) }),
       data_path: dataPath,
       ...placeOf(data),
       version_tag: [changed, data["file:checksum"], visual?.["file:checksum"]].join("/"),
@@ -54,7 +59,7 @@ export function layerOfItem(given: unknown): Layer | undefined {
     };
   }
   const members = Object.entries(assets).flatMap(([key, tile]): RasterLayer[] => {
-    const path = tile["rmhdag:path"];
+    const path = fileOfAsset(tile);
     if (!/^tile_\d+$/.test(key) || path === undefined) return [];
     const version_tag = [changed, tile["file:checksum"]].join("/");
     return [{ kind: "raster", path, data_path: path, ...placeOf(tile), ...common, version_tag }];
@@ -69,13 +74,22 @@ export function layerOfItem(given: unknown): Layer | undefined {
     : { kind: "vector", table, version_tag: changed, ...common };
 }
 
-function placeOf(data: z.infer<typeof asset>): Pick<RasterLayer, "wkt2" | "grid"> {
+/** A copy of an item that does not say what it shows is taken for a picture. */
+function copyOf(
+  shows: string | undefined,
+  style: LayerStyle | null,
+): NonNullable<RasterLayer["copy"]> {
+  return { shows: shows === "values" ? "values" : "picture", style };
+}
+
+function placeOf(data: z.infer<typeof asset>): Pick<RasterLayer, "wkt2" | "datum_shift" | "grid"> {
   const { "proj:shape": shape, "proj:transform": transform } = data;
   const grid =
     shape === undefined || transform === undefined
       ? undefined
       : { code: data["proj:code"] ?? null, width: shape[1], height: shape[0], transform };
-  return { wkt2: data["proj:wkt2"] ?? null, grid };
+  const datum_shift = data["rmhdag:datum_shift"] ?? null;
+  return { wkt2: data["proj:wkt2"] ?? null, datum_shift, grid };
 }
 
 /** Reads the `default` of the render extension and ignores its fields for other programs. */

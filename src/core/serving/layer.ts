@@ -1,4 +1,5 @@
 import type { Affine } from "./affine.ts";
+import type { DatumShift } from "../raster/proj-definition.ts";
 import type { LayerStyle } from "./style.ts";
 
 /** West, south, east, north in degrees. West > east: the layer crosses the antimeridian. */
@@ -20,8 +21,12 @@ export interface RasterLayer extends Served {
   readonly path: string;
   /** The file in storage that point, statistics and info read. */
   readonly data_path: string;
+  /** What the web-mercator copy shows, and the style of the data that it corresponds to. */
+  readonly copy?: { readonly shows: "picture" | "values"; readonly style: LayerStyle | null };
   /** The definition of the data's system, if the file does not define it completely. */
   readonly wkt2?: string | null;
+  /** From the system's datum to WGS 84, in geocentric metres. */
+  readonly datum_shift?: DatumShift | null;
   /** The grid of the data, if the catalogue has it. */
   readonly grid?: RasterGrid | undefined;
 }

@@ -7,6 +7,10 @@ import { resamplingMethods } from "./resample.ts";
 import type { Colormap, LayerStyle } from "./style.ts";
 import { colormap } from "./style.ts";
 
+const numberText = String.raw`[+-]?(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40})(?:[eE][+-]?\d{1,3})?`;
+const nodataText = new RegExp(`^(?:[nN][aA][nN]|${numberText})$`);
+const rangeText = new RegExp(`^ ?${numberText}, ?${numberText}$`);
+
 export interface RenderOptions {
   readonly bands?: readonly number[] | undefined;
   readonly rescale?: readonly (readonly [number, number])[] | undefined;
@@ -17,30 +21,36 @@ export interface RenderOptions {
 }
 
 /** A parameter may be repeated, and each may be a list: `bidx=1&bidx=2` or `bidx=1,2`. */
-const texts = z.union([z.string(), z.array(z.string()).max(16)]);
+function repeated(text: z.ZodString) {
+  return z.union([text, z.array(text).min(1).max(4)]);
+}
 
-const bidx = texts.transform((given, context) => {
+const bandList = z
+  .string()
+  .regex(
+    /^[1-9]\d{0,4}(,[1-9]\d{0,4}){0,3}$/,
+    "must be one to four numbers of bands, of which 1 is the first",
+  );
+const bidx = repeated(bandList).transform((given, context) => {
   const bands = [given].flat().flatMap((text) => text.split(",").map(Number));
-  const isGood = bands.length <= 4 && bands.every((band) => Number.isInteger(band) && band >= 1);
-  if (isGood) return bands;
+  if (bands.length <= 4) return bands;
   context.addIssue("must be one to four numbers of bands, of which 1 is the first");
   return z.NEVER;
 });
 
-const rescale = texts.transform((given, context) => {
+const rangeRule = 'must be "low,high" with low < high, once for all bands or once for each';
+const range = z.string().regex(rangeText, rangeRule);
+const rescale = repeated(range).transform((given, context) => {
   const ranges = [given].flat().map((text) => text.split(",").map(parseNumber));
-  if (ranges.length <= 4 && ranges.every(isRange)) return ranges;
-  context.addIssue('must be "low,high" with low < high, once for all bands or once for each');
+  if (ranges.every(isRange)) return ranges;
+  context.addIssue(rangeRule);
   return z.NEVER;
 });
 
-const nodata = z.string().transform((text, context) => {
-  if (text.toLowerCase() === "nan") return Number.NaN;
-  const value = parseNumber(text);
-  if (!Number.isNaN(value)) return value;
-  context.addIssue('must be a number or "nan"');
-  return z.NEVER;
-});
+const nodata = z
+  .string()
+  .regex(nodataText, 'must be a number or "nan"')
+  .transform((text) => (text.toLowerCase() === "nan" ? Number.NaN : parseNumber(text)));
 
 const colormapText = z
   .string()

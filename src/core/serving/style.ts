@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { colormapNames } from "./colormaps.ts";
 import type { JsonObject } from "../model/json.ts";
+import { mostZoom } from "./web-mercator.ts";
 
 /** The default look of a layer, stored with the layer and not in a client. */
 const channel = z.number().int().min(0).max(255);
@@ -48,7 +49,7 @@ export const layerStyle = z
   .meta({ id: "LayerStyle" });
 export type LayerStyle = z.infer<typeof layerStyle>;
 
-const zoom = z.number().int().min(0).max(30).nullable().default(null);
+const zoom = z.number().int().min(0).max(mostZoom).nullable().default(null);
 const text = (max: number) => z.string().min(1).max(max).nullable().default(null);
 const document = (z.record(z.string(), z.unknown()) as unknown as z.ZodType<JsonObject, JsonObject>)
   .nullable()

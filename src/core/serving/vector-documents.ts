@@ -12,7 +12,7 @@ export interface DescribedTable {
 }
 
 /** Finer tiles would show nothing new: a unit is a centimetre at zoom 14. */
-const mostZoom = 14;
+export const mostVectorZoom = 14;
 export const layerName = "default";
 const crs84 = "http://www.opengis.net/def/crs/OGC/1.3/CRS84";
 
@@ -33,11 +33,11 @@ const types: Readonly<Record<GeoColumn["type"], JsonObject>> = {
   "double precision[]": { type: "array", items: { type: "number" } },
 };
 
-/** `address` is that of the collection itself. */
+/** `id` names the layer in `address`, which is that of the collection itself. */
 export function collectionDocument(
   layer: VectorLayer,
   table: DescribedTable,
-  address: string,
+  { id, address }: { readonly id: string; readonly address: string },
 ): JsonObject {
   const link = (rel: string, path: string, type: string, title: string) => ({
     rel,
@@ -46,7 +46,7 @@ export function collectionDocument(
     href: address + path,
   });
   return {
-    id: layer.table,
+    id,
     title: layer.title,
     itemType: "feature",
     crs: [crs84],
@@ -64,10 +64,11 @@ export function collectionDocument(
       ),
       link(
         "http://www.opengis.net/def/rel/ogc/1.0/tilesets-vector",
-        "/tiles/WebMercatorQuad/tilejson.json",
+        "/tiles",
         "application/json",
         "Vector tiles",
       ),
+      link("describedby", "/tiles/WebMercatorQuad/tilejson.json", "application/json", "TileJSON"),
     ],
   };
 }
@@ -102,12 +103,12 @@ export function vectorTileJson(
 ): TileJson & { readonly vector_layers: Json } {
   const { title, bounds } = layer;
   return {
-    ...makeTileJson({ title, address, bounds, minZoom: 0, maxZoom: mostZoom }),
+    ...makeTileJson({ title, address, bounds, minZoom: 0, maxZoom: mostVectorZoom }),
     vector_layers: [
       {
         id: layerName,
         minzoom: 0,
-        maxzoom: mostZoom,
+        maxzoom: mostVectorZoom,
         fields: Object.fromEntries(columns.map(({ name, type }) => [name, type])),
       },
     ],

@@ -5,17 +5,27 @@ import type { Filter } from "../cql2/ast.ts";
 import { checkSpatial } from "../cql2/spatial.ts";
 import { filterFromJson, filterFromText } from "../cql2/read-filter.ts";
 import { Problem } from "../errors.ts";
+import { integer } from "../model/integer.ts";
 import type { Json } from "../model/json.ts";
+import { isDay, isMoment } from "../model/moment.ts";
 import type { GeoColumn } from "../vector/geo-table.ts";
 
 const mostItems = 10_000;
 
+const crs84 = z
+  .literal("http://www.opengis.net/def/crs/OGC/1.3/CRS84")
+  .describe("longitude and latitude, the only system");
+
 /** The known query parameters. Any other name is a column, and the feature must have that value. */
 export const itemsQuery = {
-  limit: z.coerce.number().int().min(1).max(mostItems).default(10),
+  limit: integer(1, Number.MAX_SAFE_INTEGER)
+    .prefault(10)
+    .transform((wanted) => Math.min(wanted, mostItems))
+    .describe("how many features at most; 10,000 if more are asked for"),
   token: z.string().max(16_384).optional().describe("of the `next` link of the page before"),
   bbox: z
     .string()
+    .max(256)
     .transform((text, context): [number, number, number, number] => {
       const numbers = text.split(",").map((part) => Number(part.trim() || "x"));
       const [west, south, east, north] = numbers.length === 6 ? heightless(numbers) : numbers;
@@ -27,9 +37,12 @@ export const itemsQuery = {
       return z.NEVER;
     })
     .optional(),
+  "bbox-crs": crs84.optional(),
+  crs: crs84.optional(),
   datetime: z.string().max(100).optional(),
   ids: z
     .string()
+    .max(16_384)
     .regex(/^\d{1,15}(,\d{1,15})*$/, "must be numbers of features with commas between them")
     .transform((text) => text.split(",").map(Number))
     .optional(),
@@ -138,7 +151,12 @@ function typed({ name, type }: GeoColumn, text: string) {
       return { kind: "literal", value: text === "true" } as const;
     case "date":
     case "timestamptz":
-      if (Number.isNaN(Date.parse(text))) throw refuse(name, "must be a date");
+      if (!isDay(text) && !isMoment(text)) {
+        throw refuse(
+          name,
+          "must be a date such as 2024-05-01, or with a time in the form of RFC 3339",
+        );
+      }
       return { kind: "moment", at: text } as const;
     default:
       return { kind: "literal", value: text } as const;

@@ -222,3 +222,54 @@ it("cuts a line, and brings a point back", () => {
     [-180, 5, -170, 10, -160, 10],
   ]);
 });
+
+describe("a polygon that is cut already", () => {
+  it("does not swallow the pole where its vertices have either sign", () => {
+    const fiji = polygon([
+      [179.5, -17],
+      [180, -17],
+      [-180, -16.5],
+      [180, -16],
+      [179.5, -16],
+      [179.5, -17],
+    ]);
+    const split = splitAtAntimeridian(fiji);
+    expect(split.polygons).toHaveLength(1);
+    expect(signedArea(split.polygons[0]![0]!)).toBeCloseTo(2 * 0.5, 9);
+  });
+
+  it.each<[string, Ring]>([
+    [
+      "Antarctica with its frame",
+      [
+        [-180, -85],
+        [-180, -90],
+        [180, -90],
+        [180, -85],
+        [60, -70],
+        [-60, -70],
+        [-180, -85],
+      ],
+    ],
+    [
+      "a cap of the north",
+      [
+        [-180, 80],
+        [0, 80],
+        [180, 80],
+        [180, 90],
+        [-180, 90],
+        [-180, 80],
+      ],
+    ],
+  ])("stays as it is: %s", (_, ring) => {
+    const parts = polygon(ring);
+    expect(splitAtAntimeridian(parts)).toBe(parts);
+  });
+
+  it("keeps points on the line and at the poles", () => {
+    const points = Float64Array.of(180, 5, -180, 5, 0, 90, 180.0000000001, -90);
+    const split = splitAtAntimeridian({ points, lines: [], polygons: [] });
+    expect([...split.points]).toEqual([180, 5, -180, 5, 0, 90, 180, -90]);
+  });
+});

@@ -1,17 +1,14 @@
 /**
- * Cuts lines and polygons at 180° of longitude, as RFC 7946 requires. A step of nearly the whole
- * way round is a short step over the antimeridian; longitudes beyond ±180 are folded back first. A
- * ring that goes round a pole is extended along the antimeridian to that pole and back.
+ * Cuts lines and polygons at 180° of longitude, as RFC 7946 requires. Lines are unrolled first: a
+ * step of more than half a turn is the short step over the antimeridian, and longitudes go on beyond
+ * 180°. An unrolled ring that does not end where it began goes round a pole: it is extended along the
+ * antimeridian to that pole and back.
  */
-import { signedArea, reversed, at } from "./parts.ts";
+import { at, reversed, signedArea } from "./parts.ts";
 import type { Line, Parts, Polygon } from "./parts.ts";
 
-/**
- * A step of more degrees than this is read as the short way round. Half a turn would be the usual
- * limit, but boxes around continents have edges of 200°, while edges that cross the antimeridian
- * are shorter than 90°.
- */
-const longStep = 270;
+/** A rectangle up to this width is a box around a continent, and not one over the antimeridian. */
+const widestBox = 270;
 
 /** Projecting forth and back leaves 180.00000000001, which does not mean the other side. */
 const tolerance = 1e-9;
@@ -41,27 +38,62 @@ export function splitAtAntimeridian(parts: Parts, options: SplitOptions = {}): P
   return isSame ? parts : split;
 }
 
-/** Whether an edge crosses the antimeridian, or a longitude lies beyond it. */
+/** Whether an edge crosses the antimeridian or runs along both of its sides, or lies beyond it. */
 function crosses(line: Line): boolean {
   for (let index = 0; index < line.length; index += 2) {
     const x = at(line, index);
-    if (isBeyond(x)) return true;
-    if (index > 0 && isLong(x - at(line, index - 2))) return true;
+    if (Math.abs(x) > 180 + tolerance) return true;
+    if (index > 0 && turnsOf(line, index) !== 0) return !isWideBox(line) && !isFrame(line);
   }
   return false;
 }
 
-/** An edge of a whole turn is the frame of the world, from one side to the other. */
-function isLong(step: number): boolean {
-  return Math.abs(step) > longStep && Math.abs(step) !== 360;
+/** All positions lie on the antimeridian: a band of latitude, or the whole world. */
+function isFrame(line: Line): boolean {
+  for (let index = 0; index < line.length; index += 2) {
+    if (Math.abs(Math.abs(at(line, index)) - 180) > tolerance) return false;
+  }
+  return true;
 }
 
-function isBeyond(x: number): boolean {
-  return Math.abs(x) > 180 + tolerance;
+function isWideBox(line: Line): boolean {
+  if (line.length !== 10) return false;
+  let [width, height] = [0, 0];
+  for (let index = 2; index < line.length; index += 2) {
+    const [dx, dy] = [
+      at(line, index) - at(line, index - 2),
+      at(line, index + 1) - at(line, index - 1),
+    ];
+    if (dx !== 0 && dy !== 0) return false;
+    width = Math.max(width, Math.abs(dx));
+    height = Math.max(height, Math.abs(dy));
+  }
+  return height > 0 && width <= widestBox;
+}
+
+/** By how many turns the step to this position is too long; 0 for the frame of the world. */
+function turnsOf(line: Line, index: number): number {
+  const step = at(line, index) - at(line, index - 2);
+  if (Math.abs(step) <= 180 + tolerance) return 0;
+  if (Math.abs(step) === 360 && at(line, index + 1) === at(line, index - 1)) return 0;
+  return Math.round(step / 360);
+}
+
+/** The line with longitudes that go on beyond 180° instead of jumping to the other side. */
+function unroll(line: Line): Line {
+  const unrolled = Float64Array.from(line);
+  let shift = 0;
+  for (let index = 0; index < line.length; index += 2) {
+    if (index > 0) shift -= 360 * turnsOf(line, index);
+    const x = at(line, index) + shift;
+    const side = 180 + 360 * Math.round((x - 180) / 360);
+    unrolled[index] = Math.abs(x - side) <= tolerance ? side : x;
+  }
+  return unrolled;
 }
 
 function normalise(x: number): number {
-  if (isBeyond(x)) return ((((x + 180) % 360) + 360) % 360) - 180;
+  if (Math.abs(x) > 180 + tolerance) return ((((x + 180) % 360) + 360) % 360) - 180;
   return Math.min(180, Math.max(-180, x));
 }
 
@@ -74,84 +106,117 @@ function normaliseLine(line: Line): Line {
 
 function splitLine(line: Line): Line[] {
   if (!crosses(line)) return [line];
-  const pieces = cut(line);
-  if (pieces.length === 0) return [normaliseLine(line)];
-  return pieces.filter((piece) => piece.length > 1).map(flatten);
+  return cut(unroll(line))
+    .filter((piece) => piece.length > 1)
+    .map(flatten);
 }
 
 function splitPolygon(polygon: Polygon, { trustWinding = false }: SplitOptions): Polygon[] {
   const [given] = polygon;
   if (given === undefined || !polygon.some(crosses)) return [polygon];
-  const outer = trustWinding || isInsideLeft(given) ? given : reversed(given);
-  const pieces = cut(outer);
+  const pieces: Piece[] = [];
   const whole: Line[] = [];
-  for (const hole of polygon.slice(1)) {
-    const turned = trustWinding || !isInsideLeft(hole) ? hole : reversed(hole);
-    const cuts = cut(turned);
-    if (cuts.length > 0) pieces.push(...cuts);
-    else whole.push(normaliseLine(hole));
+  for (const [index, ring] of polygon.entries()) {
+    const unrolled = startInside(unroll(ring));
+    const isTurned = trustWinding || isInsideLeft(unrolled) === (index === 0);
+    const cuts = cutRing(isTurned ? unrolled : reversed(unrolled));
+    if (cuts.length > 1 || goesRound(unrolled)) pieces.push(...cuts);
+    else whole.push(...cuts.map((piece) => flatten(piece)));
   }
-  if (pieces.length === 0) return [[normaliseLine(given), ...whole]];
-  const rings = join(leadOverPoles(pieces));
-  return rings.map((ring) => [ring, ...whole.filter((hole) => contains(ring, hole))]);
+  const [outer, ...holes] = whole;
+  if (pieces.length === 0) return outer === undefined ? [] : [[outer, ...holes]];
+  // The outer ring is not among the whole ones if it was cut.
+  const isOuterCut = cutRing(startInside(unroll(given))).length > 1 || goesRound(unroll(given));
+  const rings = [
+    ...join(leadOverPoles(pieces)),
+    ...(isOuterCut || outer === undefined ? [] : [outer]),
+  ];
+  const inner = isOuterCut ? whole : holes;
+  return rings.map((ring) => [ring, ...inner.filter((hole) => contains(ring, hole))]);
+}
+
+/** The same ring, beginning at a position that is not on the antimeridian. */
+function startInside(ring: Line): Line {
+  const count = ring.length / 2 - 1;
+  const isOn = (index: number) => (at(ring, 2 * index) - 180) % 360 === 0;
+  if (!isOn(0)) return ring;
+  const start = Array.from({ length: count }, (_, index) => index).find((index) => !isOn(index));
+  if (start === undefined) return ring;
+  const turn = at(ring, 2 * count) - at(ring, 0);
+  const rotated = new Float64Array(ring.length);
+  for (let index = 0; index <= count; index++) {
+    const from = start + index;
+    const isWrapped = from >= count;
+    rotated[2 * index] = at(ring, 2 * (isWrapped ? from - count : from)) + (isWrapped ? turn : 0);
+    rotated[2 * index + 1] = at(ring, 2 * (isWrapped ? from - count : from) + 1);
+  }
+  return rotated;
+}
+
+function goesRound(unrolled: Line): boolean {
+  return Math.abs(at(unrolled, unrolled.length - 2) - at(unrolled, 0)) > tolerance;
 }
 
 /**
- * Whether the inside lies to the left. The ring is unrolled first, so that its area can be
- * measured. A ring that does not close after that goes round a pole: the nearer one.
+ * Whether the inside lies to the left: the side with the smaller area. A ring that goes round a pole
+ * has the pole of the smaller side inside, on a map with equal areas.
  */
-function isInsideLeft(ring: Line): boolean {
-  const unrolled = Float64Array.from(ring);
-  let shift = 0;
-  let latitudes = 0;
-  for (let index = 2; index < ring.length; index += 2) {
-    const step = at(ring, index) - at(ring, index - 2);
-    if (isLong(step)) shift -= 360 * Math.sign(step);
-    unrolled[index] = at(ring, index) + shift;
-    latitudes += at(ring, index + 1);
+function isInsideLeft(unrolled: Line): boolean {
+  const turn = at(unrolled, unrolled.length - 2) - at(unrolled, 0);
+  if (Math.abs(turn) <= tolerance) return signedArea(unrolled) >= 0;
+  let height = 0;
+  for (let index = 2; index < unrolled.length; index += 2) {
+    const step = at(unrolled, index) - at(unrolled, index - 2);
+    const middle = (at(unrolled, index + 1) + at(unrolled, index - 1)) / 2;
+    height += step * Math.sin((middle * Math.PI) / 180);
   }
-  if (shift === 0) return signedArea(unrolled) >= 0;
   // Eastward the north pole is on the left.
-  return shift > 0 === latitudes >= 0;
+  return turn > 0 === height / turn >= 0;
 }
 
-/** The pieces between the crossings; none if the line does not cross. */
+/** Cuts an unrolled line into pieces of one turn each, between -180° and 180°. */
 function cut(line: Line): Piece[] {
   const pieces: Piece[] = [];
-  let piece: [number, number][] = [];
-  const count = line.length / 2;
-  for (let index = 0; index < count; index++) {
-    const here: [number, number] = [normalise(at(line, 2 * index)), at(line, 2 * index + 1)];
-    piece.push(here);
-    if (index + 1 === count) break;
-    const next: [number, number] = [normalise(at(line, 2 * index + 2)), at(line, 2 * index + 3)];
-    const step = next[0] - here[0];
-    if (!isLong(step)) continue;
-    const side = step > 0 ? -180 : 180;
-    const latitude = crossingLatitude(here, next);
-    if (here[0] !== side) piece.push([side, latitude]);
-    pieces.push(piece);
-    piece = next[0] === -side ? [] : [[-side, latitude]];
+  let turn = turnAt(line);
+  let piece: [number, number][] = [[at(line, 0) - 360 * turn, at(line, 1)]];
+  for (let index = 2; index < line.length; index += 2) {
+    const next: [number, number] = [at(line, index), at(line, index + 1)];
+    while (Math.abs(next[0] - 360 * turn) > 180) {
+      const side = next[0] > 360 * turn ? 180 : -180;
+      const [x = 0, y = 0] = piece.at(-1) ?? [];
+      const step = next[0] - 360 * turn - x;
+      const latitude = step === 0 ? y : y + ((next[1] - y) * (side - x)) / step;
+      if (x !== side) piece.push([side, latitude]);
+      pieces.push(piece);
+      piece = [[-side, latitude]];
+      turn += Math.sign(side);
+    }
+    const here: [number, number] = [next[0] - 360 * turn, next[1]];
+    const last = piece.at(-1);
+    if (last?.[0] !== here[0] || last[1] !== here[1]) piece.push(here);
   }
-  if (pieces.length === 0) return [];
-  const isClosed =
-    line.length > 2 &&
-    normalise(at(line, 0)) === piece.at(-1)?.[0] &&
-    at(line, 1) === piece.at(-1)?.[1];
-  const first = pieces[0];
-  if (isClosed && first !== undefined) pieces[0] = [...piece.slice(0, -1), ...first];
-  else if (piece.length > 0) pieces.push(piece);
+  pieces.push(piece);
   return pieces;
 }
 
-/** The latitude at which the straight line between the two points crosses the antimeridian. */
-function crossingLatitude(
-  [x1, y1]: readonly [number, number],
-  [x2, y2]: readonly [number, number],
-): number {
-  const before = x1 > 0 ? 180 - x1 : 180 + x1;
-  const after = x2 > 0 ? 180 - x2 : 180 + x2;
-  return before + after === 0 ? y1 : y1 + ((y2 - y1) * before) / (before + after);
+/** The turn in which a line begins. A line that begins on the antimeridian begins in the turn that it enters. */
+function turnAt(line: Line): number {
+  for (let index = 0; index < line.length; index += 2) {
+    const turns = (at(line, index) + 180) / 360;
+    if (!Number.isInteger(turns)) return Math.floor(turns);
+    if (index > 0 && at(line, index) > at(line, index - 2)) return turns - 1;
+    if (index > 0 && at(line, index) < at(line, index - 2)) return turns;
+  }
+  return at(line, 0) > 0 ? 0 : Math.floor((at(line, 0) + 180) / 360);
+}
+
+/** The pieces of a ring; the last one goes on in the first, so they are one. */
+function cutRing(ring: Line): Piece[] {
+  const pieces = cut(ring);
+  const [first] = pieces;
+  if (pieces.length < 2 || first === undefined) return pieces;
+  const last = pieces.at(-1) ?? [];
+  return [[...last.slice(0, -1), ...first], ...pieces.slice(1, -1)];
 }
 
 /** A piece contains the pole if no other piece starts between its end and the pole. */

@@ -1,61 +1,76 @@
 /**
- * The attributes of a row as GDAL wrote them for COPY: which columns to keep, and which values to
- * repair.
+ * The attributes of a row as GDAL wrote them for COPY: dates that PostgreSQL cannot hold are
+ * emptied, columns with values are counted, and types are found where the format has none.
  */
 import type { DumpColumn } from "./read-dump.ts";
+import { TypeSniffer } from "./sniff-types.ts";
+import { isUsableDate } from "./usable-date.ts";
 
 const nothing = "\\N";
 
-export interface AttributePlan {
-  /** Positions in the row, in the table's order. */
-  readonly kept: readonly number[];
-  readonly dates: ReadonlySet<number>;
-  /** Every column is kept and none is a date, so rows are passed on unread. */
-  readonly isVerbatim: boolean;
-}
+/**
+ * GDAL writes a backslash in a list of texts as COPY needs it, and not once more as the list needs
+ * it. Before a quotation mark inside of a text it does; a mark at the text's end is followed by the
+ * next text, or by the end of the list.
+ */
+const lostBackslash = /\\\\(?!"(?!,"|\}$))/g;
 
-export function planAttributes(
-  columns: readonly DumpColumn[],
-  empty: ReadonlySet<string>,
-): AttributePlan {
-  const kept = columns.flatMap((column, index) => (empty.has(column.name) ? [] : [index]));
-  const dates = new Set(
-    kept.filter(
-      (index) => columns[index]?.type === "date" || columns[index]?.type === "timestamptz",
-    ),
-  );
-  return { kept, dates, isVerbatim: kept.length === columns.length && dates.size === 0 };
-}
+export class AttributeReader {
+  private readonly columns: readonly DumpColumn[];
+  private readonly dates: readonly number[];
+  /** The columns that had no value yet. */
+  private readonly empty: Set<number>;
+  private readonly lists: readonly number[];
+  private readonly sniffer: TypeSniffer | undefined;
+  droppedDates = 0;
 
-export function mendAttributes(
-  plan: AttributePlan,
-  row: string,
-): { readonly row: string; readonly droppedDates: number } {
-  if (plan.isVerbatim) return { row, droppedDates: 0 };
-  const values = row.split("\t");
-  let droppedDates = 0;
-  const kept = plan.kept.map((index) => {
-    const value = values[index] ?? nothing;
-    if (!plan.dates.has(index) || value === nothing || isUsableDate(value)) return value;
-    droppedDates += 1;
-    return nothing;
-  });
-  return { row: kept.join("\t"), droppedDates };
-}
+  constructor(columns: readonly DumpColumn[], isUntyped: boolean) {
+    this.columns = columns;
+    this.dates = columns.flatMap(({ type }, index) =>
+      type === "date" || type === "timestamptz" ? [index] : [],
+    );
+    this.lists = columns.flatMap(({ type }, index) => (type === "text[]" ? [index] : []));
+    this.empty = new Set(columns.keys());
+    this.sniffer = isUntyped ? new TypeSniffer(columns.length) : undefined;
+  }
 
-/** As GDAL writes dates: `2024/01/31`, `2024/01/31 23:59:59.5+02`, `2024-01-31`. */
-const written = /^(-?\d{1,6})[/-](\d{1,2})[/-](\d{1,2})(?:[ T]|$)/;
+  /** The row with unusable dates emptied. Rows are split only where a value has to be looked at. */
+  read(row: string): string {
+    const isPlain = this.dates.length === 0 && (this.lists.length === 0 || !row.includes("\\"));
+    if (this.empty.size === 0 && isPlain && this.sniffer === undefined) return row;
+    const values = row.split("\t");
+    for (const index of this.empty) {
+      if ((values[index] ?? nothing) !== nothing) this.empty.delete(index);
+    }
+    this.sniffer?.see(values);
+    let isChanged = false;
+    for (const index of this.dates) {
+      const value = values[index] ?? nothing;
+      if (value === nothing || isUsableDate(value)) continue;
+      values[index] = nothing;
+      isChanged = true;
+      this.droppedDates += 1;
+    }
+    for (const index of this.lists) {
+      const value = values[index] ?? nothing;
+      if (value === nothing || !value.includes("\\\\")) continue;
+      values[index] = value.replaceAll(lostBackslash, "\\\\\\\\");
+      isChanged = true;
+    }
+    return isChanged ? values.join("\t") : row;
+  }
 
-/** Whether PostgreSQL and our clients can hold this date. */
-export function isUsableDate(text: string): boolean {
-  const match = written.exec(text);
-  if (match === null) return false;
-  const [year = 0, month = 0, day = 0] = match.slice(1).map(Number);
-  if (year < 1 || year > 9999 || month < 1 || month > 12 || day < 1) return false;
-  return day <= daysIn(year, month);
-}
+  /** Columns with more than 64 bits in an integer; they are text. */
+  get hugeColumns(): number {
+    return this.sniffer?.hugeColumns ?? 0;
+  }
 
-function daysIn(year: number, month: number): number {
-  if (month === 2) return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28;
-  return [4, 6, 9, 11].includes(month) ? 30 : 31;
+  /** All columns, after the last row. */
+  found(): readonly (DumpColumn & { readonly isEmpty: boolean })[] {
+    return this.columns.map((column, index) => ({
+      name: column.name,
+      type: this.sniffer?.typeOf(index) ?? column.type,
+      isEmpty: this.empty.has(index),
+    }));
+  }
 }

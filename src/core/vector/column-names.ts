@@ -52,3 +52,19 @@ export function nameTable(fileName: string): string {
   const name = sanitise(base);
   return (name === "column" ? "layer" : name).slice(0, longest - "_polygons".length);
 }
+
+/** Table names of several layers of one file: the file's name and the layer's. */
+export function nameLayers(file: string, layers: readonly string[]): string[] {
+  const room = longest - "_polygons".length;
+  const taken = new Set<string>();
+  return layers.map((layer) => {
+    const wanted = `${file}_${sanitise(layer)}`.slice(0, room);
+    let name = wanted;
+    for (let number = 2; taken.has(name); number++) {
+      const suffix = `_${number}`;
+      name = wanted.slice(0, room - suffix.length) + suffix;
+    }
+    taken.add(name);
+    return name;
+  });
+}

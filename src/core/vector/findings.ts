@@ -114,6 +114,38 @@ const meanings = {
     text: ["The rings of one polygon were reversed.", "The rings of # polygons were reversed."],
     remedy: "Nothing to do: outer rings run counter-clockwise here.",
   },
+  CURVES_LINEARISED: {
+    severity: "info",
+    text: [
+      "One geometry has curves; they became straight lines of at most 4° of arc.",
+      "# geometries have curves; they became straight lines of at most 4° of arc.",
+    ],
+    remedy: "Nothing to do: a table holds straight lines. Keep the source if the arcs are needed.",
+  },
+  TEXT_NUL: {
+    severity: "warning",
+    text: [
+      "A NUL character in a text was replaced, because no database text can hold it.",
+      "# NUL characters in texts were replaced, because no database text can hold them.",
+    ],
+    remedy: "Look at the texts in the source: a NUL is often left over from a fixed-width format.",
+  },
+  TEXT_CUT: {
+    severity: "warning",
+    text: [
+      "One text holds a NUL character; it ends before it here.",
+      "# texts hold a NUL character; they end before it here.",
+    ],
+    remedy: "Remove the NUL characters in the source to keep the rest of these texts.",
+  },
+  INTEGERS_AS_TEXT: {
+    severity: "warning",
+    text: [
+      "One integer needs more than 64 bits; its column is text here, so that no digit is lost.",
+      "# integers need more than 64 bits; their columns are text here, so that no digit is lost.",
+    ],
+    remedy: "Nothing to do, unless the column is compared as a number: then shorten the numbers.",
+  },
   DATES_DROPPED: {
     severity: "warning",
     text: [
@@ -188,6 +220,36 @@ export function splitTablesFinding(tables: readonly string[]): VectorFinding[] {
       message: `The file mixes geometry types; each has a table of its own: ${tables.join(", ")}.`,
       remedy: "Nothing to do: a map draws them as separate layers.",
       count: tables.length,
+    },
+  ];
+}
+
+/** The number that a file's header claims is not the number of its features. */
+export function countClaimedFinding(claimed: number, found: number): VectorFinding {
+  return {
+    code: "FEATURE_COUNT_WRONG",
+    severity: "warning",
+    message: `The file says that it holds ${claimed} features, and it holds ${found}.`,
+    remedy:
+      "Compare with the source: the file may have been cut off, or written by a faulty program.",
+    count: 1,
+  };
+}
+
+/** Findings of one layer of several name it. */
+export function ofLayer(layer: string, findings: readonly VectorFinding[]): VectorFinding[] {
+  return findings.map((finding) => ({ ...finding, message: `${layer}: ${finding.message}` }));
+}
+
+export function emptyLayersFinding(names: readonly string[]): VectorFinding[] {
+  if (names.length === 0) return [];
+  return [
+    {
+      code: "LAYERS_EMPTY",
+      severity: "info",
+      message: `These layers hold nothing that a map can show and were left out: ${listOf(names)}.`,
+      remedy: "Nothing to do, unless features were expected there.",
+      count: names.length,
     },
   ];
 }

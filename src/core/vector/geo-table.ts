@@ -33,6 +33,8 @@ export const geoColumn = z.object({
   type: z.enum(columnTypes),
   /** The attribute's name in the file. */
   source: z.string(),
+  /** No feature has a value: the column is in the chunks, and is dropped when they are loaded. */
+  is_empty: z.literal(true).optional(),
 });
 export type GeoColumn = z.infer<typeof geoColumn>;
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { mendAttributes, planAttributes, isUsableDate } from "./attributes.ts";
+import { AttributeReader } from "./attributes.ts";
 import { nameColumns, nameTable } from "./column-names.ts";
 import { guessEncoding } from "./source-format.ts";
+import { isUsableDate } from "./usable-date.ts";
 
 describe("column names", () => {
   const names = (...sources: string[]) => nameColumns(sources).map((column) => column.name);
@@ -46,17 +47,33 @@ describe("attributes", () => {
     { name: "c", type: "text" },
   ] as const;
 
-  it("lose the columns that hold nothing, and dates that are none", () => {
-    const plan = planAttributes(columns, new Set(["a"]));
-    expect(mendAttributes(plan, "\\N\t2024/02/30\tx")).toEqual({ row: "\\N\tx", droppedDates: 1 });
-    expect(mendAttributes(plan, "\\N\t2024/02/29\tx")).toEqual({
-      row: "2024/02/29\tx",
-      droppedDates: 0,
-    });
+  it("lose dates that are none, and tell the columns that hold nothing", () => {
+    const reader = new AttributeReader(columns, false);
+    expect(reader.read("\\N\t2024/02/30\tx")).toBe("\\N\t\\N\tx");
+    expect(reader.read("\\N\t2024/02/29\tx")).toBe("\\N\t2024/02/29\tx");
+    expect(reader.droppedDates).toBe(1);
+    expect(reader.found().map(({ isEmpty }) => isEmpty)).toEqual([true, false, false]);
   });
 
-  it("pass as they are where nothing is to be done", () => {
-    expect(planAttributes(columns.slice(0, 1), new Set()).isVerbatim).toBe(true);
+  it.each([
+    ["integer", ["1", "-5", "0", "\\N"]],
+    ["bigint", ["1", "9223372036854775807"]],
+    ["text", ["1", "9223372036854775808"]],
+    ["text", ["18446744073709551615"]],
+    ["text", ["007", "12"]],
+    ["text", ["12", "-01"]],
+    ["double precision", ["1", "2.5", "1e3"]],
+    ["text", ["9007199254740993", "2.5"]],
+    ["date", ["2024-02-29", "2023/01/01"]],
+    ["text", ["2023-02-29"]],
+    ["timestamptz", ["2024-02-29T10:00:00Z", "2024-02-29 10:00"]],
+    ["time", ["10:00", "23:59:59"]],
+    ["text", ["-", "."]],
+    ["text", ["NaN", "1"]],
+  ])("are %s where they are text only: %j", (type, values) => {
+    const reader = new AttributeReader([{ name: "a", type: "text" }], true);
+    for (const value of values) reader.read(value);
+    expect(reader.found()[0]?.type).toBe(type);
   });
 });
 

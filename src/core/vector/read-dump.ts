@@ -42,8 +42,9 @@ export function readColumn(line: string): DumpColumn | undefined {
 
 /** Reads `COPY "public"."x" ("geom", "ogc_fid", "name") FROM STDIN;`. */
 export function readCopy(line: string): string[] | undefined {
-  const list = /^COPY .*? \((.*)\) FROM STDIN;/i.exec(line)?.[1];
-  if (list === undefined) return undefined;
+  const [begin, end] = [line.indexOf(" ("), line.lastIndexOf(") FROM STDIN;")];
+  if (!line.startsWith("COPY ") || begin < 0 || end < begin) return undefined;
+  const list = line.slice(begin + 2, end);
   return [...list.matchAll(/"((?:[^"]|"")*)"/g)].map((match) => unquote(match[1] ?? ""));
 }
 
@@ -59,3 +60,18 @@ function columnType(declared: string): GeoColumn["type"] {
 function unquote(name: string): string {
   return name.replaceAll('""', '"');
 }
+
+/**
+ * GDAL writes a backslash before a line break or tab of a value, and then the character itself, which
+ * COPY accepts. Here it becomes a letter: `\\n`, `\\t`, so that a row is one line and its values are
+ * separated by tabs.
+ */
+export function spellEscapes(row: string): string {
+  return row.replaceAll(/\\([\s\S])/g, (both, character: string) => letters.get(character) ?? both);
+}
+
+const letters: ReadonlyMap<string, string> = new Map([
+  ["\n", "\\n"],
+  ["\t", "\\t"],
+  ["\r", "\\r"],
+]);

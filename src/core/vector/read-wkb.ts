@@ -3,11 +3,14 @@
  * PostGIS (flags in the high bits). Each count in the bytes is checked against the remaining bytes
  * before anything is allocated for it.
  */
+import { linearise } from "./linearise.ts";
 import type { Line, Parts, Polygon } from "./parts.ts";
 
 export interface ReadGeometry extends Parts {
   /** A coordinate is not a finite number. */
   readonly hasNonFinite: boolean;
+  /** It has circular arcs, which are straight lines here. */
+  readonly hasCurves: boolean;
 }
 
 export class BadWkb extends Error {
@@ -30,6 +33,7 @@ export function readWkb(bytes: Uint8Array): ReadGeometry {
     lines: reader.lines,
     polygons: reader.polygons,
     hasNonFinite: reader.hasNonFinite,
+    hasCurves: reader.hasCurves,
   };
 }
 
@@ -38,6 +42,7 @@ class Reader {
   readonly lines: Line[] = [];
   readonly polygons: Polygon[] = [];
   hasNonFinite = false;
+  hasCurves = false;
   private readonly view: DataView;
   private offset = 0;
   private isLittle = true;
@@ -49,18 +54,8 @@ class Reader {
 
   geometry(depth: number): void {
     if (depth > deepest) throw new BadWkb(`collections are nested deeper than ${deepest}`);
-    this.need(5, 1);
-    this.isLittle = this.view.getUint8(this.offset) === 1;
-    this.offset += 1;
-    const word = this.uint32();
-    if ((word & hasSrid) !== 0) this.uint32();
-    const code = word & 0x0fffffff;
-    const thousands = Math.floor(code / 1000);
-    const more =
-      ((word & hasZ) !== 0 || thousands === 1 || thousands === 3 ? 1 : 0) +
-      ((word & hasM) !== 0 || thousands === 2 || thousands === 3 ? 1 : 0);
-    this.stride = 16 + 8 * more;
-    switch (code % 1000) {
+    const type = this.header();
+    switch (type) {
       case 1: {
         const position = this.positions(1);
         // WKB has no other form for an empty point.
@@ -76,10 +71,21 @@ class Reader {
       case 17:
         this.polygon();
         return;
+      case 8:
+      case 9: {
+        const curve = this.curve(type, depth);
+        if (curve.length > 0) this.lines.push(curve);
+        return;
+      }
+      case 10:
+        this.curvePolygon(depth);
+        return;
       case 4:
       case 5:
       case 6:
       case 7:
+      case 11:
+      case 12:
       case 15:
       case 16: {
         const members = this.count(5);
@@ -87,8 +93,52 @@ class Reader {
         return;
       }
       default:
-        throw new BadWkb(`type ${code} is not supported`);
+        throw new BadWkb(`type ${type} is not supported`);
     }
+  }
+
+  /** Reads byte order, type and reference system; answers the type without its dimensions. */
+  private header(): number {
+    this.need(5, 1);
+    this.isLittle = this.view.getUint8(this.offset) === 1;
+    this.offset += 1;
+    const word = this.uint32();
+    if ((word & hasSrid) !== 0) this.uint32();
+    const code = word & 0x0fffffff;
+    const thousands = Math.floor(code / 1000);
+    const more =
+      ((word & hasZ) !== 0 || thousands === 1 || thousands === 3 ? 1 : 0) +
+      ((word & hasM) !== 0 || thousands === 2 || thousands === 3 ? 1 : 0);
+    this.stride = 16 + 8 * more;
+    return code % 1000;
+  }
+
+  /** A line string, a circular string, or a compound of both, whose parts share their ends. */
+  private curve(type: number, depth: number): Line {
+    if (depth > deepest) throw new BadWkb(`curves are nested deeper than ${deepest}`);
+    if (type === 2) return this.positions(this.count(this.stride));
+    this.hasCurves = true;
+    if (type === 8) return linearise(this.positions(this.count(this.stride)));
+    if (type !== 9) throw new BadWkb(`type ${type} is no part of a curve`);
+    const parts: number[] = [];
+    const members = this.count(5);
+    for (let member = 0; member < members; member++) {
+      const line = this.curve(this.header(), depth + 1);
+      const isJoined = parts.length > 0;
+      for (let index = isJoined ? 2 : 0; index < line.length; index++) parts.push(line[index] ?? 0);
+    }
+    return Float64Array.from(parts);
+  }
+
+  private curvePolygon(depth: number): void {
+    this.hasCurves = true;
+    const rings: Line[] = [];
+    const count = this.count(5);
+    for (let ring = 0; ring < count; ring++) {
+      const line = this.curve(this.header(), depth + 1);
+      if (line.length > 0) rings.push(line);
+    }
+    if (rings.length > 0) this.polygons.push(rings);
   }
 
   private polygon(): void {

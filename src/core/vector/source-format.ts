@@ -1,6 +1,6 @@
 /**
- * The accepted formats, by the file's ending. The driver is always named to GDAL: without a name it
- * opens a file as whatever its bytes look like, and some formats refer to other files.
+ * The accepted formats, by the file's ending. The content must be what the ending says, and GDAL
+ * opens it with the format's driver only.
  */
 export interface SourceFormat {
   readonly name: string;
@@ -10,6 +10,10 @@ export interface SourceFormat {
   readonly sidecars: readonly string[];
   /** The CRS that the format implies for coordinates without one. */
   readonly impliedCrs?: string;
+  /** Its values are text, from which the types of the columns are found. */
+  readonly isUntyped?: true;
+  /** A file of characters, which can be written again in another encoding. */
+  readonly isText?: true;
 }
 
 const shapefile: SourceFormat = {
@@ -22,12 +26,14 @@ const geojson: SourceFormat = {
   drivers: ["GeoJSON"],
   sidecars: [],
   impliedCrs: "EPSG:4326",
+  isText: true,
 };
 const lines: SourceFormat = {
   name: "GeoJSON lines",
   drivers: ["GeoJSONSeq"],
   sidecars: [],
   impliedCrs: "EPSG:4326",
+  isText: true,
 };
 const kml: SourceFormat = {
   name: "KML",
@@ -35,7 +41,32 @@ const kml: SourceFormat = {
   sidecars: [],
   impliedCrs: "EPSG:4326",
 };
-const csv: SourceFormat = { name: "CSV", drivers: ["CSV"], sidecars: [] };
+const topojson: SourceFormat = {
+  name: "TopoJSON",
+  drivers: ["TopoJSON"],
+  sidecars: [],
+  impliedCrs: "EPSG:4326",
+  isText: true,
+};
+export const csv: SourceFormat = {
+  name: "CSV",
+  drivers: ["CSV"],
+  sidecars: [],
+  isUntyped: true,
+  isText: true,
+};
+const geodatabase: SourceFormat = {
+  name: "File Geodatabase",
+  drivers: ["OpenFileGDB"],
+  sidecars: [],
+};
+const spreadsheet: SourceFormat = { name: "XLSX", drivers: ["XLSX"], sidecars: [] };
+const dbase: SourceFormat = {
+  name: "dBASE table",
+  drivers: ["ESRI Shapefile"],
+  sidecars: [".cpg"],
+};
+const parquet: SourceFormat = { name: "GeoParquet", drivers: [], sidecars: [] };
 
 const formats: ReadonlyMap<string, SourceFormat> = new Map([
   [".shp", shapefile],
@@ -47,11 +78,24 @@ const formats: ReadonlyMap<string, SourceFormat> = new Map([
   [".ndjson", lines],
   [".fgb", { name: "FlatGeobuf", drivers: ["FlatGeobuf"], sidecars: [] }],
   [".kml", kml],
+  [".topojson", topojson],
+  [".gml", { name: "GML", drivers: ["GML"], sidecars: [], isUntyped: true }],
+  [".gpx", { name: "GPX", drivers: ["GPX"], sidecars: [], impliedCrs: "EPSG:4326" }],
+  [".dxf", { name: "DXF", drivers: ["DXF"], sidecars: [], isText: true }],
+  [".gdb", geodatabase],
+  [".xlsx", spreadsheet],
+  [".dbf", dbase],
+  [".parquet", parquet],
+  [".geoparquet", parquet],
   [".csv", csv],
   [".tsv", csv],
 ]);
 
-export const knownEndings: readonly string[] = [...formats.keys(), ".zip"];
+/** Archives with one layer in them; a KMZ is one with a KML. */
+const archives = [".zip", ".kmz"];
+export const isArchive = (path: string): boolean => archives.includes(endingOf(path));
+
+export const knownEndings: readonly string[] = [...formats.keys(), ...archives];
 
 /** The ending with its dot, in lower case. */
 export function endingOf(path: string): string {
@@ -62,8 +106,30 @@ export function formatOf(path: string): SourceFormat | undefined {
   return formats.get(endingOf(path));
 }
 
+/**
+ * The format of a file whose ending says `claimed` and whose content is `found`. GeoJSON, GeoJSON
+ * lines and TopoJSON share their endings: the content decides between them. Undefined: they do not agree.
+ */
+export function formatOfContent(
+  claimed: SourceFormat,
+  found: string | undefined,
+): SourceFormat | undefined {
+  const json = [geojson, lines, topojson];
+  if (json.includes(claimed)) return json.find((format) => format.name === found);
+  return claimed.name === found ? claimed : undefined;
+}
+
 export function isCsv(format: SourceFormat): boolean {
   return format === csv;
+}
+
+export function isParquet(format: SourceFormat): boolean {
+  return format === parquet;
+}
+
+/** A table whose rows become points by two of its columns. */
+export function isTable(format: SourceFormat): boolean {
+  return format === spreadsheet || format === dbase;
 }
 
 export function isShapefile(format: SourceFormat): boolean {
@@ -98,34 +164,4 @@ function isUtf8(bytes: Uint8Array): boolean {
     }
   }
   return true;
-}
-
-/** RFC 8142 puts this character before each line. */
-export const recordSeparator = "\u001e";
-
-/** Whether the first bytes of a file fit the format that its name claims. */
-export function looksLike(format: SourceFormat, start: Uint8Array): boolean {
-  const text = textOf(start);
-  switch (format.name) {
-    case "Shapefile":
-      return start[0] === 0 && start[1] === 0 && start[2] === 0x27 && start[3] === 0x0a;
-    case "GeoPackage":
-      return text.startsWith("SQLite format 3\0");
-    case "FlatGeobuf":
-      return text.startsWith("fgb");
-    case "GeoJSON":
-      return text.trimStart().startsWith("{");
-    case "GeoJSON lines":
-      return text.replaceAll(recordSeparator, "").trimStart().startsWith("{");
-    case "KML":
-      return /^\s*</.test(text) && !/<(?:OGRVRTDataSource|VRTDataset)\b/.test(text);
-    default:
-      return !/^\s*[<{]/.test(text);
-  }
-}
-
-/** Decodes the bytes without a byte order mark. */
-function textOf(start: Uint8Array): string {
-  const isMarked = start[0] === 0xef && start[1] === 0xbb && start[2] === 0xbf;
-  return String.fromCharCode(...start.subarray(isMarked ? 3 : 0));
 }
