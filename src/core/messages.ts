@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { JsonObject } from "./model/json.ts";
+import type { Json, JsonObject } from "./model/json.ts";
 import { isJsonObject, jsonObject } from "./model/json.ts";
 
 /** What an orchestrator sends to a task queue: one attempt of one node. */
@@ -16,6 +16,8 @@ export const taskMessage = z.object({
   attempt: z.number().int(),
   retry_count: z.number().int(),
   correlation_id: z.string().optional(),
+  /** Values of the parameters that must not be shown: the worker hides them in logs and errors. */
+  secrets: z.array(z.custom<Json>((value) => value !== undefined)).optional(),
 });
 export type TaskMessage = z.infer<typeof taskMessage>;
 
@@ -30,13 +32,35 @@ export interface TaskReport {
   readonly worker_id: string;
 }
 
-/** A submission by the job queue instead of the API. */
-export const jobMessage = z.object({
-  workflow_id: z.string().min(1).max(64),
-  inputs: jsonObject.default({}),
-  priority: z.number().int().min(0).max(10).default(0),
-  callback_url: z.url().max(512).optional(),
-  correlation_id: z.string().max(64).optional(),
-  submitted_by: z.string().max(64).optional(),
-  idempotency_key: z.string().min(1).max(128).optional(),
-});
+/** Python writes a field that was not given as null. */
+function maybe<Schema extends z.ZodType>(schema: Schema) {
+  return schema.nullish().transform((value) => value ?? undefined);
+}
+
+/**
+ * A submission by the job queue instead of the API. Strict: a field that is not understood must not
+ * be dropped, or a job would run without what its submitter meant.
+ */
+export const jobMessage = z
+  .strictObject({
+    workflow_id: z.string().min(1).max(64),
+    inputs: maybe(jsonObject),
+    /** The same as `inputs`, as the existing platform names it. */
+    input_params: maybe(jsonObject),
+    priority: z.number().int().min(0).max(10).default(0),
+    callback_url: maybe(z.url().max(512)),
+    correlation_id: maybe(z.string().max(64)),
+    submitted_by: maybe(z.string().max(64)),
+    idempotency_key: maybe(z.string().min(1).max(128)),
+    /** When and as what it was sent; read, and not needed. */
+    submitted_at: maybe(z.string().max(64)),
+    message_id: maybe(z.string().max(128)),
+  })
+  .refine(({ inputs, input_params }) => inputs === undefined || input_params === undefined, {
+    path: ["input_params"],
+    message: "is another name of inputs: send one of the two",
+  })
+  .transform(({ inputs, input_params, submitted_at: _, message_id: __, ...message }) => ({
+    ...message,
+    inputs: inputs ?? input_params ?? {},
+  }));

@@ -8,6 +8,7 @@ import {
   sameContentAs,
   serviceOutputs,
 } from "../model/version.ts";
+import { layerStyle } from "../serving/style.ts";
 import { count, object, timestamp } from "./schemas.ts";
 
 export const assetVersion = z
@@ -29,6 +30,9 @@ export const assetVersion = z
     served_revision: z.number().int().nullable(),
     ...serviceOutputs.shape,
     same_content_as: sameContentAs,
+    style: layerStyle
+      .nullable()
+      .describe("of its own, until it is approved; null: that of the asset"),
     export_state: exportState.nullable(),
     export_job_id: z.string().nullable(),
     external_blob_path: z.string().nullable(),
@@ -68,6 +72,7 @@ export const assetListed = z
     ...assetSummary.shape,
     display_name: z.string().nullable(),
     newest_version: assetVersion.nullable(),
+    review_ordinal: count.nullable().describe("the newest version that waits for a review"),
   })
   .meta({ id: "AssetListed" });
 export type AssetListed = z.infer<typeof assetListed>;
@@ -88,6 +93,7 @@ export type ServiceUrls = z.infer<typeof serviceUrls>;
 export const asset = z
   .object({
     ...assetSummary.shape,
+    display_name: z.string().nullable(),
     versions: z.array(assetVersion),
     services: z.array(serviceUrls).describe("the addresses that are served now"),
     previews: z.array(serviceUrls).describe("for curators: the addresses of previews"),

@@ -23,7 +23,7 @@ import {
   assetVersion,
   platformRequest,
 } from "./asset-schemas.ts";
-import { defineContract } from "./contract.ts";
+import { defineContract, inputsBodyLimit } from "./contract.ts";
 import { accepted, actor, requestOptions } from "./requests.ts";
 import { page, paging } from "./schemas.ts";
 
@@ -161,6 +161,7 @@ const resubmitVersion = defineContract({
   access: "operate",
   summary: "Submit an unresolved version again, with other data if necessary.",
   params: oneVersion,
+  bodyLimit: inputsBodyLimit,
   body: z.strictObject({ ...resubmitted, ...requestOptions, actor }).prefault({}),
   ...again,
 });
@@ -172,6 +173,7 @@ const reprocessVersion = defineContract({
   access: "operate",
   summary: "Process the same data again: one more revision, and no new review.",
   params: oneVersion,
+  bodyLimit: inputsBodyLimit,
   body: z.strictObject({ ...reprocessed, ...requestOptions, actor }).prefault({}),
   ...again,
 });

@@ -67,7 +67,7 @@ const deploySchema = defineContract({
   access: "operate",
   summary: "Make the schema if it is not there, and bring it forward. Running it twice is safe.",
   response: migrated,
-  errors: ["UNAVAILABLE"],
+  errors: ["SWITCHED_OFF", "UNAVAILABLE"],
 });
 
 const migrateSchema = defineContract({
@@ -77,7 +77,7 @@ const migrateSchema = defineContract({
   access: "operate",
   summary: "Bring the schema forward to what this program needs.",
   response: migrated,
-  errors: ["UNAVAILABLE"],
+  errors: ["SWITCHED_OFF", "UNAVAILABLE"],
 });
 
 const rebuildSchema = defineContract({

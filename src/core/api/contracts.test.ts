@@ -28,11 +28,26 @@ describe("every contract", () => {
     },
   );
 
-  it("allows no change with read access: a posted body is a text or a search", () => {
+  it("allows no change with read access: what is sent is a text, a search, an area, a sign-in of the caller, or signed for the caller", () => {
     const posted = (wanted: string) =>
       all.filter(({ method, access }) => method !== "GET" && access === wanted).map(({ id }) => id);
-    expect(posted("read")).toEqual(["validateWorkflow"]);
-    expect(posted("public")).toEqual(["stacSearchPost", "startSession", "endSession"]);
+    expect(posted("read")).toEqual([
+      "validateWorkflow",
+      // These give no more than the caller has, and store nothing.
+      "signItemLayer",
+      "signCollectionLayer",
+      "signAssetLayer",
+      "createLoginCode",
+    ]);
+    expect(posted("public")).toEqual([
+      "stacSearchPost",
+      "getItemAreaStatistics",
+      "getAssetAreaStatistics",
+      // Only at an address that was signed for this object.
+      "writeStored",
+      "startSession",
+      "endSession",
+    ]);
   });
 });
 

@@ -12,10 +12,22 @@ const member = {
   alive: z.boolean(),
 };
 
+/**
+ * What confines the processes of GDAL. bubblewrap: the program of that name. namespaces: `unshare` of
+ * util-linux and a script. wasm: the WebAssembly engine, which sees the files that it is given. none:
+ * the worker's user alone, or files are refused.
+ */
+const sandboxKind = z.enum(["bubblewrap", "namespaces", "wasm", "none"]);
+export type SandboxKind = z.infer<typeof sandboxKind>;
+
 /** The GDAL version of a worker, and the compressions that it can read. */
 const workerGdal = z.object({
   engine: z.enum(["native", "wasm"]),
   version: z.string(),
+  /** Not of a worker of an older release. */
+  sandbox: sandboxKind.optional(),
+  /** Why a better sandbox is not used; null if the best one is. */
+  sandbox_reason: z.string().nullable().optional(),
   codecs: z.array(z.string()).readonly(),
 });
 export type WorkerGdal = z.infer<typeof workerGdal>;
@@ -33,6 +45,7 @@ const listWorkers = defineContract({
         ...member,
         queues: z.array(z.string()),
         slots: count,
+        queue_slots: z.record(z.string(), count).describe("the share of each queue"),
         busy: count,
         gdal: workerGdal.nullable(),
       })
@@ -67,6 +80,7 @@ const getOrchestratorStatus = defineContract({
       ticks: count,
       last_tick_at: timestamp.nullable(),
       last_error: z.string().nullable(),
+      quarantined_jobs: count.describe("could not be settled and are left out for a while"),
       owned_jobs: count,
       unowned_jobs: count,
       jobs: z.object({

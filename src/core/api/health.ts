@@ -9,6 +9,7 @@ const livez = defineContract({
   method: "GET",
   path: "/livez",
   access: "public",
+  anonymous: true,
   summary: "The process runs. Always 200.",
   response: z.object({ status: z.literal("ok") }),
   errors: ["INTERNAL"],
@@ -19,7 +20,9 @@ const readyz = defineContract({
   method: "GET",
   path: "/readyz",
   access: "public",
-  summary: "The process can serve: its database answers and has the schema it needs.",
+  anonymous: true,
+  summary:
+    "The process can work: its database takes a write and has the schema it needs, its engine ticks, and its storage takes an object.",
   response: z.object({ status: z.literal("ready"), checks: z.record(z.string(), z.string()) }),
   errors: ["UNAVAILABLE"],
 });
@@ -47,6 +50,7 @@ const openapi = defineContract({
   method: "GET",
   path: "/api/v1/openapi.json",
   access: "public",
+  anonymous: true,
   summary: "This API as an OpenAPI 3.1 document.",
   response: json,
   errors: ["INTERNAL"],
@@ -57,31 +61,11 @@ const docs = defineContract({
   method: "GET",
   path: "/api/v1/docs",
   access: "public",
+  anonymous: true,
   summary: "This API as a page to read.",
   response: z.string(),
   media: "text/html",
   errors: ["INTERNAL"],
 });
 
-const login = defineContract({
-  id: "login",
-  method: "GET",
-  path: "/ui/login",
-  access: "public",
-  summary: "Exchange a token for a session cookie, and go to the user interface or another page.",
-  query: z.strictObject({
-    token: z.string().min(1).max(512),
-    next: z
-      .string()
-      .max(1024)
-      .regex(/^\/(?![/\\])[^\\\s]*$/, "must be a path on this server")
-      .default("/ui")
-      .describe("where to go, on this server"),
-  }),
-  response: z.string(),
-  status: 303,
-  media: "text/plain",
-  errors: ["UNAUTHENTICATED"],
-});
-
-export const healthContracts = [livez, readyz, health, openapi, docs, login] as const;
+export const healthContracts = [livez, readyz, health, openapi, docs] as const;

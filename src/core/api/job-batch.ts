@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { defineContract } from "./contract.ts";
-import { submission, submitted } from "./jobs.ts";
+import { defineContract, inputsBodyLimit } from "./contract.ts";
+import { submitted } from "./job-schemas.ts";
+import { submission } from "./jobs.ts";
 import { count, problem } from "./schemas.ts";
 
 const submitJobs = defineContract({
@@ -11,6 +12,7 @@ const submitJobs = defineContract({
   summary:
     "Start up to 500 jobs with one request. Each has an outcome of its own, in the order given; " +
     "a body that is malformed anywhere starts none.",
+  bodyLimit: inputsBodyLimit,
   body: z.strictObject({ jobs: z.array(submission).min(1).max(500) }),
   response: z
     .object({

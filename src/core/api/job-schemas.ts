@@ -2,6 +2,7 @@ import { z } from "zod";
 import { waitReason } from "../dag/evaluate/wait-reason.ts";
 import { eventStatus, eventType } from "../model/event.ts";
 import { jobStatus } from "../model/job.ts";
+import { moment } from "../model/moment.ts";
 import { nodeStatus, nodeType } from "../model/node.ts";
 import { taskError } from "../model/task.ts";
 import { count, object, timestamp } from "./schemas.ts";
@@ -12,8 +13,9 @@ export const jobFilter = z.strictObject({
   workflow_id: z.string().max(64).optional(),
   correlation_id: z.string().max(64).optional(),
   submitted_by: z.string().max(64).optional(),
-  created_after: z.iso.datetime({ offset: true }).optional(),
-  created_before: z.iso.datetime({ offset: true }).optional(),
+  created_after: moment.optional(),
+  created_before: moment.optional(),
+  rerun_of: z.string().max(64).optional().describe("the job that they run again"),
   search: z
     .string()
     .min(1)
@@ -153,3 +155,19 @@ export const currentTask = z
   })
   .meta({ id: "CurrentTask" });
 export type CurrentTask = z.infer<typeof currentTask>;
+
+export const submitted = z
+  .object({
+    job_id: z.string(),
+    workflow_id: z.string(),
+    workflow_version: z.string(),
+    status: jobStatus,
+    created: z.boolean(),
+    result: object
+      .optional()
+      .describe("with `wait`: the whole result of a job that completed, however large"),
+    error: jobSummary.shape.error
+      .optional()
+      .describe("with `wait`: the error of a job that failed or was cancelled"),
+  })
+  .meta({ id: "Submitted" });

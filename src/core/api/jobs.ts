@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { eventStatus, eventType } from "../model/event.ts";
 import { jobStatus } from "../model/job.ts";
-import { defineContract } from "./contract.ts";
-import { currentTask, job, jobEvent, jobFilter, jobSummary } from "./job-schemas.ts";
+import { defineContract, inputsBodyLimit } from "./contract.ts";
+import { currentTask, job, jobEvent, jobFilter, jobSummary, submitted } from "./job-schemas.ts";
 import { count, integer, jobId, nodeId, object, page, paging, timestamp } from "./schemas.ts";
 import { streamMessage } from "./stream.ts";
 
@@ -17,16 +17,6 @@ export const submission = z.strictObject({
   submitted_by: z.string().min(1).max(64).optional(),
   callback_url: z.url().max(512).optional(),
 });
-
-export const submitted = z
-  .object({
-    job_id: z.string(),
-    workflow_id: z.string(),
-    workflow_version: z.string(),
-    status: jobStatus,
-    created: z.boolean(),
-  })
-  .meta({ id: "Submitted" });
 
 const changed = z
   .object({
@@ -44,8 +34,10 @@ const submitJob = defineContract({
   access: "operate",
   summary:
     "Start a workflow. The same idempotency key names the same job for ever. With `wait` the " +
-    "answer comes when the job has ended, or after so many seconds, with the status it then has.",
+    "answer comes when the job has ended, or after so many seconds, with the status it then has; " +
+    "of a job that has ended it holds the result or the error.",
   query: z.strictObject({ wait: integer(0, 60).optional().describe("seconds") }),
+  bodyLimit: inputsBodyLimit,
   body: submission,
   response: submitted,
   status: 202,
@@ -79,6 +71,18 @@ const getJob = defineContract({
   params: one,
   response: job,
   errors: ["JOB_NOT_FOUND"],
+});
+
+const getJobResult = defineContract({
+  id: "getJobResult",
+  method: "GET",
+  path: "/api/v1/jobs/{job_id}/result",
+  access: "read",
+  summary: "The whole result of a job as JSON, however large it is.",
+  params: one,
+  response: z.string(),
+  media: "application/json",
+  errors: ["JOB_NOT_FOUND", "RESULT_NOT_READY", "RESULT_FAILED", "NOT_FOUND"],
 });
 
 const getJobProgress = defineContract({
@@ -202,6 +206,11 @@ const resumeJob = defineContract({
   errors: ["JOB_NOT_FOUND", "JOB_FINISHED"],
 });
 
+const latest = z
+  .boolean()
+  .optional()
+  .describe("use the newest version of the workflow; the kept nodes must be the same in it");
+
 const retryJob = defineContract({
   id: "retryJob",
   method: "POST",
@@ -209,9 +218,19 @@ const retryJob = defineContract({
   access: "operate",
   summary: "A new job that keeps the succeeded nodes and runs the failed ones again.",
   params: one,
+  body: z.strictObject({ latest }).default({}),
   response: submitted,
   status: 202,
-  errors: ["JOB_NOT_FOUND", "JOB_NOT_FINISHED", "NOTHING_TO_RETRY"],
+  errors: [
+    "BAD_REQUEST",
+    "INVALID_INPUTS",
+    "INVALID_WORKFLOW",
+    "WORKFLOW_NOT_FOUND",
+    "JOB_NOT_FOUND",
+    "JOB_NOT_FINISHED",
+    "NOTHING_TO_RETRY",
+    "WORKFLOW_CHANGED",
+  ],
 });
 
 const rerunJob = defineContract({
@@ -221,10 +240,20 @@ const rerunJob = defineContract({
   access: "operate",
   summary: "A new job that runs again from a node, with all nodes that follow it.",
   params: one,
-  body: z.strictObject({ from_node: nodeId, inputs: object.optional() }),
+  bodyLimit: inputsBodyLimit,
+  body: z.strictObject({ from_node: nodeId, inputs: object.optional(), latest }),
   response: submitted,
   status: 202,
-  errors: ["BAD_REQUEST", "INVALID_INPUTS", "JOB_NOT_FOUND", "NODE_NOT_FOUND", "JOB_NOT_FINISHED"],
+  errors: [
+    "BAD_REQUEST",
+    "INVALID_INPUTS",
+    "INVALID_WORKFLOW",
+    "WORKFLOW_NOT_FOUND",
+    "JOB_NOT_FOUND",
+    "NODE_NOT_FOUND",
+    "JOB_NOT_FINISHED",
+    "WORKFLOW_CHANGED",
+  ],
 });
 
 const after = integer(0, 2_147_483_647)
@@ -264,6 +293,7 @@ export const jobContracts = [
   submitJob,
   listJobs,
   getJob,
+  getJobResult,
   getJobProgress,
   listJobEvents,
   listJobLogs,

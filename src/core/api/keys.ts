@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { moment } from "../model/moment.ts";
 import { keyId, keyScope, platformId } from "../model/platform.ts";
 import { defineContract } from "./contract.ts";
 import { actor } from "./requests.ts";
@@ -47,12 +48,12 @@ const createKey = defineContract({
     platform_id: platformId,
     name: z.string().min(1).max(100),
     scopes: z.array(keyScope).min(1).max(4),
-    expires_at: z.iso.datetime({ offset: true }).optional(),
+    expires_at: moment.optional(),
     actor,
   }),
   response: newApiKey,
   status: 201,
-  errors: ["BAD_REQUEST", "PLATFORM_NOT_FOUND"],
+  errors: ["TOO_MANY_KEYS", "BAD_REQUEST", "PLATFORM_NOT_FOUND"],
 });
 
 const rotateKey = defineContract({
@@ -70,7 +71,7 @@ const rotateKey = defineContract({
     .prefault({}),
   response: newApiKey,
   status: 201,
-  errors: ["BAD_REQUEST", "KEY_NOT_FOUND", "TRANSITION_REFUSED"],
+  errors: ["TOO_MANY_KEYS", "BAD_REQUEST", "KEY_NOT_FOUND", "TRANSITION_REFUSED"],
 });
 
 const revokeKey = defineContract({

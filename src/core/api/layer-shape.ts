@@ -21,7 +21,10 @@ export const layerErrors = [
 /** The row of a tile, with its format after a dot. */
 const rowFile = z
   .string()
-  .regex(/^\d{1,8}(\.[a-z]{3,4})?$/, "must be a number, perhaps with .png, .webp, .jpg or .mvt")
+  .regex(
+    /^\d{1,8}(\.(png|webp|jpe?g|mvt|pbf))?$/,
+    "must be a number, perhaps with .png, .webp, .jpg or .mvt",
+  )
   .transform((text) => {
     const [row = "", extension] = text.split(".");
     return { y: Number(row), extension };

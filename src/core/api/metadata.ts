@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { assetId } from "../model/asset.ts";
-import { layerMetadataEdit } from "../serving/style.ts";
+import { layerMetadataEdit, layerStyle } from "../serving/style.ts";
+import { changeErrors, oneVersion } from "./asset-parts.ts";
+import { assetVersion } from "./asset-schemas.ts";
 import { defineContract } from "./contract.ts";
 import { object, page, paging, timestamp } from "./schemas.ts";
 
@@ -36,10 +38,23 @@ const putLayerMetadata = defineContract({
   access: "curate",
   summary: "Set how an asset is shown, or replace it: then with If-Match.",
   params: one,
+  bodyLimit: 256 * 1024,
   body: layerMetadataEdit,
   response: layerMetadata,
   also: { 201: "it is new" },
   errors: ["BAD_REQUEST", "ASSET_NOT_FOUND", "EDIT_CONFLICT", "EDIT_NEEDS_MATCH"],
+});
+
+const putVersionStyle = defineContract({
+  id: "putVersionStyle",
+  method: "PUT",
+  path: "/api/v1/assets/{asset_id}/versions/{version_ordinal}/style",
+  access: "curate",
+  summary: "Style a version before its approval, which makes this the style of the asset.",
+  params: oneVersion,
+  body: z.strictObject({ style: layerStyle.nullable() }),
+  response: assetVersion,
+  errors: [...changeErrors, "METADATA_NOT_FOUND"],
 });
 
 const deleteLayerMetadata = defineContract({
@@ -80,6 +95,7 @@ const listLayers = defineContract({
 export const metadataContracts = [
   getLayerMetadata,
   putLayerMetadata,
+  putVersionStyle,
   deleteLayerMetadata,
   listLayers,
 ] as const;

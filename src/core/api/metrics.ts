@@ -4,7 +4,7 @@ import { jobCounts, jobFilter } from "./job-schemas.ts";
 import { count, integer, page, timestamp } from "./schemas.ts";
 
 const seconds = z.number().nullable();
-const days = integer(1, 365).default(7).describe("how far back");
+const days = integer(1, 365).prefault(7).describe("how far back");
 const workflowId = z.string().max(64).optional();
 
 const getWorkflowMetrics = defineContract({
@@ -62,7 +62,7 @@ const getFailures = defineContract({
   path: "/api/v1/metrics/failures",
   access: "read",
   summary: "What fails most, by workflow, node and message.",
-  query: z.strictObject({ workflow_id: workflowId, days, limit: integer(1, 500).default(20) }),
+  query: z.strictObject({ workflow_id: workflowId, days, limit: integer(1, 500).prefault(20) }),
   response: page(
     z
       .object({
@@ -87,8 +87,8 @@ const getThroughput = defineContract({
   summary: "Jobs that ended, in equal steps of time, including steps without any.",
   query: z.strictObject({
     workflow_id: workflowId,
-    hours: integer(1, 24 * 31).default(24),
-    bucket_minutes: integer(1, 24 * 60).default(60),
+    hours: integer(1, 24 * 31).prefault(24),
+    bucket_minutes: integer(1, 24 * 60).prefault(60),
   }),
   response: page(
     z

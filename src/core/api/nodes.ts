@@ -3,7 +3,7 @@ import { jobStatus } from "../model/job.ts";
 import { nodeStatus } from "../model/node.ts";
 import { taskError } from "../model/task.ts";
 import { defineContract } from "./contract.ts";
-import { currentTask, nodeSummary } from "./job-schemas.ts";
+import { currentTask, nodeSummary, submitted } from "./job-schemas.ts";
 import { count, jobId, nodeId, object, page, paging, timestamp } from "./schemas.ts";
 
 const one = z.object({ job_id: jobId, node_id: nodeId });
@@ -31,7 +31,9 @@ const getNode = defineContract({
   method: "GET",
   path: "/api/v1/jobs/{job_id}/nodes/{node_id}",
   access: "read",
-  summary: "One node with its parameters, output, attempts and checkpoints.",
+  summary:
+    "One node with its parameters, output, attempts and checkpoints. A large value is given as " +
+    "`$ref`: the address of the route that gives it whole, with the place in it.",
   params: one,
   response: z
     .object({
@@ -48,6 +50,8 @@ const getNode = defineContract({
           error,
           started_at: timestamp.nullable(),
           reported_at: timestamp,
+          metrics: object.nullable().describe("numbers that the handler measured"),
+          execution_duration_ms: z.number().nullable().describe("as the worker measured it"),
         }),
       ),
       checkpoints: z.array(
@@ -63,6 +67,30 @@ const getNode = defineContract({
     })
     .meta({ id: "Node" }),
   errors: ["JOB_NOT_FOUND", "NODE_NOT_FOUND"],
+});
+
+const getNodeOutput = defineContract({
+  id: "getNodeOutput",
+  method: "GET",
+  path: "/api/v1/jobs/{job_id}/nodes/{node_id}/output",
+  access: "read",
+  summary: "The whole output of a node as JSON, however large it is.",
+  params: one,
+  response: z.string(),
+  media: "application/json",
+  errors: ["JOB_NOT_FOUND", "NODE_NOT_FOUND", "RESULT_NOT_READY", "NOT_FOUND"],
+});
+
+const getNodeParams = defineContract({
+  id: "getNodeParams",
+  method: "GET",
+  path: "/api/v1/jobs/{job_id}/nodes/{node_id}/params",
+  access: "read",
+  summary: "The whole parameters of a node as JSON, however large they are.",
+  params: one,
+  response: z.string(),
+  media: "application/json",
+  errors: ["JOB_NOT_FOUND", "NODE_NOT_FOUND", "RESULT_NOT_READY", "NOT_FOUND"],
 });
 
 const getNodeProgress = defineContract({
@@ -85,6 +113,29 @@ const getNodeProgress = defineContract({
   errors: ["JOB_NOT_FOUND", "NODE_NOT_FOUND"],
 });
 
+const retryNode = defineContract({
+  id: "retryNode",
+  method: "POST",
+  path: "/api/v1/jobs/{job_id}/nodes/{node_id}/retry",
+  access: "operate",
+  summary:
+    "Start the next attempt of a node that waits for it; of a finished job, a new job that runs " +
+    "from this node on.",
+  params: one,
+  response: submitted,
+  status: 202,
+  also: { 200: "the job runs, and the node's next attempt is due now" },
+  errors: [
+    "JOB_NOT_FOUND",
+    "NODE_NOT_FOUND",
+    "TRANSITION_REFUSED",
+    "INVALID_INPUTS",
+    "INVALID_WORKFLOW",
+    "WORKFLOW_NOT_FOUND",
+    "WORKFLOW_CHANGED",
+  ],
+});
+
 const listNodes = defineContract({
   id: "listNodes",
   method: "GET",
@@ -96,6 +147,9 @@ const listNodes = defineContract({
     handler: z.string().max(64).optional(),
     queue: z.string().max(64).optional(),
     workflow_id: z.string().max(64).optional(),
+    job_id: jobId.optional(),
+    worker_id: z.string().max(128).optional().describe("that runs or ran the last attempt"),
+    error: z.string().min(1).max(200).optional().describe("a part of the error, or its code"),
     ...paging,
   }),
   response: page(
@@ -146,7 +200,10 @@ const listTasks = defineContract({
 export const nodeContracts = [
   listJobNodes,
   getNode,
+  getNodeOutput,
+  getNodeParams,
   getNodeProgress,
+  retryNode,
   listNodes,
   listTasks,
 ] as const;

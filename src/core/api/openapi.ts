@@ -8,6 +8,9 @@ import { errorCatalogue } from "../errors.ts";
 import type { Json, JsonObject } from "../model/json.ts";
 import { isJsonObject } from "../model/json.ts";
 import type { Contract } from "./contract.ts";
+import { usualBodyLimit } from "./contract.ts";
+import type { Program } from "./refusals.ts";
+import { refusalsOf } from "./refusals.ts";
 import { problem } from "./schemas.ts";
 
 type Mutable = Record<string, Json>;
@@ -26,13 +29,13 @@ const titles = {
 export function makeOpenApi(
   contracts: readonly Contract[],
   version: string,
-  program: keyof typeof titles = "orchestrator",
+  program: Program = "orchestrator",
 ): JsonObject {
   const schemas: Mutable = {};
   const paths: Record<string, Mutable> = {};
   for (const contract of contracts) {
     const path = (paths[contract.path.replace("*}", "}")] ??= {});
-    path[contract.method.toLowerCase()] = operation(contract, schemas);
+    path[contract.method.toLowerCase()] = operation(contract, schemas, program);
   }
   convert(problem, "output", schemas);
   return {
@@ -49,11 +52,14 @@ export function makeOpenApi(
   };
 }
 
-function operation(contract: Contract, schemas: Mutable): JsonObject {
+function operation(contract: Contract, schemas: Mutable, program: Program): JsonObject {
   const { id, summary, access, body } = contract;
   const parameters = [
     ...parametersOf(contract.params, "path", schemas),
     ...parametersOf(contract.query, "query", schemas),
+    ...Object.entries(contract.headers ?? {}).map(([name, description]) => {
+      return { name, in: "header", required: false, description, schema: { type: "string" } };
+    }),
   ];
   return {
     operationId: id,
@@ -66,11 +72,15 @@ function operation(contract: Contract, schemas: Mutable): JsonObject {
       ? {}
       : {
           requestBody: {
+            description: `At most ${sizeText(contract.bodyLimit ?? usualBodyLimit)}.`,
             required: !body.safeParse(undefined).success,
-            content: { "application/json": { schema: convert(body, "input", schemas) } },
+            content:
+              contract.rawBody === undefined
+                ? { "application/json": { schema: convert(body, "input", schemas) } }
+                : { [contract.rawBody]: { schema: { type: "string", format: "binary" } } },
           },
         }),
-    responses: responses(contract, schemas),
+    responses: responses(contract, schemas, program),
   };
 }
 
@@ -93,12 +103,17 @@ function parametersOf(
   });
 }
 
-function responses(contract: Contract, schemas: Mutable): JsonObject {
+function responses(contract: Contract, schemas: Mutable, program: Program): JsonObject {
   const good = contract.status ?? 200;
-  const schema = convert(contract.response, "output", schemas);
-  const media =
-    contract.stream === "events" ? "text/event-stream" : (contract.media ?? "application/json");
-  const content = good === 303 ? {} : { content: { [media]: { schema } } };
+  const written = convert(contract.response, "output", schemas);
+  // A route that names its media type writes the text itself: any JSON.
+  const schema = contract.media === "application/json" ? {} : written;
+  const media = contract.types ?? [contract.media ?? "application/json"];
+  const body =
+    contract.stream === "events"
+      ? { "text/event-stream": { schema: eventOf(schema) } }
+      : Object.fromEntries(media.map((each) => [each, { schema: schemaFor(each, schema) }]));
+  const content = good === 303 ? {} : { content: body };
   const entries: [string, Json][] =
     contract.stream === "socket"
       ? [["101", { description: "The socket is open; each message is a StreamMessage." }]]
@@ -109,17 +124,36 @@ function responses(contract: Contract, schemas: Mutable): JsonObject {
           ],
         ];
   for (const [status, description] of Object.entries(contract.also ?? {})) {
-    entries.push([status, { description, ...(status === "204" ? {} : content) }]);
+    entries.push([status, { description, ...(isEmpty(status) ? {} : content) }]);
   }
-  return Object.fromEntries([...entries, ...refusals(contract)]);
+  return Object.fromEntries([...entries, ...refusals(contract, program)]);
+}
+
+function isEmpty(status: string): boolean {
+  return status === "204" || status === "304";
+}
+
+/** A server-sent event, whose data are a message as JSON. */
+function eventOf(message: Json): JsonObject {
+  const data = { type: "string", contentMediaType: "application/json", contentSchema: message };
+  const text = { type: "string" };
+  return { type: "object", properties: { id: text, event: text, data }, required: ["data"] };
+}
+
+/** A schema describes JSON; any other media type holds text or bytes. */
+function schemaFor(media: string, schema: Json): Json {
+  return /json\b/.test(media) ? schema : { type: "string" };
+}
+
+function sizeText(bytes: number): string {
+  const mebibytes = bytes / 1024 / 1024;
+  return mebibytes < 1 ? `${bytes / 1024} kB` : `${mebibytes} MiB`;
 }
 
 /** Several codes may share one status. */
-function refusals(contract: Contract): [string, Json][] {
-  const always: ErrorCode[] =
-    contract.access === "public" ? ["INTERNAL"] : ["UNAUTHENTICATED", "FORBIDDEN", "INTERNAL"];
+function refusals(contract: Contract, program: Program): [string, Json][] {
   const byStatus = new Map<number, Set<ErrorCode>>();
-  for (const code of [...contract.errors, ...always]) {
+  for (const code of refusalsOf(contract, program)) {
     const { status } = errorCatalogue[code];
     byStatus.set(status, (byStatus.get(status) ?? new Set()).add(code));
   }

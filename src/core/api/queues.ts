@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { queueWait } from "../queue-capacity.ts";
 import { defineContract } from "./contract.ts";
 import { count, integer, page, timestamp } from "./schemas.ts";
 
@@ -31,8 +32,9 @@ const getQueues = defineContract({
         dead: count,
         oldest_seconds: z.number().nullable(),
         workers: count,
-        slots: count,
+        slots: count.describe("tasks of this queue that run at once"),
         busy: count,
+        waits_for: queueWait.nullable().describe("what the waiting messages wait for"),
       })
       .meta({ id: "QueueStatus" }),
   ),
@@ -46,7 +48,7 @@ const listDeadLetters = defineContract({
   access: "read",
   summary: "Dead letters, the newest first.",
   params: queue,
-  query: z.strictObject({ limit: integer(1, 500).default(50) }),
+  query: z.strictObject({ limit: integer(1, 500).prefault(50) }),
   response: page(deadLetter),
   errors: ["BAD_REQUEST", "QUEUE_NOT_FOUND"],
 });

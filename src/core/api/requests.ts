@@ -4,7 +4,7 @@ import { callbackUrl, platformId } from "../model/platform.ts";
 import { requestId, requestKind, requestStatus } from "../model/request.ts";
 import { versionLabel } from "../model/version.ts";
 import { platformRequest } from "./asset-schemas.ts";
-import { defineContract } from "./contract.ts";
+import { defineContract, inputsBodyLimit } from "./contract.ts";
 import { count, integer, object, page, paging, timestamp } from "./schemas.ts";
 
 /** The person or system that the caller acts for; by default the caller itself. */
@@ -65,6 +65,7 @@ const submitAsset = defineContract({
   path: "/api/v1/submit",
   access: "operate",
   summary: "Submit a version of a data set: request, asset, version and job at once, or nothing.",
+  bodyLimit: inputsBodyLimit,
   body: submission,
   response: accepted,
   status: 202,

@@ -1,5 +1,9 @@
 import { z } from "zod";
+import { integer } from "../model/integer.ts";
 import type { Json, JsonObject } from "../model/json.ts";
+import { isJsonObject } from "../model/json.ts";
+
+export { integer } from "../model/integer.ts";
 
 /*
  * Building blocks of the contracts. Bodies were parsed from JSON text, so the schemas do not check
@@ -13,11 +17,8 @@ export const json = z.unknown().meta({ id: "Json", description: "any JSON value"
 >;
 
 export const object = z
-  .record(z.string(), z.unknown())
-  .meta({ id: "JsonObject", description: "any JSON object" }) as unknown as z.ZodType<
-  JsonObject,
-  JsonObject
->;
+  .custom<JsonObject>(isJsonObject, "must be a JSON object")
+  .meta({ id: "JsonObject", type: "object", description: "any JSON object" });
 
 export const timestamp = z.iso.datetime();
 
@@ -26,13 +27,8 @@ export const nodeId = z.string().min(1).max(80);
 
 export const count = z.number().int().min(0);
 
-/** Values in the address are always text. */
-export function integer(minimum: number, maximum: number) {
-  return z.coerce.number().int().min(minimum).max(maximum);
-}
-
 export const paging = {
-  limit: integer(1, 500).default(50).describe("how many items at most"),
+  limit: integer(1, 500).prefault(50).describe("how many items at most"),
   cursor: z.string().max(512).optional().describe("the `next_cursor` of the page before"),
 };
 

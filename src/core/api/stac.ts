@@ -12,7 +12,12 @@ const id = z.string().min(1).max(255);
 const collectionParams = z.object({ collection_id: id });
 const itemParams = collectionParams.extend({ item_id: id });
 const token = z.string().max(4096).describe("of the `next` link of the page before");
-const limit = integer(1, 10_000).default(10).describe("how many items at most");
+/** A larger number is no mistake: OGC API Features wants the most that the server gives. */
+const clamped = (most: number, usual: number) =>
+  integer(1, Number.MAX_SAFE_INTEGER)
+    .prefault(usual)
+    .transform((wanted) => Math.min(wanted, most));
+const limit = clamped(10_000, 10).describe("how many items at most; 10,000 if more are asked for");
 
 const stacLink = z.looseObject({ rel: z.string(), href: z.string() });
 const links = z.array(stacLink);
@@ -34,19 +39,26 @@ const list = z
   .min(1)
   .transform((text) => text.split(","))
   .pipe(z.array(id).max(1000));
+const number = String.raw`\s*[+-]?(?:\d{1,20}(?:\.\d{0,20})?|\.\d{1,20})(?:[eE][+-]?\d{1,2})?\s*`;
 const numbers = z
   .string()
-  .min(1)
+  .regex(
+    new RegExp(`^${number}(?:,${number}){3}(?:(?:,${number}){2})?$`),
+    "must be four or six numbers",
+  )
   .transform((text) => text.split(",").map(Number))
   .pipe(z.array(z.number()).min(4).max(6));
-const parsed = z.string().transform((text, context): Json => {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    context.addIssue({ code: "custom", message: "must be JSON" });
-    return z.NEVER;
-  }
-});
+const parsed = z
+  .string()
+  .max(16_384)
+  .transform((text, context): Json => {
+    try {
+      return JSON.parse(text) as Json;
+    } catch {
+      context.addIssue({ code: "custom", message: "must be JSON" });
+      return z.NEVER;
+    }
+  });
 
 const language = z.enum(["cql2-text", "cql2-json"]);
 const crs84 = z.literal("http://www.opengis.net/def/crs/OGC/1.3/CRS84");
@@ -67,13 +79,28 @@ const searchQuery = {
   intersects: parsed.optional().describe("a GeoJSON geometry"),
 };
 
+/** Clients send one id as a text too. */
+const oneOrMany = z
+  .union([z.array(id).max(1000), id])
+  .transform((given) => (typeof given === "string" ? [given] : given));
+const fieldNames = z
+  .array(z.string().max(255))
+  .max(200)
+  .nullish()
+  .transform((names) => names ?? []);
+
 const searchBody = z
-  .strictObject({
-    limit: z.number().int().min(1).max(10_000).default(10),
+  .object({
+    limit: z
+      .number()
+      .int()
+      .min(1)
+      .default(10)
+      .transform((wanted) => Math.min(wanted, 10_000)),
     bbox: z.array(z.number()).min(4).max(6).optional(),
     datetime: z.string().max(128).optional(),
-    collections: z.array(id).max(1000).optional(),
-    ids: z.array(id).max(1000).optional(),
+    collections: oneOrMany.optional(),
+    ids: oneOrMany.optional(),
     intersects: json.optional(),
     query: json.optional(),
     filter: json.optional(),
@@ -85,8 +112,8 @@ const searchBody = z
       .optional(),
     fields: z
       .strictObject({
-        include: z.array(z.string().max(255)).max(200).default([]),
-        exclude: z.array(z.string().max(255)).max(200).default([]),
+        include: fieldNames,
+        exclude: fieldNames,
       })
       .optional(),
     token: token.optional(),
@@ -121,6 +148,7 @@ export const stacContracts = [
     access: "public",
     summary: "This API as an OpenAPI document.",
     response: object,
+    types: ["application/vnd.oai.openapi+json;version=3.1"],
     errors: ["UNAVAILABLE"],
   }),
   defineContract({
@@ -130,6 +158,7 @@ export const stacContracts = [
     access: "public",
     summary: "The properties that items can be filtered by.",
     response: object,
+    types: ["application/schema+json"],
     errors: ["UNAVAILABLE"],
   }),
   defineContract({
@@ -137,8 +166,19 @@ export const stacContracts = [
     method: "GET",
     path: "/stac/collections",
     access: "public",
-    summary: "All collections, by their names.",
-    query: z.strictObject({ limit: integer(1, 1000).default(100), token: token.optional() }),
+    summary: "Collections by their names, all of them or those that match.",
+    // Clients send the parameters of extensions that a server may not have.
+    query: z.object({
+      limit: clamped(1000, 100),
+      token: token.optional(),
+      bbox: searchQuery.bbox,
+      datetime: searchQuery.datetime,
+      q: z
+        .string()
+        .max(1024)
+        .optional()
+        .describe("words in id, title, description or keywords; commas mean or"),
+    }),
     response: z.object({
       collections: z.array(stacCollection.meta({ id: "StacCollection" })),
       links,
@@ -164,6 +204,7 @@ export const stacContracts = [
     summary: "The properties that the items of a collection can be filtered by.",
     params: collectionParams,
     response: object,
+    types: ["application/schema+json"],
     errors: ["UNAUTHENTICATED", "COLLECTION_NOT_FOUND"],
   }),
   defineContract({
@@ -174,8 +215,9 @@ export const stacContracts = [
     summary: "Items of a collection, the newest first unless asked otherwise.",
     params: collectionParams,
     // Accepts the whole search, because clients send the collection's name here as well.
-    query: z.strictObject(searchQuery),
+    query: z.object(searchQuery),
     response: itemCollection,
+    types: ["application/geo+json"],
     errors: ["UNAUTHENTICATED", "COLLECTION_NOT_FOUND", ...searchErrors],
   }),
   defineContract({
@@ -186,6 +228,7 @@ export const stacContracts = [
     summary: "One item.",
     params: itemParams,
     response: stacItem.meta({ id: "StacItem" }),
+    types: ["application/geo+json"],
     errors: ["UNAUTHENTICATED", "ITEM_NOT_FOUND"],
   }),
   defineContract({
@@ -198,6 +241,7 @@ export const stacContracts = [
     response: z.unknown(),
     media: "application/octet-stream",
     also: { 206: "a part of the file", 304: "the file is still the same" },
+    types: ["*/*"],
     errors: ["UNAUTHENTICATED", "ITEM_NOT_FOUND", "ASSET_NOT_FOUND", "RANGE_NOT_SATISFIABLE"],
   }),
   defineContract({
@@ -206,8 +250,9 @@ export const stacContracts = [
     path: "/stac/search",
     access: "public",
     summary: "Search the items of all collections.",
-    query: z.strictObject(searchQuery),
+    query: z.object(searchQuery),
     response: itemCollection,
+    types: ["application/geo+json"],
     errors: [...searchErrors],
   }),
   defineContract({
@@ -218,6 +263,9 @@ export const stacContracts = [
     summary: "The same search with a body.",
     body: searchBody,
     response: itemCollection,
+    types: ["application/geo+json"],
+    // A geometry may have thousands of positions.
+    bodyLimit: 512 * 1024,
     errors: [...searchErrors],
   }),
 ] as const;

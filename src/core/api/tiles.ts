@@ -11,7 +11,7 @@ import { tileJson } from "../serving/tilejson.ts";
 import { defineContract } from "./contract.ts";
 import type { LayerShape } from "./layer-shape.ts";
 import { collectionParams, itemShape, layerErrors, tileParams } from "./layer-shape.ts";
-import { integer } from "./schemas.ts";
+import { integer, object, timestamp } from "./schemas.ts";
 
 const tileSize = z
   .enum(["256", "512", "1024"])
@@ -21,17 +21,51 @@ const tileSize = z
 
 const pixels = integer(1, 2048);
 
+const longitude = String.raw`-?(?:180(?:\.0*)?|(?:1[0-7]\d|\d{1,2})(?:\.\d*)?(?:[eE]-\d{1,3})?)`;
+const latitude = String.raw`-?(?:90(?:\.0*)?|[1-8]?\d(?:\.\d*)?(?:[eE]-\d{1,3})?)`;
+
 /** `lon,lat` */
-const place = z.string().transform((text, context) => {
-  const [lon = NaN, lat = NaN, ...more] = text.split(",").map((part) => Number(part || "x"));
-  const isOnGlobe = Math.abs(lon) <= 180 && Math.abs(lat) <= 90;
-  if (isOnGlobe && more.length === 0) return { lon, lat };
-  context.addIssue("must be longitude,latitude in degrees");
-  return z.NEVER;
-});
+const place = z
+  .string()
+  .regex(new RegExp(`^${longitude},${latitude}$`), "must be longitude,latitude in degrees")
+  .transform((text) => {
+    const [lon = NaN, lat = NaN] = text.split(",").map(Number);
+    return { lon, lat };
+  });
+
+const day = 86_400;
+const signedBody = z
+  .strictObject({
+    expires_in_seconds: z
+      .number()
+      .int()
+      .min(60)
+      .max(90 * day)
+      .default(7 * day)
+      .describe("a week if not given, 90 days at most"),
+  })
+  .prefault({});
+
+const signedAddresses = z
+  .object({
+    expires_at: timestamp,
+    tiles: z.string().describe("with {z}, {x} and {y}: for an XYZ or vector tile layer of QGIS"),
+    tilejson: z.string(),
+    style: z.string(),
+    wmts: z.string(),
+    features: z.string().nullable().describe("of a layer of features: its collection"),
+  })
+  .meta({ id: "SignedAddresses" });
 
 const whereBands = { bidx: renderQuery.bidx, nodata: renderQuery.nodata };
 const errors = [...layerErrors, "COLLECTION_NOT_FOUND", "LAYER_UNREADABLE"] as const;
+
+const areasBody = z
+  .looseObject({ type: z.enum(["Feature", "FeatureCollection"]) })
+  .describe("a GeoJSON feature or collection of features, each a polygon or several");
+const areasAnswer = z
+  .looseObject({ type: z.string() })
+  .describe("as given; `properties.statistics` has the statistics of each band: b1, b2 …");
 
 /**
  * The routes of everything that can be shown on a map. `family` goes into the names of the
@@ -54,6 +88,7 @@ function shownContracts<
       query: z.strictObject({ ...query, ...renderQuery, tilesize: tileSize }),
       response: z.string(),
       media: "image/png",
+      types: ["image/png", "image/jpeg", "image/webp", "application/vnd.mapbox-vector-tile"],
       also: { 204: "Nothing is here.", 304: "As before." },
     }),
     defineContract({
@@ -64,6 +99,38 @@ function shownContracts<
       params: z.strictObject(params),
       query: z.strictObject({ ...query, ...renderQuery, tilesize: tileSize }),
       response: z.union([tileJson, z.looseObject({ tilejson: z.string() })]),
+    }),
+    defineContract({
+      ...common,
+      id: `get${family}Style`,
+      path: `${base}/style.json`,
+      summary: "The layer as a style of MapLibre, with its tiles.",
+      params: z.strictObject(params),
+      query: z.strictObject({ ...query, ...renderQuery }),
+      response: object,
+    }),
+    defineContract({
+      ...common,
+      id: `get${family}Wmts`,
+      path: `${base}/WMTSCapabilities.xml`,
+      summary: "The layer as a WMTS with RESTful addresses.",
+      params: z.strictObject(params),
+      query: z.strictObject({ ...query, ...renderQuery }),
+      response: z.string(),
+      media: "application/xml",
+    }),
+    defineContract({
+      method: "POST",
+      access: "read",
+      errors: [...errors, "FORBIDDEN", "LAYER_NOT_FOUND", "SWITCHED_OFF"],
+      id: `sign${family}Layer`,
+      path: `${base}/signed-addresses`,
+      summary: "Addresses of the layer that work without a token until a time, for QGIS.",
+      params: z.strictObject(params),
+      query: z.strictObject(query),
+      body: signedBody,
+      response: signedAddresses,
+      status: 201,
     }),
     defineContract({
       ...common,
@@ -79,6 +146,7 @@ function shownContracts<
       ...common,
       id: `get${family}Map`,
       path: `${base}/map`,
+      also: { 303: "a browser without a session signs in first" },
       summary: "The layer on a map, as a page, with the query parameters of its tiles.",
       params: z.strictObject(params),
       query: z.strictObject({ ...query, ...renderQuery }),
@@ -107,12 +175,13 @@ export function layerContracts<
       query: z.strictObject({
         ...query,
         ...renderQuery,
-        max_size: pixels.default(1024),
+        max_size: pixels.prefault(1024),
         format: z.enum(["png", "webp", "jpg", "jpeg"]).optional(),
       }),
       response: z.string(),
       media: "image/png",
-      also: { 304: "As before." },
+      types: ["image/png", "image/jpeg", "image/webp"],
+      also: { 204: "The client is gone.", 304: "As before." },
     }),
     defineContract({
       ...common,
@@ -120,8 +189,23 @@ export function layerContracts<
       path: `${base}/statistics`,
       summary: "Statistics of each band, from at most max_size pixels a side.",
       params: z.strictObject(params),
-      query: z.strictObject({ ...query, ...whereBands, max_size: pixels.default(1024) }),
+      query: z.strictObject({ ...query, ...whereBands, max_size: pixels.prefault(1024) }),
       response: z.record(z.string(), bandStatistics),
+    }),
+    defineContract({
+      ...common,
+      method: "POST",
+      id: `get${family}AreaStatistics`,
+      path: `${base}/statistics`,
+      summary:
+        "Statistics of each band in GeoJSON polygons, each pixel weighted by its exact share; answers the features with `statistics` among their properties.",
+      params: z.strictObject(params),
+      query: z.strictObject({ ...query, ...whereBands }),
+      body: areasBody,
+      response: areasAnswer,
+      types: ["application/geo+json"],
+      bodyLimit: 1024 * 1024,
+      errors: [...errors, "BAD_REQUEST"],
     }),
     defineContract({
       ...common,
@@ -158,6 +242,8 @@ const getMapFile = defineContract({
   params: z.strictObject({ file: z.string().max(64) }),
   response: z.string(),
   media: "text/javascript",
+  types: ["text/javascript", "text/css", "application/geo+json"],
+  also: { 304: "As before." },
   errors: ["NOT_FOUND"],
 });
 

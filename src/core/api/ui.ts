@@ -21,10 +21,13 @@ const startSession = defineContract({
   method: "POST",
   path: "/api/v1/session",
   access: "public",
-  summary: "Exchange a token for a session cookie, which scripts cannot read.",
-  body: z.strictObject({ token: z.string().min(1).max(512) }),
+  summary: "Exchange a login code or a token for a session cookie, which scripts cannot read.",
+  body: z.union([
+    z.strictObject({ code: z.string().min(1).max(64) }),
+    z.strictObject({ token: z.string().min(1).max(512) }),
+  ]),
   response: session,
-  errors: ["BAD_REQUEST", "UNAUTHENTICATED"],
+  errors: ["BAD_REQUEST", "UNAUTHENTICATED", "FORBIDDEN"],
 });
 
 const endSession = defineContract({
@@ -32,7 +35,7 @@ const endSession = defineContract({
   method: "DELETE",
   path: "/api/v1/session",
   access: "public",
-  summary: "Forget the session cookie.",
+  summary: "End the session of the cookie, and remove the cookie.",
   response: session,
   errors: ["INTERNAL"],
 });
@@ -42,6 +45,7 @@ const root = defineContract({
   method: "GET",
   path: "/",
   access: "public",
+  anonymous: true,
   summary: "Go to the user interface.",
   response: z.string(),
   status: 303,
@@ -54,6 +58,7 @@ const uiHome = defineContract({
   method: "GET",
   path: "/ui",
   access: "public",
+  anonymous: true,
   summary: "The user interface.",
   response: z.string(),
   media: "text/html",
@@ -66,11 +71,13 @@ const uiFile = defineContract({
   method: "GET",
   path: "/ui/{path*}",
   access: "public",
+  anonymous: true,
   summary: "A file of the user interface; any other address below it is one of its pages.",
   params: z.object({ path: z.string().max(1024) }),
   response: z.string(),
   media: "text/html",
   also: { 304: "unchanged" },
+  types: ["*/*"],
   errors: ["NOT_FOUND"],
 });
 

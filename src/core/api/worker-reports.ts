@@ -28,13 +28,30 @@ const result = z.discriminatedUnion("status", [
   }),
 ]);
 
+/** One result in the older format, which names the task alone. */
+const olderResult = z.object({
+  task_id: z.string().min(1).max(160),
+  job_id: jobId.nullish(),
+  node_id: nodeId.nullish(),
+  worker_id: z.string().max(128).nullish(),
+  status: z.enum(["completed", "failed"]),
+  output: object.nullish(),
+  error_message: z.string().max(8192).nullish(),
+  execution_duration_ms: z.number().min(0).nullish(),
+  metrics: object.nullish(),
+});
+
 const reportResults = defineContract({
   id: "reportResults",
   method: "POST",
   path: "/api/v1/callbacks/task-result",
   access: "service",
-  summary: "Report the results of up to a hundred attempts.",
-  body: z.strictObject({ results: z.array(result).min(1).max(100) }),
+  summary: "Report the results of up to a hundred attempts, or one in the older format.",
+  bodyLimit: 8 * 1024 * 1024,
+  body: z.union([
+    z.strictObject({ results: z.array(result).min(1).max(100) }),
+    olderResult.transform((older) => ({ older })),
+  ]),
   response: z
     .object({ accepted: z.array(z.string()), lost: z.array(z.string()) })
     .meta({ id: "ReportsTaken" }),
@@ -62,6 +79,7 @@ const saveCheckpoint = defineContract({
   path: "/api/v1/callbacks/checkpoint",
   access: "service",
   summary: "Save a checkpoint, from which the next attempt continues.",
+  bodyLimit: 8 * 1024 * 1024,
   body: z.strictObject({ ...task, phase: z.string().min(1).max(128), data: object }),
   response: z.object({ seq: count }).meta({ id: "CheckpointSaved" }),
   errors: ["BAD_REQUEST", "STALE_ATTEMPT"],

@@ -118,7 +118,7 @@ const listWorkflowRuns = defineContract({
   access: "read",
   summary: "The last jobs of a workflow with the state and the seconds of each static node.",
   params: id,
-  query: z.strictObject({ limit: integer(1, 100).default(25) }),
+  query: z.strictObject({ limit: integer(1, 100).prefault(25) }),
   response: page(
     z
       .object({
@@ -143,6 +143,7 @@ const validateWorkflow = defineContract({
   path: "/api/v1/workflows/validate",
   access: "read",
   summary: "Check the text of a workflow (YAML, or JSON, which is YAML) without storing it.",
+  bodyLimit: 2 * 1024 * 1024,
   body: z.strictObject({
     text: z.string().max(1024 * 1024),
     workflow_id: z

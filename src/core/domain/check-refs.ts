@@ -24,6 +24,10 @@ export function checkRefs(
   const findings: ProblemItem[] = [];
   const identity: [string, Json][] = [];
   let label: string | undefined;
+  if (JSON.stringify(refs).length > longest) {
+    findings.push(finding("REF_INVALID", "", `must be at most ${longest} characters of JSON`));
+    return { identity: {}, label, findings };
+  }
   for (const name of required_refs) {
     if (!Object.hasOwn(refs, name) || refs[name] === null || refs[name] === "") {
       findings.push(finding("REF_MISSING", `/${name}`, `"${name}" is required`));
@@ -41,9 +45,6 @@ export function checkRefs(
       findings.push(...badNumbers(value, pointer));
       identity.push([name, value]);
     }
-  }
-  if (JSON.stringify(refs).length > longest) {
-    findings.push(finding("REF_INVALID", "", `must be at most ${longest} characters of JSON`));
   }
   // fromEntries and not assignment: a name such as __proto__ must stay a plain key.
   return { identity: Object.fromEntries(identity), label, findings };

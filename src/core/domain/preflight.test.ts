@@ -1,24 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { checkRefs } from "./check-refs.ts";
-import { isBelow, isCrs } from "./preflight.ts";
+import { isBelow, sourcePrefixesOf } from "./preflight.ts";
 import { partnerResult, readOutputs } from "./read-outputs.ts";
-
-describe("a CRS", () => {
-  it.each([
-    "EPSG:4326",
-    "OGC:CRS84",
-    "ESRI:102100",
-    "+proj=utm +zone=32",
-    'PROJCS["UTM zone 32N",GEOGCS["WGS 84"]]',
-    'GEOGCRS["WGS 84"]',
-  ])("may be %s", (text) => {
-    expect(isCrs(text)).toBe(true);
-  });
-
-  it.each(["4326", "EPSG 4326", "", "EPSG:", "WGS84; DROP TABLE x"])("is not %s", (text) => {
-    expect(isCrs(text)).toBe(false);
-  });
-});
 
 describe("references", () => {
   const platform = { required_refs: ["a"], optional_refs: ["b"], version_ref: "v" };
@@ -63,11 +46,16 @@ describe("a job's result", () => {
     const result = {
       _provenance: { job_id: "j1" },
       path: "silver/j1/a.tif",
+      // Of the job that this one runs again.
+      kept: "silver/0123456789abcdef0123456789abcdef/create_cog/a.tif",
+      log: "made by j1",
       list: [{ task_id: "j1_a_0", keep: 1 }],
       j1: true,
     };
     expect(partnerResult(result, "j1", "request-7")).toEqual({
-      path: "silver/request-7/a.tif",
+      path: null,
+      kept: null,
+      log: "made by request-7",
       list: [{ keep: 1 }],
       "request-7": true,
     });
@@ -82,8 +70,6 @@ describe("the places of a platform", () => {
     "bronze/ddh/deep/a.tif",
     "https://data.example.org/ddh/a.tif",
     "/mnt/ddh/a.tif",
-    "/vsizip/bronze/ddh/a.zip/a.tif",
-    "/vsizip//vsitar/bronze/ddh/a.tar/b.zip/a.tif",
   ])("take %s", (display) => {
     expect(isBelow(display, own)).toBe(true);
   });
@@ -97,13 +83,18 @@ describe("the places of a platform", () => {
     "https://data.example.org/ddh/..%2Fother/a.tif",
     "/mnt/ddh/../other/a.tif",
     "/mnt/ddh2/a.tif",
-    "/vsizip/bronze/other/a.zip/bronze/ddh/a.tif",
+    "/vsizip/bronze/ddh/a.zip/a.tif",
     "x/bronze/ddh/a.tif",
   ])("do not take %s", (display) => {
     expect(isBelow(display, own)).toBe(false);
   });
 
-  it("are everywhere where none is named", () => {
-    expect(isBelow("silver/a.tif", [])).toBe(true);
+  it("are its own folder where none is named", () => {
+    expect(isBelow("bronze/ddh/a.tif", [])).toBe(false);
+    const ddh = sourcePrefixesOf({ platform_id: "ddh", source_prefixes: [] });
+    expect(ddh).toEqual(["bronze/ddh"]);
+    expect(sourcePrefixesOf({ platform_id: "ddh", source_prefixes: ["bronze/x"] })).toEqual([
+      "bronze/x",
+    ]);
   });
 });

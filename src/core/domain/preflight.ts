@@ -7,12 +7,21 @@ import type { Json, JsonObject } from "../model/json.ts";
 import type { WorkflowDefinition } from "../model/workflow.ts";
 import { checkInputs } from "../dag/check-inputs.ts";
 import { taskOf } from "../model/workflow.ts";
+import { isCrsText } from "../raster/crs.ts";
+import { endingOf, knownEndings } from "../vector/source-format.ts";
 
 export interface Preflight {
   readonly inputs: JsonObject;
   readonly findings: readonly ProblemItem[];
   /** Source files that must exist. */
   readonly blobs: readonly BlobInput[];
+  /** Collections that the items join. */
+  readonly collections: readonly CollectionInput[];
+}
+
+export interface CollectionInput {
+  readonly pointer: string;
+  readonly collection_id: string;
 }
 
 export interface BlobInput {
@@ -21,10 +30,11 @@ export interface BlobInput {
   readonly container: string | undefined;
 }
 
-const words = (text: string): readonly string[] => text.split(/\s+/);
-const rasterFiles = words(`tif tiff gtiff cog vrt jp2 img asc nc hdf h5 grb grib2 png jpg jpeg ecw
-  sid dem hgt bil zip`);
-const vectorFiles = words(`shp zip gpkg geojson json geojsonl fgb kml kmz csv gml gdb tab parquet`);
+/** Endings of the rasters whose content is accepted: see `rasterDriverOf`, and Zarr. */
+const rasterFiles: readonly string[] = (
+  ".tif .tiff .gtiff .cog .jp2 .j2k .img .png .jpg .jpeg " +
+  ".nc .nc4 .cdf .h5 .hdf .hdf5 .he5 .h4 .grb .grb2 .grib .grib2 .zarr .zip"
+).split(" ");
 
 export function preflight(definition: WorkflowDefinition, given: JsonObject): Preflight {
   const checked = checkInputs(definition, given);
@@ -38,7 +48,8 @@ export function preflight(definition: WorkflowDefinition, given: JsonObject): Pr
   const inputs = checked.ok ? checked.inputs : { ...defaultsOf(definition), ...given };
   const files = filesOf(definition);
   const blobs: BlobInput[] = [];
-  for (const [name, value] of Object.entries(inputs)) {
+  const collections: CollectionInput[] = [];
+  for (const [name, value] of declaredOf(definition, inputs)) {
     for (const [pointer, blob_path] of blobsOf(name, value)) {
       const wrong = extensionProblem(blob_path, files);
       if (wrong !== undefined) findings.push({ pointer, code: "EXTENSION", message: wrong });
@@ -46,12 +57,21 @@ export function preflight(definition: WorkflowDefinition, given: JsonObject): Pr
     }
     if (typeof value !== "string") continue;
     const pointer = `/inputs/${name}`;
-    if (/^(?:.+_)?crs$/.test(name) && !isCrs(value)) {
-      const message = "must be such as EPSG:4326, a PROJ string or WKT";
+    if (/^(?:.+_)?collection_id$/.test(name)) collections.push({ pointer, collection_id: value });
+    if (/^(?:.+_)?crs$/.test(name) && !isCrsText(value)) {
+      const message = "must be such as EPSG:4326, a PROJ string or WKT, and name no file";
       findings.push({ pointer, code: "CRS_FORMAT", message });
     }
   }
-  return { inputs, findings, blobs };
+  return { inputs, findings, blobs, collections };
+}
+
+/** Inputs that are not declared are findings already, and there may be thousands of them. */
+function declaredOf({ inputs: declared }: WorkflowDefinition, given: JsonObject): [string, Json][] {
+  if (declared === undefined) return Object.entries(given);
+  return Object.keys(declared).flatMap((name): [string, Json][] =>
+    Object.hasOwn(given, name) ? [[name, given[name] ?? null]] : [],
+  );
 }
 
 /** Lists `blob_path`, and each of `blob_paths`, with its JSON pointer. */
@@ -83,59 +103,71 @@ function containerOf(name: string, inputs: JsonObject): string | undefined {
 /** Undefined: the workflow reads no geospatial file whose formats we know. */
 function filesOf(definition: WorkflowDefinition): readonly string[] | undefined {
   const handlers = handlersOf(definition);
-  if (handlers.some((handler) => handler.startsWith("vector_"))) return vectorFiles;
+  if (handlers.some((handler) => handler.startsWith("vector_"))) return knownEndings;
   if (handlers.some((handler) => /^raster[._]/.test(handler))) return rasterFiles;
   return undefined;
 }
 
 function extensionProblem(path: string, files: readonly string[] | undefined): string | undefined {
   if (files === undefined) return undefined;
-  const extension = /\.([A-Za-z0-9]+)$/.exec(path.split(/[?#]/, 1)[0] ?? "")?.[1]?.toLowerCase();
-  if (extension !== undefined && files.includes(extension)) return undefined;
-  return `must end with one of ${files.map((each) => `.${each}`).join(" ")}`;
-}
-
-export function isCrs(text: string): boolean {
-  return (
-    /^[A-Za-z][A-Za-z0-9_]{1,15}:[A-Za-z0-9_.]{1,32}$/.test(text) ||
-    /^\+(?:proj|init)=\S/.test(text) ||
-    /^(?:GEOGCS|PROJCS|GEOCCS|COMPD_CS|GEOGCRS|PROJCRS|GEODCRS|BOUNDCRS|COMPOUNDCRS)\s*\[/.test(
-      text,
-    ) ||
-    /^\s*\{\s*"/.test(text)
-  );
+  if (files.includes(endingOf(path.split(/[?#]/, 1)[0] ?? ""))) return undefined;
+  return `must end with one of ${files.join(" ")}`;
 }
 
 /**
  * Whether a source lies in a place where the platform's files may lie: places such as `bronze/ddh`
- * or `https://data.example.org/ddh`, and everything below them. A platform without any such place
- * may read from every allowed source.
+ * or `https://data.example.org/ddh`, and everything below them.
  */
 export function isBelow(display: string, prefixes: readonly string[]): boolean {
-  if (prefixes.length === 0) return true;
-  const place = placeOf(display);
   // A server may decode an encoded slash, and a mount may follow "..": both can lead elsewhere.
-  if (/(?:^|\/)\.\.(?:\/|$)|%2f|%5c|%2e/i.test(place)) return false;
+  if (/(?:^|\/)\.\.(?:\/|$)|%2f|%5c|%2e/i.test(display)) return false;
   return prefixes.some((prefix) => {
     const folder = prefix.replace(/\/+$/, "");
-    return place === folder || place.startsWith(`${folder}/`);
+    return display === folder || display.startsWith(`${folder}/`);
   });
 }
 
-/** A path inside an archive counts as the path of the archive. */
-export function placeOf(display: string): string {
-  return display.replace(/^(?:\/vsi(?:zip|tar|gzip)\/)+/, "");
+/** Where the files of a platform may lie: the places that an operator named, or its own folder. */
+export function sourcePrefixesOf({
+  platform_id,
+  source_prefixes,
+}: {
+  readonly platform_id: string;
+  readonly source_prefixes: readonly string[];
+}): readonly string[] {
+  return source_prefixes.length > 0 ? source_prefixes : [`bronze/${platform_id}`];
 }
 
 /**
- * Handlers that work on the whole catalogue or on the external zone, across all platforms: a
- * platform that could start them could change another platform's data. The orchestrator and
- * operators run these workflows; the view `gateway.workflows` has the same rule.
+ * Handlers that work on the whole catalogue, on whole containers, on layers by their table, on reviews or
+ * on the external zone, across all platforms: a platform that could start them could change or read another
+ * platform's data. The
+ * orchestrator and operators run these workflows, and jobs of stages; the view `gateway.workflows` has
+ * the same rule.
  */
-const maintenance = /^(?:export|stac)\./;
+const maintenance = /^(?:export\.|stac\.|h3_)/;
+const forOperators: ReadonlySet<string> = new Set([
+  "stac_catalog_container",
+  "register_silver_blobs",
+  "trigger_approval",
+  "approve_dataset",
+  "reject_dataset",
+  "job_health_check",
+  "task_watchdog",
+  "list_container_files",
+  "process_file",
+  "update_catalog",
+  "stats_zonal",
+]);
 
-export function isForPlatforms({ nodes }: Pick<WorkflowDefinition, "nodes">): boolean {
-  return !handlersOf({ nodes }).some((handler) => maintenance.test(handler));
+export function isForPlatforms({
+  nodes,
+  stages,
+}: Pick<WorkflowDefinition, "nodes" | "stages">): boolean {
+  if (stages !== undefined) return false;
+  return !handlersOf({ nodes }).some(
+    (handler) => maintenance.test(handler) || forOperators.has(handler),
+  );
 }
 
 export function handlersOf({ nodes }: Pick<WorkflowDefinition, "nodes">): string[] {

@@ -29,14 +29,23 @@ function text(result: JsonObject, name: string): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }
 
+/** Paths of files that a job wrote, in its folder: a platform reads them at its service addresses. */
+const storedPath = /^(?:silver|gold|results)\//;
+const jobFolder = /^[a-z]+\/[0-9a-f]{32}\//;
+
 const ours = new Set(["_provenance", "job_id", "task_id", "node_id", "worker_id", "owner_id"]);
 
 /**
  * Rewrites a result for the platform. A platform knows its request and never our jobs, so keys with
- * our ids are left out, and a job id inside a text becomes the request's id.
+ * our ids are left out, a path in storage that contains a job id becomes null, and a job id inside
+ * another text becomes the request's id.
  */
 export function partnerResult(result: Json, jobId: string, requestId: string): Json {
-  if (typeof result === "string") return result.replaceAll(jobId, requestId);
+  if (typeof result === "string") {
+    const isOfJob = jobFolder.test(result) || result.includes(jobId);
+    if (storedPath.test(result) && isOfJob) return null;
+    return result.replaceAll(jobId, requestId);
+  }
   if (Array.isArray(result)) {
     return (result as readonly Json[]).map((each) => partnerResult(each, jobId, requestId));
   }

@@ -33,9 +33,13 @@ export function layerType({ table_name }: AssetVersion): "raster" | "vector" {
   return table_name === null ? "raster" : "vector";
 }
 
+/** A version with tiles, or with many items, names its collection and no file. */
 function hasLayer(version: AssetVersion): boolean {
-  const { served_revision, blob_path, table_name } = version;
-  return served_revision !== null && (blob_path !== null || table_name !== null);
+  const { served_revision, blob_path, table_name, stac_collection_id } = version;
+  return (
+    served_revision !== null &&
+    (blob_path !== null || table_name !== null || stac_collection_id !== null)
+  );
 }
 
 function urls(version: AssetVersion, name: string, more: string): ServiceUrls {

@@ -43,6 +43,7 @@ describe("the handler catalogue", () => {
       "vector_create_stac",
       "vector_simplify",
       "vector_dissolve",
+      "vector_export",
     ];
     expect(named.filter((name) => !handlerCatalogue.has(name))).toEqual([]);
   });

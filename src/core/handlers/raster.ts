@@ -1,8 +1,10 @@
 import { z } from "zod";
+import { jsonObject } from "../model/json.ts";
 import { queueFor } from "../queues.ts";
 import { rasterCrs, rasterFacts, rasterType, transform, tier } from "../raster/facts.ts";
 import { rasterFinding, verdict } from "../raster/finding.ts";
 import { rasterTile } from "../raster/tiling.ts";
+import { zonalStatistic, zonalStatistics } from "../zonal/statistics.ts";
 import { defineContract } from "./contract.ts";
 import {
   blobPath,
@@ -16,7 +18,12 @@ import {
 } from "./geospatial.ts";
 
 /** Null is allowed as well as absent: a workflow passes on inputs that were not given. */
-const source = { blob_path: blobPath, container: container.nullish() };
+const source = {
+  blob_path: blobPath,
+  container: container.nullish(),
+  /** Of a file of many grids, such as NetCDF; without it all on the largest grid become bands. */
+  variable: z.string().min(1).max(256).nullish(),
+};
 const destination = {
   output_path: blobPath.nullish(),
   output_container: container.nullish(),
@@ -40,6 +47,10 @@ const validate = defineContract({
     ...source,
     ...description,
     tier: tier.default("analysis"),
+    /** Refused here if the type cannot have it. */
+    compression: compression.nullish(),
+    /** The time of the item, refused here if it is no instant. */
+    datetime: z.iso.datetime({ offset: true }).nullish(),
     strict: z.boolean().default(false),
     max_nodata_percent: z.number().min(1).max(100).default(99),
     /** fail: a rejected raster fails the task. report: the verdict is the result. */
@@ -47,7 +58,10 @@ const validate = defineContract({
   }),
   result: z.object({
     blob_path: z.string(),
+    /** The same path, under the name that workflows of the existing platform read. */
+    blob_url: z.string(),
     file_size_mb: z.number().min(0),
+    size_mb: z.number().min(0),
     /** Size of the uncompressed pixels. */
     raw_size_mb: z.number().min(0),
     verdict,
@@ -102,6 +116,8 @@ const createCog = defineContract({
     target_crs: crs.nullish(),
   }),
   result: cogResult.extend({
+    /** The file that it was made from. */
+    source_path: z.string(),
     /** copy: the source was a good COG already, and no byte was changed. */
     action: z.enum(["copy", "encode"]),
     tier,
@@ -259,6 +275,7 @@ const checkHomogeneity = defineContract({
           crs_definition: rasterCrs.nullable(),
           transform: transform.nullable(),
           raster_type: rasterType,
+          content_hash: z.string().nullish(),
         }),
       )
       .min(1),
@@ -269,9 +286,61 @@ const checkHomogeneity = defineContract({
     dtype: z.string(),
     band_count: z.number().int(),
     raster_type: rasterType,
+    /** Multihash of the members' hashes in their order; null if one of them is unknown. */
+    content_hash: z.string().nullable(),
   }),
   queue: queueFor.light,
   timeout_seconds: 120,
+});
+
+const statistic = z.number().nullable();
+
+const statsZonal = defineContract({
+  name: "stats_zonal",
+  description:
+    "Computes statistics of a raster in each of several areas; a pixel counts by its exact share.",
+  params: z
+    .strictObject({
+      ...source,
+      /** A GeoJSON geometry, feature or feature collection, or the path of a vector file. */
+      zones: z.union([z.looseObject({ type: z.string() }), blobPath]).nullish(),
+      /** Of GeoJSON; a vector file names its own. */
+      zones_crs: crs.default("EPSG:4326"),
+      /** The features of a published layer are the areas. */
+      zones_table: z.string().min(1).max(63).nullish(),
+      band: z.number().int().min(1).max(10_000).default(1),
+      /** Count, sum, mean, min, max and std are always there. */
+      statistics: z.array(zonalStatistic).max(zonalStatistics.length).default(["median"]),
+    })
+    .refine(({ zones, zones_table }) => (zones == null) !== (zones_table == null), {
+      message: "needs either zones or zones_table",
+    }),
+  result: z.object({
+    blob_path: z.string(),
+    band: z.number().int(),
+    count: z.number().int(),
+    /** In the order of the areas. Null: no pixel with data lies in the area. */
+    zones: z.array(
+      z.object({
+        index: z.number().int(),
+        properties: jsonObject,
+        /** The sum of the shares of all pixels with data. */
+        count: z.number(),
+        sum: statistic,
+        mean: statistic,
+        min: statistic,
+        max: statistic,
+        /** Of the population. */
+        std: statistic,
+        median: statistic.optional(),
+        majority: statistic.optional(),
+        /** By value: the sum of the shares of its pixels. */
+        histogram: z.record(z.string(), z.number()).optional(),
+      }),
+    ),
+  }),
+  queue: queueFor.heavy,
+  timeout_seconds: 7200,
 });
 
 export const rasterContracts = [
@@ -285,4 +354,5 @@ export const rasterContracts = [
   reproject,
   clip,
   mosaic,
+  statsZonal,
 ] as const;

@@ -1,10 +1,11 @@
 import { z } from "zod";
+import { jsonObject } from "../model/json.ts";
+import { moment } from "../model/moment.ts";
 import { queueFor } from "../queues.ts";
 import { rasterFacts } from "../raster/facts.ts";
 import { defineContract } from "./contract.ts";
 import { blobPath, bounds, container, geometry, identifier } from "./geospatial.ts";
 
-const moment = z.iso.datetime({ offset: true });
 const text = z.string().max(255);
 const properties = z.record(z.string(), z.json());
 const tableName = z.string().min(1).max(63);
@@ -82,6 +83,31 @@ const registerItem = defineContract({
   timeout_seconds: 600,
 });
 
+const register = defineContract({
+  ...registerItem,
+  name: "raster.stac_register",
+  description: "Registers one raster, or its tiles, and creates the collection if it is missing.",
+});
+
+const extractMetadata = defineContract({
+  name: "extract_stac_metadata",
+  description: "Makes the STAC item of a raster and returns it, without writing it anywhere.",
+  params: z.strictObject({
+    blob_path: blobPath,
+    container: container.nullish(),
+    collection_id: identifier.nullish(),
+    ...itemFields,
+  }),
+  result: z.object({
+    blob_path: z.string(),
+    item_id: identifier,
+    bbox: bounds,
+    item: jsonObject,
+  }),
+  queue: queueFor.heavy,
+  timeout_seconds: 600,
+});
+
 const registered = z.object({
   collection_id: identifier,
   /** The items that were found in the catalogue after writing. */
@@ -94,7 +120,15 @@ const registerItems = defineContract({
   description: "Registers many rasters as STAC items of one collection, all or none.",
   params: z.strictObject({
     collection_id: identifier,
-    items: z.array(file.extend({ item_id: identifier.nullish(), title: text.nullish() })).min(1),
+    items: z
+      .array(
+        file.extend({
+          item_id: identifier.nullish(),
+          title: text.nullish(),
+          source_path: blobPath.nullish(),
+        }),
+      )
+      .min(1),
     datetime: moment.nullish(),
     properties: properties.nullish(),
     platform: itemFields.platform,
@@ -127,6 +161,41 @@ const listRasters = defineContract({
   timeout_seconds: 600,
 });
 
+const catalogContainer = defineContract({
+  name: "stac_catalog_container",
+  description: "Registers the rasters of a container as items of one collection, in one task.",
+  params: listRasters.params.extend({ collection_id: identifier, title: text.nullish() }),
+  result: z.object({
+    collection_id: identifier,
+    found: z.number().int(),
+    known: z.number().int(),
+    registered: z.number().int(),
+    truncated: z.boolean(),
+  }),
+  queue: queueFor.heavy,
+  timeout_seconds: 7200,
+});
+
+const registerBlobs = defineContract({
+  name: "register_silver_blobs",
+  description: "Records the files of a zone, so that those which belong to nothing are known.",
+  params: z.strictObject({
+    zone: z.enum(["bronze", "silver", "gold", "external"]).default("silver"),
+    prefix: z.string().max(1024).default(""),
+  }),
+  result: z.object({
+    zone: z.string(),
+    registered: z.number().int(),
+    bytes: z.number(),
+    /** Files that were recorded before and are no longer in storage. */
+    gone: z.number().int(),
+    /** Files that belong to nothing, at most a thousand. */
+    unreferenced: z.array(z.string()),
+  }),
+  queue: queueFor.light,
+  timeout_seconds: 3600,
+});
+
 const itemRef = { collection_id: identifier, item_id: identifier };
 
 const findItem = defineContract({
@@ -142,6 +211,29 @@ const findItem = defineContract({
   }),
   queue: queueFor.light,
   timeout_seconds: 60,
+});
+
+const versionRef = {
+  asset_id: z.string().min(1).max(64),
+  version_ordinal: z.number().int().min(0),
+};
+
+const findVersion = defineContract({
+  name: "stac.find_version",
+  description: "Lists the files and tables of an asset's version, before it is deleted.",
+  params: z.strictObject(versionRef),
+  result: z.object({ paths: z.array(z.string()), tables: z.array(tableName) }),
+  queue: queueFor.light,
+  timeout_seconds: 60,
+});
+
+const deleteVersion = defineContract({
+  name: "stac.delete_version",
+  description: "Deletes all items of an asset's version from the catalogue.",
+  params: z.strictObject(versionRef),
+  result: z.object({ item_ids: z.array(identifier) }),
+  queue: queueFor.light,
+  timeout_seconds: 120,
 });
 
 const deleteItem = defineContract({
@@ -259,10 +351,16 @@ const repairItems = defineContract({
 export const stacContracts = [
   ensureCollection,
   registerItem,
+  register,
   registerItems,
+  extractMetadata,
   listRasters,
+  catalogContainer,
+  registerBlobs,
   findItem,
+  findVersion,
   deleteItem,
+  deleteVersion,
   deleteFiles,
   dropTables,
   detectOrphans,

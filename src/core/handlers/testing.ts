@@ -116,6 +116,7 @@ const probe = defineContract({
       "slow",
       "hang",
       "crash",
+      "crash_times",
       "large",
       "deep",
       "cyclic",
@@ -123,7 +124,7 @@ const probe = defineContract({
       "script",
     ]),
     seconds: seconds.optional(),
-    /** Bytes of the output in mode large, levels in mode deep. */
+    /** Bytes of the output in mode large, levels in mode deep, deaths in mode crash_times. */
     size: z.number().int().min(0).optional(),
     /** The outcome of each attempt in mode script; the last entry repeats. */
     script: z

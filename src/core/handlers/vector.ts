@@ -1,5 +1,7 @@
 import { z } from "zod";
+import { moment } from "../model/moment.ts";
 import { queueFor } from "../queues.ts";
+import { exportFormatNames } from "../vector/export-formats.ts";
 import { vectorFinding } from "../vector/findings.ts";
 import { geoColumn, geometryForms, geometryType, tableName } from "../vector/geo-table.ts";
 import { defineContract } from "./contract.ts";
@@ -56,6 +58,8 @@ const prepare = defineContract({
   result: z.object({
     load_id: identifier,
     table_name: tableName,
+    /** With its zone, also where the parameters named a container apart. */
+    source_path: z.string().optional(),
     /**
      * Hash of the submitted file; of several files, such as a shapefile's, the hash of their list.
      */
@@ -109,13 +113,13 @@ const createStac = defineContract({
     collection_id: identifier,
     /** Default: the layer's name. With several tables each item gets a suffix. */
     item_id: identifier.nullish(),
-    tables: z.array(tableName).min(1).max(3),
+    tables: z.array(tableName).min(1).max(300),
     title: z.string().max(255).nullish(),
     /** The platform's own names of the data set and version that the layer belongs to. */
     platform: z.record(z.string(), z.string()).nullish(),
     /** The source file that the layer was made from. */
     source_path: blobPath.nullish(),
-    datetime: z.iso.datetime({ offset: true }).nullish(),
+    datetime: moment.nullish(),
     properties: z.record(z.string(), z.json()).optional(),
   }),
   result: z.object({
@@ -157,6 +161,22 @@ const dissolve = defineContract({
   timeout_seconds: 3600,
 });
 
+const exportLayer = defineContract({
+  name: "vector_export",
+  description: "Writes a layer as GeoParquet, FlatGeobuf, GeoPackage or PMTiles.",
+  params: z.strictObject({
+    table_name: tableName,
+    format: z.enum(exportFormatNames),
+    output_path: blobPath.optional(),
+    output_container: container.optional(),
+    /** Of PMTiles: the highest zoom that has tiles. */
+    max_zoom: z.number().int().min(0).max(14).default(10),
+  }),
+  result: written.extend({ feature_count: z.number().int(), media_type: z.string() }),
+  queue: queueFor.heavy,
+  timeout_seconds: 3600,
+});
+
 export const vectorContracts = [
   prepare,
   uploadChunk,
@@ -164,4 +184,5 @@ export const vectorContracts = [
   createStac,
   simplify,
   dissolve,
+  exportLayer,
 ] as const;

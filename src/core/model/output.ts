@@ -3,7 +3,7 @@
  * database refuse or drop in silence; here they are refused with a message that names them and
  * their place.
  */
-import type { JsonObject } from "./json.ts";
+import { valueLimits } from "./limits.ts";
 import type { TaskError } from "./task.ts";
 
 export interface OutputLimits {
@@ -11,21 +11,11 @@ export interface OutputLimits {
   readonly maxDepth: number;
 }
 
-export const outputLimits: OutputLimits = { maxBytes: 16 * 1024 * 1024, maxDepth: 64 };
-
-/** A larger output is kept in storage, and a reference to it travels instead. */
-export const inlineOutputBytes = 256 * 1024;
+const outputLimits: OutputLimits = { maxBytes: valueLimits.output, maxDepth: valueLimits.depth };
 
 export type CheckedOutput =
   | { readonly ok: true; readonly json: string; readonly bytes: number }
   | { readonly ok: false; readonly error: TaskError };
-
-/** Takes the place of an output that is kept in storage. */
-export interface OutputReference extends JsonObject {
-  readonly $ref: string;
-  readonly bytes: number;
-  readonly sha256: string;
-}
 
 export function checkOutput(value: unknown, limits: OutputLimits = outputLimits): CheckedOutput {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
@@ -40,14 +30,13 @@ export function checkOutput(value: unknown, limits: OutputLimits = outputLimits)
     // A getter threw, or the text is longer than a string can be.
     finding = error instanceof RangeError ? tooLarge : `it could not be read: ${String(error)}`;
   }
-  if (finding === tooLarge) return largerThan(limits);
+  if (finding === tooLarge) return largerThan(limits, undefined);
   if (finding !== undefined || json === undefined) {
     return invalid(`The output is not valid JSON data: ${String(finding)}.`);
   }
   // A character takes at least one byte, so most sizes need no exact count.
-  if (json.length > limits.maxBytes) return largerThan(limits);
-  const bytes = utf8Length(json);
-  return bytes > limits.maxBytes ? largerThan(limits) : { ok: true, json, bytes };
+  const bytes = json.length > limits.maxBytes ? json.length : utf8Length(json);
+  return bytes > limits.maxBytes ? largerThan(limits, bytes) : { ok: true, json, bytes };
 }
 
 const tooLarge = Symbol("too large");
@@ -146,9 +135,10 @@ function invalid(message: string): CheckedOutput {
   return { ok: false, error: { code: "OUTPUT_INVALID", message: cleaned, category: "permanent" } };
 }
 
-function largerThan({ maxBytes }: OutputLimits): CheckedOutput {
+function largerThan({ maxBytes }: OutputLimits, bytes: number | undefined): CheckedOutput {
+  const size = bytes === undefined ? `more than ${maxBytes}` : `${bytes}`;
   const message =
-    `The output is larger than ${maxBytes} bytes. ` +
+    `The output has ${size} bytes, and the limit is ${maxBytes} bytes. ` +
     "Write large data to storage and return where it is.";
   return { ok: false, error: { code: "OUTPUT_TOO_LARGE", message, category: "permanent" } };
 }

@@ -51,7 +51,12 @@ export const platformEdit = z
       .array(sourcePrefix)
       .max(64)
       .default([])
-      .describe("where its files may lie; default: every allowed source"),
+      .describe("where its files may lie; default: bronze/ and the platform's id"),
+    collections: z
+      .array(z.string().min(1).max(255))
+      .max(256)
+      .default([])
+      .describe("collections of others that its items may join; its own need not be named"),
   })
   .refine(
     ({ required_refs, optional_refs, version_ref }) => {

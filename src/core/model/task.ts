@@ -34,3 +34,13 @@ export const taskError = z.object({
   details: jsonObject.optional(),
 });
 export type TaskError = z.infer<typeof taskError>;
+
+/** The code of a task whose worker died of it: it ran nothing else. */
+export const workerCrashed = "WORKER_CRASHED";
+/** The code of a task whose message the broker gave up. */
+export const deadLettered = "DEAD_LETTERED";
+
+/** The next attempt must not take the tasks of its neighbours along. */
+export function runsAlone(last: TaskError | undefined): boolean {
+  return last?.code === workerCrashed || last?.code === deadLettered;
+}

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Json, JsonObject } from "./json.ts";
+import type { StageJob } from "./stage-job.ts";
 import { isJsonObject } from "./json.ts";
 
 /*
@@ -31,13 +32,21 @@ const names = z
   .union([name, z.array(name)])
   .transform((value) => (Array.isArray(value) ? value : [value]));
 
-const anyOf = z.strictObject({ any_of: names.pipe(z.array(z.string()).min(1)) });
-const allOf = z.strictObject({ all_of: names });
+const joins = z
+  .strictObject({
+    all_of: names.optional(),
+    any_of: names.pipe(z.array(z.string()).min(1)).optional(),
+  })
+  .refine(({ all_of, any_of }) => all_of !== undefined || any_of !== undefined, {
+    message: "needs `all_of`, `any_of` or both",
+  });
 
-const dependsOn = z.union([names, allOf, anyOf]).transform((value): Dependencies => {
+const dependsOn = z.union([names, joins]).transform((value): Dependencies => {
   if (Array.isArray(value)) return { mode: "all_of", nodes: value };
-  if ("any_of" in value) return { mode: "any_of", nodes: value.any_of };
-  return { mode: "all_of", nodes: value.all_of };
+  const { all_of, any_of } = value;
+  if (any_of === undefined) return { mode: "all_of", nodes: all_of ?? [] };
+  if (all_of === undefined || all_of.length === 0) return { mode: "any_of", nodes: any_of };
+  return { mode: "all_of", nodes: all_of, any_of };
 });
 
 const seconds = z.number().min(0).max(86_400);
@@ -59,10 +68,15 @@ export const retryPolicy = z.strictObject({
 });
 export type RetryPolicy = z.infer<typeof retryPolicy>;
 
+const wholeTemplate = "must be a mapping, or one template that gives all parameters";
+
 const taskFields = {
   handler: z.string().min(1).max(64),
   queue: z.string().min(1).max(64).optional(),
-  params: jsonObject.default({}),
+  /** A mapping, or one template that gives it. */
+  params: z
+    .union([jsonObject, z.string().regex(/^\s*\{\{[\s\S]*\}\}\s*$/, wholeTemplate)])
+    .optional(),
   timeout_seconds: timeoutSeconds.optional(),
   retry: retryPolicy.optional(),
 };
@@ -110,17 +124,20 @@ const fanOutNode = z.strictObject({
   next,
 });
 
-export const aggregation = z.enum(["collect", "concat", "sum", "first", "last"]);
+/** `stage` is that of a job of stages: each output as the `result` of its task. */
+export const aggregation = z.enum(["collect", "concat", "sum", "first", "last", "stage"]);
 export type Aggregation = z.infer<typeof aggregation>;
 
 const fanInNode = z.strictObject({
   type: z.literal("fan_in"),
   ...common,
   // The aggregate must not depend on which of its sources finished first.
-  depends_on: common.depends_on.refine((given) => given?.mode !== "any_of", {
+  depends_on: common.depends_on.refine((given) => given?.mode !== "any_of" && !given?.any_of, {
     message: "a fan_in waits for all its sources: any_of is not possible here",
   }),
   aggregation: aggregation.default("collect"),
+  /** A member of each output, such as `area` or `stats.area`, that is aggregated instead of it. */
+  field: z.string().min(1).max(255).optional(),
   max_failures: z.number().int().min(0).optional(),
   max_failure_percent: z.number().min(0).max(100).optional(),
   min_success: z.number().int().min(0).optional(),
@@ -149,6 +166,8 @@ export const inputDeclaration = z.strictObject({
   minimum: z.number().optional(),
   maximum: z.number().optional(),
   pattern: z.string().max(1024).optional(),
+  /** Shown as dots everywhere; handlers get the value. */
+  secret: z.boolean().optional(),
 });
 export type InputDeclaration = z.infer<typeof inputDeclaration>;
 
@@ -171,6 +190,8 @@ export const workflowHead = z.strictObject({
 export interface Dependencies {
   readonly mode: "all_of" | "any_of";
   readonly nodes: readonly string[];
+  /** Beside the nodes of mode `all_of`: one of these must complete, and the others are not awaited. */
+  readonly any_of?: readonly string[];
 }
 
 interface NodeCommon {
@@ -183,7 +204,10 @@ export interface TaskTemplate {
   readonly handler: string;
   /** The node's own queue, or else its handler's; resolved when the workflow is loaded. */
   readonly queue: string;
-  readonly params: JsonObject;
+  /** A text is one template that gives all parameters. */
+  readonly params: JsonObject | string;
+  /** Parameters that are shown as dots. */
+  readonly secret_params?: readonly string[] | undefined;
   readonly timeout_seconds: number;
   readonly retry: RetryPolicy;
 }
@@ -223,6 +247,7 @@ export interface FanOutDefinition extends NodeCommon {
 export interface FanInDefinition extends NodeCommon {
   readonly type: "fan_in";
   readonly aggregation: Aggregation;
+  readonly field?: string | undefined;
   readonly max_failures?: number | undefined;
   readonly max_failure_percent?: number | undefined;
   readonly min_success?: number | undefined;
@@ -265,4 +290,6 @@ export interface WorkflowDefinition {
   readonly inputs?: Readonly<Record<string, InputDeclaration>> | undefined;
   readonly nodes: Readonly<Record<string, NodeDefinition>>;
   readonly outputs?: JsonObject | undefined;
+  /** Present if it was declared as a job of stages. */
+  readonly stages?: StageJob | undefined;
 }

@@ -12,7 +12,7 @@ import {
   rollbackErrors,
 } from "../asset-parts.ts";
 import { serviceUrls } from "../asset-schemas.ts";
-import { defineContract } from "../contract.ts";
+import { defineContract, partnerBodyLimit } from "../contract.ts";
 import { page, paging } from "../schemas.ts";
 import {
   partnerAccepted,
@@ -201,6 +201,7 @@ const assetsResubmit = defineContract({
   access: "submit",
   summary: "Submit an unresolved version again, with other data if necessary.",
   params: oneVersion,
+  bodyLimit: partnerBodyLimit,
   body: z.strictObject({ ...resubmitted, ...partnerOptions }).prefault({}),
   ...again,
 });
@@ -212,6 +213,7 @@ const assetsReprocess = defineContract({
   access: "submit",
   summary: "Process the same data again: one more revision, and no new review.",
   params: oneVersion,
+  bodyLimit: partnerBodyLimit,
   body: z.strictObject({ ...reprocessed, ...partnerOptions }).prefault({}),
   ...again,
 });

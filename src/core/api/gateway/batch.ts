@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineContract } from "../contract.ts";
+import { defineContract, partnerBodyLimit } from "../contract.ts";
 import { count, problem } from "../schemas.ts";
 import { partnerAccepted } from "./partner-schemas.ts";
 
@@ -12,6 +12,7 @@ const submitBatch = defineContract({
   path: "/api/gateway/submit/batch",
   access: "submit",
   summary: "Submit up to 100 datasets. Each has an outcome of its own, in the order given.",
+  bodyLimit: partnerBodyLimit,
   body: z.strictObject({ items: z.array(z.unknown()).min(1).max(largestBatch) }),
   response: z
     .object({

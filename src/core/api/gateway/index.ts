@@ -7,6 +7,7 @@ import { partnerPlatformContracts } from "./platform.ts";
 import { probeContracts } from "./probes.ts";
 import { proxyContracts } from "./proxy.ts";
 import { partnerTileContracts } from "./tiles.ts";
+import { partnerUploadContracts } from "./uploads.ts";
 
 /** Every route of the gateway's API. */
 export const gatewayContracts = [
@@ -15,6 +16,7 @@ export const gatewayContracts = [
   ...partnerKeyContracts,
   ...partnerAssetContracts,
   ...partnerTileContracts,
+  ...partnerUploadContracts,
   ...ogcContracts,
   ...operationContracts,
   ...proxyContracts,

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { moment } from "../../model/moment.ts";
 import { keyId, keyScope } from "../../model/platform.ts";
 import { callbackEventType, deliveryState, requestId } from "../../model/request.ts";
 import { defineContract } from "../contract.ts";
@@ -42,11 +43,11 @@ const platformCreateKey = defineContract({
   body: z.strictObject({
     name: z.string().min(1).max(100),
     scopes: z.array(keyScope).min(1).max(4),
-    expires_at: z.iso.datetime({ offset: true }).optional(),
+    expires_at: moment.optional(),
   }),
   response: newPartnerKey,
   status: 201,
-  errors: ["BAD_REQUEST", "UNAVAILABLE"],
+  errors: ["TOO_MANY_KEYS", "BAD_REQUEST", "UNAVAILABLE"],
 });
 
 const platformRotateKey = defineContract({
@@ -61,7 +62,7 @@ const platformRotateKey = defineContract({
     .prefault({}),
   response: newPartnerKey,
   status: 201,
-  errors: ["BAD_REQUEST", "KEY_NOT_FOUND", "TRANSITION_REFUSED", "UNAVAILABLE"],
+  errors: ["TOO_MANY_KEYS", "BAD_REQUEST", "KEY_NOT_FOUND", "TRANSITION_REFUSED", "UNAVAILABLE"],
 });
 
 const platformRevokeKey = defineContract({

@@ -1,7 +1,7 @@
 /** OGC API – Processes, Part 1: submit, status and results again, for standard clients. */
 import { z } from "zod";
 import { requestId } from "../../model/request.ts";
-import { defineContract } from "../contract.ts";
+import { defineContract, partnerBodyLimit } from "../contract.ts";
 import { integer, json, object } from "../schemas.ts";
 import { submissionErrors } from "./platform.ts";
 
@@ -89,6 +89,7 @@ const ogcExecute = defineContract({
   access: "submit",
   summary: "Execute a process: always asynchronously, as a submission of your platform.",
   params: z.object({ process_id: z.string().min(1).max(64) }),
+  bodyLimit: partnerBodyLimit,
   body: z.object({
     inputs: object,
     outputs: z.unknown().optional(),
@@ -110,7 +111,7 @@ const ogcJobs = defineContract({
   access: "read",
   summary: "Your requests, the newest first.",
   query: z.strictObject({
-    limit: integer(1, 500).default(50),
+    limit: integer(1, 500).prefault(50),
     processID: z.string().max(64).optional(),
     status: statusCode.optional(),
   }),

@@ -47,7 +47,7 @@ const operatorEvent = z
   .meta({ id: "OperatorEvent" });
 
 const one = z.object({ job_id: jobId });
-const limit = integer(1, 500).default(50);
+const limit = integer(1, 500).prefault(50);
 
 const statusJob = defineContract({
   id: "statusJob",
@@ -113,7 +113,7 @@ const statusEvents = defineContract({
   access: "operate",
   summary: "Everything that happened to a job, the oldest first.",
   params: one,
-  query: z.strictObject({ after: integer(0, 2_147_483_647).default(0), limit }),
+  query: z.strictObject({ after: integer(0, 2_147_483_647).prefault(0), limit }),
   response: page(operatorEvent),
   errors: ["BAD_REQUEST", "JOB_NOT_FOUND"],
 });

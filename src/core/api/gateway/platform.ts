@@ -3,7 +3,7 @@ import { assetId, exposure } from "../../model/asset.ts";
 import { callbackUrl } from "../../model/platform.ts";
 import { requestId, requestStatus } from "../../model/request.ts";
 import { versionLabel } from "../../model/version.ts";
-import { defineContract } from "../contract.ts";
+import { defineContract, partnerBodyLimit } from "../contract.ts";
 import { object, page, paging, timestamp } from "../schemas.ts";
 import { partnerAccepted, partnerRequest } from "./partner-schemas.ts";
 
@@ -54,6 +54,7 @@ const platformSubmit = defineContract({
   path: "/api/platform/submit",
   access: "submit",
   summary: "Submit a version of a dataset. Use the request id for everything that follows.",
+  bodyLimit: partnerBodyLimit,
   body: partnerSubmission,
   response: partnerAccepted,
   status: 202,
@@ -115,9 +116,7 @@ const platformInfo = defineContract({
       version_ref: z.string().nullable(),
       callback_url: z.string().nullable(),
       callback_hosts: z.array(z.string()),
-      source_prefixes: z
-        .array(z.string())
-        .describe("where your files may lie; default: every allowed source"),
+      source_prefixes: z.array(z.string()).describe("where your files may lie"),
       created_at: timestamp,
       updated_at: timestamp,
     })

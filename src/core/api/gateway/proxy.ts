@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineContract } from "../contract.ts";
+import { defineContract, partnerBodyLimit } from "../contract.ts";
 
 const place = z.object({
   target: z.string().regex(/^[a-z]{1,32}$/, "must be the name of a target"),
@@ -14,9 +14,10 @@ const read = {
   query: z.looseObject({}),
   response: z.unknown(),
   media: "application/octet-stream",
+  types: ["*/*"],
   errors: ["NOT_FOUND", "FORBIDDEN", "BAD_GATEWAY", "UNAVAILABLE"],
 } as const;
-const write = { ...read, body: z.unknown() } as const;
+const write = { ...read, body: z.unknown(), bodyLimit: partnerBodyLimit } as const;
 
 const proxyGet = defineContract({
   ...read,

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { assetId } from "../../model/asset.ts";
 import { defineContract } from "../contract.ts";
-import { integer } from "../schemas.ts";
+import { tileParams } from "../layer-shape.ts";
 
 /**
  * Tiles for people of a partner, with the partner's key: the layers that are served to every token,
@@ -17,15 +17,14 @@ const assetsTile = defineContract({
     "A tile of the web's usual grid of one of your assets; for curators also versions that wait for review.",
   params: z.object({
     asset_id: assetId,
-    z: integer(0, 30),
-    x: integer(0, 2 ** 30),
-    y: z.string().regex(/^\d{1,10}(?:\.(?:png|webp|jpg|jpeg|mvt|pbf))?$/, "must be such as 5.png"),
+    ...tileParams,
   }),
   query: z
     .looseObject({ preview: z.literal("true").optional() })
     .describe("version, preview, and how a raster is drawn, as at /tiles/{asset_id}"),
   response: z.unknown(),
   media: "application/octet-stream",
+  types: ["*/*"],
   errors: ["BAD_REQUEST", "ASSET_NOT_FOUND", "LAYER_NOT_FOUND", "FORBIDDEN", "UNAVAILABLE"],
 });
 
