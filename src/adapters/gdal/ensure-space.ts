@@ -2,7 +2,7 @@ import { statfs } from "node:fs/promises";
 import { KnownError } from "../runtime/known-error.ts";
 
 /** Left free for other processes on the same disk. */
-const reservedBytes = 64 * 1024 * 1024;
+export const reservedBytes = 64 * 1024 * 1024;
 
 export class NotEnough extends KnownError {
   constructor(code: "DISK_FULL" | "OUT_OF_MEMORY", what: string, needed: number, free: number) {

@@ -23,3 +23,13 @@ it("takes a kill without a timeout or an abort for the kernel's, and hides signa
   expect(signed.message).toBe("gdalinfo failed: https://h/a?sv=1&sig=[hidden] no");
   expect(JSON.stringify(signed.details)).not.toContain("abc");
 });
+
+it("shows no path of the machine", () => {
+  const stderr =
+    "ERROR 4: Unable to open /srv/data/work/task-1/source.gpkg: `/home/me/x y' or /vsicurl/https://h.example/a/b.tif, PROJ: /usr/share/proj";
+  const { message, lines } = new GdalError("ogr2ogr", 1, stderr);
+  expect(message).toBe(
+    "ogr2ogr failed: Unable to open source.gpkg: `x y' or https://h.example/a/b.tif, PROJ: proj",
+  );
+  expect(lines.join()).not.toMatch(/srv|home|usr/);
+});

@@ -1,6 +1,6 @@
 import type { ErrorCategory } from "../../core/model/task.ts";
 import { KnownError } from "../runtime/known-error.ts";
-import { hideSecrets } from "../runtime/logger.ts";
+import { hidePaths, hideSecrets } from "../runtime/redact.ts";
 
 const linesKept = 20;
 
@@ -9,11 +9,13 @@ export class GdalError extends KnownError {
   readonly program: string;
   /** Null: a signal ended the program. */
   readonly exitCode: number | null;
+  /** The signal that ended it, by the kernel's name. */
+  readonly killedBy: string | undefined;
   /** The last lines of its stderr. */
   readonly lines: readonly string[];
 
   constructor(program: string, exitCode: number | null, stderr: string, killedBy?: string) {
-    const lines = hideSecrets(stderr)
+    const lines = hidePaths(hideSecrets(stderr))
       .split("\n")
       .map((line) => line.trim());
     const kept = lines.filter((line) => line !== "").slice(-linesKept);
@@ -25,6 +27,7 @@ export class GdalError extends KnownError {
     });
     this.program = program;
     this.exitCode = exitCode;
+    this.killedBy = killedBy;
     this.lines = kept;
   }
 }

@@ -1,5 +1,4 @@
 import { execFile, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
 import { copyFile, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -12,7 +11,15 @@ import { GdalError, GdalTimeout } from "./gdal-error.ts";
 import { findNativeGdal, readDrivers } from "./native-gdal.ts";
 import { createWasmGdal } from "./wasm-gdal.ts";
 
-const native = await findNativeGdal(["/usr/local/bin", "/usr/bin"]);
+const folders = ["/usr/local/bin", "/usr/bin"];
+const kinds = ["bubblewrap", "namespaces", "none"] as const;
+const natives = await Promise.all(
+  kinds.map(async (kind) => ({
+    kind,
+    native: await findNativeGdal(folders, { sandboxes: [kind] }),
+  })),
+);
+const native = natives.find((each) => each.native !== undefined)?.native;
 const wasm = createWasmGdal();
 let workDir: string;
 beforeAll(async () => {
@@ -26,37 +33,17 @@ beforeAll(async () => {
 });
 afterAll(() => rm(workDir, { recursive: true, force: true }));
 
-describe.skipIf(native === undefined)("native GDAL (needs GDAL)", () => {
-  describeGdal(native!);
+describe.each(natives)("native GDAL, $kind (needs GDAL and $kind)", ({ kind, native }) => {
+  describe.skipIf(native === undefined)("runs", () => {
+    describeGdal(native!);
+    describeEnd(native!);
 
-  it("is stopped with all that it has started", async () => {
-    const aborter = new AbortController();
-    const gdal = native!;
-    // It waits for its input for as long as it lives; the name in its arguments finds it again.
-    const fifo = path.join(workDir, "never.vrt");
-    await promisify(execFile)("mkfifo", [fifo]);
-    const running = gdal.run("gdalinfo", [fifo], { workDir, signal: aborter.signal });
-    const isThere = async () => (await processesWith(fifo)).length > 0;
-    await waitFor(isThere, { what: "the program" });
-    aborter.abort(new Error("enough"));
-    await expect(running).rejects.toThrow("enough");
-    expect(await processesWith(fifo)).toEqual([]);
-    await expect(gdal.run("gdalinfo", [fifo], { workDir, timeoutMs: 100 })).rejects.toThrow(
-      GdalTimeout,
-    );
-    expect(await processesWith(fifo)).toEqual([]);
-  });
-});
-
-describe.skipIf(native === undefined || !existsSync("/usr/bin/setpriv"))(
-  "a killed worker (needs GDAL and setpriv)",
-  () => {
-    it("leaves no program running", async () => {
-      const fifo = path.join(workDir, "orphan.vrt");
+    it("ends with its worker, however that ends", async () => {
+      const fifo = path.join(workDir, `orphan-${kind}.vrt`);
       await promisify(execFile)("mkfifo", [fifo]);
-      const file = new URL("../../../dist/adapters/gdal/create-gdal.js", import.meta.url).href;
-      const text = `import { createGdal } from ${JSON.stringify(file)};
-      const gdal = await createGdal();
+      const file = new URL("../../../dist/adapters/gdal/native-gdal.js", import.meta.url).href;
+      const text = `import { findNativeGdal } from ${JSON.stringify(file)};
+      const gdal = await findNativeGdal(${JSON.stringify(folders)}, { sandboxes: ["${kind}"] });
       await gdal.run("gdalinfo", [${JSON.stringify(fifo)}], { workDir: ${JSON.stringify(workDir)} });`;
       const parent = spawn(process.execPath, ["--input-type=module", "-e", text], {
         stdio: "ignore",
@@ -66,9 +53,10 @@ describe.skipIf(native === undefined || !existsSync("/usr/bin/setpriv"))(
       await waitFor(async () => (await running()).length > 0, { what: "the program" });
       parent.kill("SIGKILL");
       await waitFor(async () => (await running()).length === 0, { what: "its end" });
+      await rm(fifo);
     });
-  },
-);
+  });
+});
 
 describe("GDAL as WebAssembly", () => {
   describeGdal(wasm);
@@ -128,6 +116,27 @@ describe.skipIf(native === undefined)("both (needs GDAL)", () => {
     expect(sums[0]).toEqual(sums[1]);
   });
 });
+
+/** Stopping, by abort and by timeout, of a program that waits for its input for ever. */
+function describeEnd(gdal: Gdal): void {
+  it("is stopped with all that it has started", async () => {
+    const aborter = new AbortController();
+    // The name in the arguments finds the processes again.
+    const fifo = path.join(workDir, `never-${gdal.sandbox}.vrt`);
+    await promisify(execFile)("mkfifo", [fifo]);
+    const running = gdal.run("gdalinfo", [fifo], { workDir, signal: aborter.signal });
+    const isThere = async () => (await processesWith(fifo)).length > 0;
+    await waitFor(isThere, { what: "the program" });
+    aborter.abort(new Error("enough"));
+    await expect(running).rejects.toThrow("enough");
+    expect(await processesWith(fifo)).toEqual([]);
+    await expect(gdal.run("gdalinfo", [fifo], { workDir, timeoutMs: 100 })).rejects.toThrow(
+      GdalTimeout,
+    );
+    expect(await processesWith(fifo)).toEqual([]);
+    await rm(fifo);
+  });
+}
 
 const points = [
   "-oo",
@@ -229,6 +238,32 @@ function describeGdal(gdal: Gdal): void {
       [expect.closeTo(15, 6), expect.closeTo(0, 6)],
       [expect.closeTo(15.8986377, 6), expect.closeTo(0, 6)],
     ]);
+  });
+
+  it("has only the drivers that a run names, and all of them again in the next run", async () => {
+    const vrt = `<VRTDataset rasterXSize="1" rasterYSize="1"><VRTRasterBand dataType="Byte" band="1">
+      <SimpleSource><SourceFilename relativeToVRT="1">grid.asc</SourceFilename></SimpleSource>
+      </VRTRasterBand></VRTDataset>`;
+    await writeFile(path.join(workDir, "named.vrt"), vrt);
+    const drivers = ["AAIGrid", "GTiff", "COG"];
+    const toCog = ["-of", "COG", "grid.asc", "named.tif"];
+    await gdal.run("gdal_translate", toCog, { workDir, drivers });
+    await gdal.run("gdalinfo", ["named.tif"], { workDir, drivers: ["GTiff"] });
+    for (const [file, allowed] of [
+      ["grid.asc", ["GTiff"]],
+      ["named.vrt", drivers],
+      ["named.tif", []],
+    ] as const) {
+      await expect(
+        gdal.run("gdalinfo", [file], { workDir, drivers: allowed }),
+      ).rejects.toMatchObject({ code: "NOT_READABLE" });
+    }
+    await expect(
+      gdal.run("ogrinfo", ["points.csv"], { workDir, drivers: ["GPKG"] }),
+    ).rejects.toThrow(GdalError);
+    await gdal.run("ogrinfo", ["points.csv"], { workDir, drivers: ["CSV"] });
+    await gdal.run("gdalinfo", ["named.vrt"], options());
+    for (const name of ["named.vrt", "named.tif"]) await rm(path.join(workDir, name));
   });
 
   it("fails with its own words", async () => {

@@ -1,11 +1,23 @@
+import type { SandboxKind } from "../../core/api/fleet.ts";
+
 /** The port of GDAL: runs one program to its end. Both engines take the same argument lists. */
 export interface Gdal {
   /** native: the installed programs. wasm: the same library compiled to WebAssembly, from npm. */
   readonly engine: "native" | "wasm";
   readonly version: string;
+  /** What confines its processes. */
+  readonly sandbox: SandboxKind;
+  /** The better sandboxes that do not work on this machine. */
+  readonly unusable: readonly Unusable[];
   readonly capabilities: GdalCapabilities;
   /** Rejects with a `GdalError`, or with the signal's reason. */
   run(program: GdalProgram, args: readonly string[], options: GdalRunOptions): Promise<GdalOutput>;
+}
+
+/** A sandbox that cannot be used on this machine, with the reason. */
+export interface Unusable {
+  readonly kind: SandboxKind;
+  readonly reason: string;
 }
 
 export const gdalPrograms = [
@@ -30,8 +42,21 @@ export interface GdalCapabilities {
 }
 
 export interface GdalRunOptions {
-  /** The task's folder: relative paths are resolved in it, and temporary files written to it. */
+  /**
+   * The task's folder. The program may read and write it and no other folder; relative paths are
+   * resolved in it.
+   */
   readonly workDir: string;
+  /**
+   * Absolute paths of the files outside of `workDir` that the program may read, sidecars included.
+   * It sees no other file of the machine and no network.
+   */
+  readonly sources?: readonly string[] | undefined;
+  /**
+   * The only drivers of this run, by their short names: those that may open the source, and those
+   * that write the output (COG needs GTiff too). Undefined: all but those that name other places.
+   */
+  readonly drivers?: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs?: number | undefined;
   /** Called with 0 to 100, only by programs that show a progress bar. */

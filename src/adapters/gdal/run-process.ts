@@ -1,6 +1,10 @@
 import { spawn } from "node:child_process";
+import type { ChildProcessByStdio } from "node:child_process";
+import { Writable } from "node:stream";
+import type { Readable } from "node:stream";
 import { GdalError, GdalTimeout } from "./gdal-error.ts";
 import type { GdalOutput, GdalRunOptions } from "./gdal.ts";
+import { signalOf } from "./limits.ts";
 
 /** Larger than any description of a file; a program that prints more is killed. */
 const largestOutput = 64 * 1024 * 1024;
@@ -11,6 +15,8 @@ export interface Command {
   readonly file: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  /** Bytes that it reads from its file descriptor 3. */
+  readonly extraInput?: Uint8Array | undefined;
 }
 
 /**
@@ -25,8 +31,12 @@ export function runProcess(command: Command, options: GdalRunOptions): Promise<G
       cwd: workDir,
       env: command.env,
       detached: true,
-      stdio: ["pipe", "pipe", "pipe"],
-    });
+      stdio: ["pipe", "pipe", "pipe", command.extraInput === undefined ? "ignore" : "pipe"],
+    }) as ChildProcessByStdio<Writable, Readable, Readable>;
+    const extra = child.stdio[3];
+    if (extra instanceof Writable) {
+      extra.on("error", () => undefined).end(command.extraInput);
+    }
     const stdout: string[] = [];
     const stderr: string[] = [];
     let printed = 0;
@@ -89,7 +99,7 @@ export function runProcess(command: Command, options: GdalRunOptions): Promise<G
         const text = stderr.join("");
         if (failure !== undefined) reject(failure);
         else if (code === 0) resolve({ stdout: stdout.join(""), stderr: text });
-        else reject(new GdalError(command.program, code, text, killedBy ?? undefined));
+        else reject(new GdalError(command.program, code, text, killedBy ?? signalOf(code)));
       });
     });
   });

@@ -38,3 +38,9 @@ export const wasmCapabilities: GdalCapabilities = {
     "ogr2ogr",
   ],
 };
+
+/** All drivers in the library, also those that `environment.ts` always leaves out. */
+export const wasmDrivers: readonly string[] = [
+  ...new Set([...wasmCapabilities.rasterDrivers, ...wasmCapabilities.vectorDrivers]),
+  ...names("WMTS, STACTA, STACIT"),
+];

@@ -1,6 +1,8 @@
-import { readFileSync, readdirSync, statSync } from "node:fs";
+import { constants, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
+import { readOnlyFile } from "./wasm-source-file.ts";
+import type { FileNode, FileSystem } from "./wasm-source-file.ts";
 
 type Scalar = "number" | "string" | null;
 export type Pointer = number;
@@ -30,25 +32,32 @@ export interface Library {
   lengthBytesUTF8(text: string): number;
   stringToUTF8(text: string, pointer: Pointer, bytes: number): void;
   readonly NODEFS: object;
-  readonly FS: {
+  readonly FS: FileSystem & {
     mkdirTree(folder: string): void;
     mount(type: object, options: { root: string }, at: string): void;
     chdir(folder: string): void;
-    analyzePath(name: string): { exists: boolean };
+    create(name: string, mode: number): FileNode;
   };
 }
 
 type Load = (given: object) => Promise<Library>;
 
-/** Folders that are not mounted: the library's own files are there, or no source can be. */
-const notMounted = new Set(["dev", "proc", "sys", "usr", "boot"]);
+/** The files that the library sees, besides its own. */
+export interface TaskFiles {
+  readonly workDir: string;
+  /** Files that it can read: the name in arguments, and the path without links. */
+  readonly sources: readonly { readonly name: string; readonly file: string }[];
+}
 
-/** Loads the library with its output streams and environment, and mounts the machine's folders. */
+/** Loads the library with its output streams and environment, and with the files of the task. */
 export async function loadLibrary(given: {
   readonly env: Readonly<Record<string, string>>;
+  readonly files: TaskFiles;
   readonly onOutput: (line: string) => void;
   readonly onError: (line: string) => void;
 }): Promise<Library> {
+  // The library asks it for the numbers of flags, and Node.js refuses it to a process with limits.
+  Object.defineProperty(process, "binding", { value: () => ({ fs: constants }) });
   const require = createRequire(import.meta.url);
   const home = path.dirname(require.resolve("gdal3.js/package.json"));
   const load = require("gdal3.js/build/package/gdal3WebAssembly.js") as Load;
@@ -71,21 +80,16 @@ export async function loadLibrary(given: {
       },
     ],
   });
-  mountMachine(library);
-  library.ccall("GDALAllRegister", null, [], []);
+  mountFiles(library, given.files);
   return library;
 }
 
-/** Mounts the folders of / under the same names, so that paths in arguments need no translation. */
-function mountMachine(library: Library): void {
-  for (const name of readdirSync("/")) {
-    const folder = `/${name}`;
-    if (notMounted.has(name) || !statSync(folder).isDirectory()) continue;
-    mount(library, folder);
+/** Paths are the same inside and outside, so that arguments need no translation. */
+function mountFiles({ FS, NODEFS }: Library, { workDir, sources }: TaskFiles): void {
+  FS.mkdirTree(workDir);
+  FS.mount(NODEFS, { root: workDir }, workDir);
+  for (const { name, file } of sources) {
+    FS.mkdirTree(path.dirname(name));
+    Object.assign(FS.create(name, 0o444), readOnlyFile(FS, file));
   }
-}
-
-function mount(library: Library, folder: string): void {
-  if (!library.FS.analyzePath(folder).exists) library.FS.mkdirTree(folder);
-  library.FS.mount(library.NODEFS, { root: folder }, folder);
 }

@@ -1,7 +1,9 @@
 /**
- * The process in which the WebAssembly library runs. A run blocks the event loop, so the process
- * cannot receive messages during it: the parent stops a run by killing the process.
+ * The process in which the WebAssembly library runs, for one work folder and its sources. A run
+ * blocks the event loop, so the process cannot receive messages during it: the parent stops a run by
+ * killing the process.
  */
+import { wasmDrivers } from "./wasm-capabilities.ts";
 import { Calls } from "./wasm-calls.ts";
 import { loadLibrary } from "./wasm-library.ts";
 import type { AnswerMessage, RunMessage } from "./wasm-gdal.ts";
@@ -10,23 +12,28 @@ import { runProgram } from "./wasm-run-program.ts";
 let stdout: string[] = [];
 let stderr: string[] = [];
 let calls: Calls | undefined;
+/** The GDAL_SKIP with which the drivers were registered. */
+let skipped: string | undefined;
 
 async function answer(message: RunMessage): Promise<void> {
-  const { env, program, args, stdin, workDir } = message;
-  // GDAL_SKIP is read only when drivers are registered: that of the first run applies to all runs.
+  const { env, program, args, stdin, files } = message;
   calls ??= new Calls(
     await loadLibrary({
       env,
+      files,
       onOutput: (line) => stdout.push(`${line}\n`),
       onError: (line) => stderr.push(`${line}\n`),
     }),
   );
   [stdout, stderr] = [[], []];
   for (const [key, value] of Object.entries(env)) calls.configure(key, value);
+  if (env["GDAL_SKIP"] !== skipped) {
+    registerDrivers(calls, (skipped = env["GDAL_SKIP"] ?? ""));
+  }
   let ok = false;
   let lastPercent = -1;
   try {
-    calls.library.FS.chdir(workDir);
+    calls.library.FS.chdir(files.workDir);
     ok = runProgram(calls, {
       program,
       args,
@@ -43,8 +50,20 @@ async function answer(message: RunMessage): Promise<void> {
     stderr.push(`ERROR 1: ${error instanceof Error ? error.message : String(error)}\n`);
   }
   for (const key of Object.keys(env)) calls.configure(key, null);
-  const { rss } = process.memoryUsage();
-  send({ kind: "done", ok, stdout: stdout.join(""), stderr: stderr.join(""), residentBytes: rss });
+  // Not process.memoryUsage, which reads /proc: a sandbox has none.
+  const residentBytes = process.resourceUsage().maxRSS * 1024;
+  send({ kind: "done", ok, stdout: stdout.join(""), stderr: stderr.join(""), residentBytes });
+}
+
+/**
+ * GDAL reads GDAL_SKIP when it registers its drivers. All are removed first, because GDAL asks them
+ * in the order of their registration, which must not depend on earlier runs.
+ */
+function registerDrivers(calls: Calls, skip: string): void {
+  for (const names of [wasmDrivers.join(","), skip]) {
+    calls.configure("GDAL_SKIP", names);
+    calls.library.ccall("GDALAllRegister", null, [], []);
+  }
 }
 
 function send(message: AnswerMessage): void {
