@@ -31,6 +31,8 @@ export interface Broker {
   consume(queue: string, options: ConsumeOptions, handler: DeliveryHandler): Promise<Subscription>;
   /** Reports that workers pushed to this process. Absent: every report goes to the database. */
   readonly pushedReports?: PushedReports;
+  /** Leases for consumers outside of the fleet's processes. Absent: this broker has none. */
+  readonly remoteLeases?: RemoteLeases;
   /** Of these messages, the ids of those that are neither waiting, nor held, nor dead. */
   findMissing(
     messages: readonly { readonly id: string; readonly group: string }[],
@@ -42,8 +44,15 @@ export interface Broker {
   takeOverdue(tx: Transaction, graceSeconds: number): Promise<readonly OverdueMessage[]>;
   /** Dead letters that no call has answered before; they stay listed for people. */
   takeNewDeadLetters(tx: Transaction, limit: number): Promise<readonly NewDeadLetter[]>;
+  /**
+   * Returns the messages of a consumer that has surely died to their queues. Answers those that it ran
+   * alone, for the caller to settle: each made its consumer die.
+   */
+  takeCrashed(consumer: string): Promise<readonly Delivery[]>;
   /** Shows how far a held message is, for a worker that has no delivery object; false: not held. */
   recordProgress(id: string, percent: number, message: string | null): Promise<boolean>;
+  /** How the outside broker is reached. Absent: PostgreSQL alone carries the messages. */
+  readonly outside?: () => Promise<OutsideStatus>;
   depth(queue: string): Promise<QueueDepth>;
   deadLetters(queue: string, limit: number): Promise<readonly DeadLetter[]>;
   /** Puts dead letters back to the queue with a fresh delivery count; answers how many were found. */
@@ -64,11 +73,16 @@ export interface BrokerCapabilities {
   readonly fenced: boolean;
   readonly transactionalPublish: boolean;
   readonly withdraw: boolean;
+  /** Consumers get only the messages that they accept. */
+  readonly selects: boolean;
 }
 
 export interface QueueSpec {
   readonly leaseMs: number;
-  /** After so many deliveries a message is dead-lettered with the reason `MaxDeliveriesExceeded`. */
+  /**
+   * After so many deliveries a message is dead-lettered with the reason `MaxDeliveriesExceeded`. A
+   * delivery whose lease was lost counts only if its consumer ran nothing else.
+   */
   readonly maxDeliveries: number;
   readonly dedupeMs?: number;
 }
@@ -80,6 +94,8 @@ export interface OutMessage {
   /** The job that the message belongs to: messages of a group can be withdrawn together. */
   readonly group?: string;
   readonly priority?: number;
+  /** Its consumer runs nothing else meanwhile: an earlier attempt made its consumer die. */
+  readonly alone?: boolean;
   readonly delayMs?: number;
   readonly headers?: Readonly<Record<string, string | number | boolean>>;
 }
@@ -144,11 +160,22 @@ export interface Delivery {
 /** With this header a delivery is renewed no longer than so many seconds and a grace. */
 export const timeoutHeader = "timeout_seconds";
 
+/** Names the lease of a delivery over HTTP, for its checkpoints, logs and addresses of storage. */
+export const leaseHeader = "lease";
+
+/** With this header a message goes only to consumers that accept its value. */
+export const handlerHeader = "handler";
+
 export type DeliveryHandler = (delivery: Delivery) => Promise<void>;
 
 export interface ConsumeOptions {
   /** Handlers that run at once in this process. */
   readonly maxInFlight: number;
+  /**
+   * The values of `handlerHeader` that this consumer accepts, asked before each fetch; others stay in
+   * the queue. Absent: all. Ignored where `capabilities.selects` is false.
+   */
+  readonly accepts?: (() => readonly string[]) | undefined;
 }
 
 export interface Subscription {
@@ -159,6 +186,70 @@ export interface Subscription {
   close(options?: { graceMs?: number }): Promise<void>;
 }
 
+/**
+ * Leases of consumers that reach the queue through another process, such as workers over HTTP. The
+ * lease is a row and not held in memory: every process of the fleet can renew and settle it.
+ */
+export interface RemoteLeases {
+  /** Leases messages of the queues, and waits up to `waitMs` while there are none. */
+  take(consumer: RemoteConsumer, options: TakeOptions): Promise<readonly RemoteMessage[]>;
+  /** Answers for each lease, in the order given. */
+  renew(
+    holder: string,
+    leases: readonly string[],
+  ): Promise<readonly ("held" | "cancelled" | "lost")[]>;
+  /** Records how tasks ended and completes their messages. */
+  report(reports: readonly RemoteReport[]): Promise<readonly Settled[]>;
+  release(holder: string, leases: readonly string[]): Promise<readonly Settled[]>;
+  progress(holder: string, progress: readonly RemoteProgress[]): Promise<void>;
+  /** The tasks of the leases that the holder holds, by lease. */
+  read(
+    holder: string,
+    leases: readonly string[],
+  ): Promise<
+    ReadonlyMap<
+      string,
+      { readonly task_id: string; readonly job_id: string; readonly node_id: string }
+    >
+  >;
+  /** The message of a lease that is held, locked until `tx` ends; undefined: it is not held. */
+  hold(tx: Transaction, holder: string, lease: string): Promise<{ body: string } | undefined>;
+}
+
+export interface RemoteConsumer {
+  readonly holder: string;
+  readonly queues: readonly string[];
+  /** As `ConsumeOptions.accepts`. */
+  readonly accepts: readonly string[];
+}
+
+export interface TakeOptions {
+  readonly limit: number;
+  readonly waitMs: number;
+  readonly signal: AbortSignal;
+}
+
+export interface RemoteMessage {
+  readonly lease: string;
+  readonly queue: string;
+  readonly body: string;
+  readonly deliveryCount: number;
+  /** No consumer had it before, not even one that released it. */
+  readonly isFirst: boolean;
+  readonly leaseMs: number;
+}
+
+/** `worker_id` is the holder. */
+export interface RemoteReport extends TaskReport {
+  readonly lease: string;
+}
+
+export interface RemoteProgress {
+  readonly lease: string;
+  readonly percent: number;
+  readonly message: string | null;
+}
+
 export interface QueueDepth {
   readonly ready: number;
   readonly delayed: number;
@@ -167,6 +258,18 @@ export interface QueueDepth {
   /** Seconds that the oldest ready message has waited. */
   readonly oldest_seconds: number | null;
 }
+
+/** The state of an outside broker, and of the outbox that feeds it. */
+export interface OutsideStatus {
+  readonly connected: boolean;
+  readonly error: string | null;
+  /** Messages that wait in PostgreSQL to be sent, and how long the oldest has waited. */
+  readonly unsent: number;
+  readonly lag_seconds: number;
+}
+
+/** The reason of a dead letter that no consumer completed within the queue's deliveries. */
+export const maxDeliveriesExceeded = "MaxDeliveriesExceeded";
 
 export interface DeadLetter {
   /** What `requeue` takes; the publisher's id is `message_key`. */

@@ -15,8 +15,11 @@ import { createBatcher } from "../../runtime/batcher.ts";
 import { createDebouncedWriter } from "../../runtime/debounced-writer.ts";
 import type { Logger } from "../../runtime/logger.ts";
 import type { Broker, BrokerCapabilities, Settled } from "../broker.ts";
+import type { Transport } from "../transport.ts";
+import { createOutside } from "./outside/outside.ts";
+import { fetchMessages } from "./sql/fetch.ts";
 import { findMissing, takeNewDeadLetters, takeOverdue } from "./sql/find-failed.ts";
-import { ensureQueue, readDeadLetters, readDepth, readLeaseMs, requeue } from "./sql/inspect.ts";
+import { ensureQueue, findLeaseMs, readDeadLetters, readDepth, requeue } from "./sql/inspect.ts";
 import { maintainQueues } from "./sql/maintain.ts";
 import type { LeaseToken } from "./sql/message-columns.ts";
 import type { Progress } from "./sql/progress.ts";
@@ -25,10 +28,14 @@ import { publish } from "./sql/publish.ts";
 import type { PushClient } from "./push/client.ts";
 import type { PushConnections } from "./push/connections.ts";
 import { pushMessages } from "./push/publish.ts";
+import { createRemoteLeases } from "./consume/remote-leases.ts";
 import { startRenewal } from "./consume/renewal.ts";
 import type { Renewal } from "./consume/renewal.ts";
 import { createReportWriter } from "./consume/report-writer.ts";
 import { complete } from "./sql/settle.ts";
+import { createDelivery } from "./consume/delivery.ts";
+import { createIsolation } from "./consume/isolation.ts";
+import { returnCrashed } from "./sql/return-crashed.ts";
 import { subscribe } from "./consume/subscription.ts";
 import type { PostgresSubscription } from "./consume/subscription.ts";
 import { returnExpired } from "./sql/sweep.ts";
@@ -48,6 +55,10 @@ export interface PostgresBrokerOptions {
   readonly pushConnections?: PushConnections;
   /** Connections to push servers: the broker of a worker has them. */
   readonly pushClient?: PushClient | undefined;
+  /** The outside broker that carries messages to consumers; absent: they fetch from the tables. */
+  readonly transport?: Transport | undefined;
+  /** This process sends ready messages to the outside broker: the broker of an orchestrator does. */
+  readonly relays?: boolean;
   /** The longest time between two polls of an idle consumer. */
   readonly pollMs?: number;
 }
@@ -61,6 +72,7 @@ const capabilities: BrokerCapabilities = {
   fenced: true,
   transactionalPublish: true,
   withdraw: true,
+  selects: true,
 };
 
 const defaultPollMs = 5000;
@@ -77,6 +89,7 @@ interface Consuming {
 export function createPostgresBroker(options: PostgresBrokerOptions): Broker {
   const { db, url, holder, log, pushConnections, pushClient } = options;
   const subscriptions = new Set<PostgresSubscription>();
+  const isolation = createIsolation();
   let consuming: Consuming | undefined;
   let pollTimer: NodeJS.Timeout | undefined;
   let pollMs = options.pollMs ?? defaultPollMs;
@@ -95,6 +108,19 @@ export function createPostgresBroker(options: PostgresBrokerOptions): Broker {
     write: (rows) => writeProgress(leases(), rows),
     log,
   });
+
+  const outside =
+    options.transport &&
+    createOutside({
+      db,
+      url,
+      holder,
+      leases,
+      listen: (...args) => (consuming ??= startConsuming()).listen(...args),
+      transport: options.transport,
+      relays: options.relays ?? false,
+      log,
+    });
 
   function startConsuming(): Consuming {
     const onError = (err: Error) => {
@@ -132,8 +158,12 @@ export function createPostgresBroker(options: PostgresBrokerOptions): Broker {
   }
 
   return {
-    capabilities,
-    ensureQueue: (queue, spec) => ensureQueue(db, queue, spec),
+    capabilities:
+      outside === undefined ? capabilities : { ...capabilities, ...outside.capabilities },
+    ensureQueue: async (queue, spec) => {
+      await ensureQueue(db, queue, spec);
+      outside?.declare(queue);
+    },
     publish: async (queue, messages, { tx } = {}) => {
       const left =
         tx === undefined || pushConnections === undefined
@@ -143,45 +173,79 @@ export function createPostgresBroker(options: PostgresBrokerOptions): Broker {
     },
     withdraw: (groups, { tx }) => withdraw(tx, groups),
     ...(pushConnections === undefined ? {} : { pushedReports: pushConnections }),
-    findMissing: (messages) => findMissing(db, messages),
+    remoteLeases: createRemoteLeases({
+      db: leases,
+      fetch: outside?.fetch ?? ((...args) => fetchMessages(leases(), ...args)),
+      watch:
+        outside?.watch ??
+        ((queues, ring) => (consuming ??= startConsuming()).listen(queues.map(queueChannel), ring)),
+      leaseMs: (queue) => findLeaseMs(db, queue),
+    }),
+    findMissing: (messages) => outside?.findMissing(messages) ?? findMissing(db, messages),
+    ...(outside === undefined ? {} : { outside: outside.readStatus }),
     takeOverdue,
     takeNewDeadLetters,
+    takeCrashed: async (consumer) => {
+      const messages = await returnCrashed(db, consumer);
+      const parts = { db: leases(), completions, reports, progress };
+      return messages.map(
+        ({ queue, ...message }) =>
+          createDelivery(parts, queue, message, { onSettling: () => undefined }).delivery,
+      );
+    },
     recordProgress: (id, percent, message) => writeProgressOf(db, id, percent, message),
-    consume: async (queue, { maxInFlight }, handler) => {
+    consume: async (queue, { maxInFlight, accepts }, handler) => {
       if (closed) throw new Error("This broker is closed.");
-      const leaseMs = await readLeaseMs(db, queue);
+      const leaseMs = await findLeaseMs(db, queue);
+      if (leaseMs === undefined) {
+        throw new Error(`Queue "${queue}" is not declared: call ensureQueue before consuming it.`);
+      }
       // An expired lease is found within half of its length.
       pollMs = Math.min(pollMs, leaseMs / 2);
       const { renewal, listen } = (consuming ??= startConsuming());
+      const source = outside?.open(queue, () => {
+        subscription.wake();
+      });
       const subscription = subscribe({
         db: leases(),
+        fetch: source?.fetch ?? ((...args) => fetchMessages(leases(), queue, ...args)),
         completions,
         reports,
         progress,
         renewal,
+        isolation,
         push: pushClient,
         holder,
         queue,
         leaseMs,
         maxInFlight,
+        accepts,
         handler,
         log,
       });
       subscriptions.add(subscription);
-      const listening = listen([queueChannel(queue)], () => {
-        subscription.wake();
-      });
+      // Messages of an outside broker wake the subscription when they arrive.
+      const listening =
+        source === undefined
+          ? listen([queueChannel(queue)], () => {
+              subscription.wake();
+            })
+          : undefined;
       subscription.wake();
       schedulePoll();
       return {
         close: async (closeOptions) => {
           await subscription.close(closeOptions);
           subscriptions.delete(subscription);
-          await listening.close();
+          await source?.close();
+          await listening?.close();
         },
       };
     },
-    depth: (queue) => readDepth(db, queue),
+    depth: async (queue) => {
+      const depth = await readDepth(db, queue);
+      return outside === undefined ? depth : outside.addDepth(queue, depth);
+    },
     deadLetters: (queue, limit) => readDeadLetters(db, queue, limit),
     requeue: (queue, ids) => requeue(db, queue, ids),
     maintain: async () => {
@@ -192,6 +256,7 @@ export function createPostgresBroker(options: PostgresBrokerOptions): Broker {
       closed = true;
       clearTimeout(pollTimer);
       await Promise.all([...subscriptions].map((one) => one.close({ graceMs: 0 })));
+      await outside?.close();
       await Promise.all([completions.idle(), reports.idle(), progress.close()]);
       await consuming?.renewal.stop();
       await consuming?.closeListener();

@@ -68,7 +68,7 @@ export function createDelivery(
     queue,
     body: message.body,
     headers: message.headers ?? {},
-    deliveryCount: message.deliveries - message.released,
+    deliveryCount: message.deliveries - message.released + message.lost,
     get signal() {
       if (controller === undefined) {
         controller = new AbortController();

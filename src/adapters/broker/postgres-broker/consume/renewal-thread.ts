@@ -6,6 +6,7 @@
  * renews all that are due. A timer wakes this thread, not each new lease: when no lease is held, or all
  * are settled sooner, no statement runs at all.
  */
+import { connectOptions } from "../../../postgres/connect-options.ts";
 import { parentPort, workerData } from "node:worker_threads";
 import pg from "pg";
 import { LeaseTable, sharedNow } from "./lease-table.ts";
@@ -154,7 +155,7 @@ function token({ message_id, deliveries }: Held) {
 
 async function connect(): Promise<pg.Client> {
   const fresh = new pg.Client({
-    connectionString: options.url,
+    ...connectOptions(options.url),
     application_name: options.applicationName,
     connectionTimeoutMillis: answerTimeoutMs,
     query_timeout: answerTimeoutMs,

@@ -11,7 +11,7 @@ import type { Logger } from "../../../runtime/logger.ts";
 import type { Settled } from "../../broker.ts";
 import type { PushClient } from "../push/client.ts";
 import type { LeasedReport } from "../sql/record-reports.ts";
-import { recordReports } from "../sql/record-reports.ts";
+import { findRecorded, recordReports } from "../sql/record-reports.ts";
 
 export interface ReportWriter {
   write(report: LeasedReport, origin: ReportOrigin): Promise<Settled>;
@@ -27,7 +27,7 @@ export interface ReportOrigin {
 export interface ReportWriterOptions {
   /** Connections that commit asynchronously: a report that a crash loses is made again. */
   readonly db: () => Queryable;
-  readonly push: PushClient | undefined;
+  readonly push: Pick<PushClient, "report"> | undefined;
   readonly log: Logger;
 }
 
@@ -39,6 +39,11 @@ const maxAttempts = 60;
 
 export function createReportWriter({ db, push, log }: ReportWriterOptions): ReportWriter {
   const batches = createBatcher<LeasedReport, Settled>({ maxItems: maxReports, flush: persist });
+
+  const recorded = createBatcher<LeasedReport, Settled>({
+    maxItems: maxReports,
+    flush: (batch) => findRecorded(db(), batch),
+  });
 
   /** Retries: a result may be hours of work, and a short outage of the database must not lose it. */
   async function persist(batch: readonly LeasedReport[]): Promise<readonly Settled[]> {
@@ -76,10 +81,15 @@ export function createReportWriter({ db, push, log }: ReportWriterOptions): Repo
       const { task_id, job_id, node_id, status, output, error, lease } = report;
       const sent = { task_id, job_id, node_id, status, output, error, lease, leased_at };
       const answer = await push?.report(sent, pushedBy);
-      // After `again` the orchestrator may have recorded the report; then this one answers `lost`.
-      return answer === undefined || answer === "again" ? batches.add(report) : answer;
+      if (answer === "ok" || answer === "lost") return answer;
+      const written = await batches.add(report);
+      // After `again` the orchestrator may have recorded the report, and the lease is gone with it.
+      return answer === "again" && written === "lost" ? recorded.add(report) : written;
     },
-    idle: () => batches.idle(),
+    idle: async () => {
+      await batches.idle();
+      await recorded.idle();
+    },
   };
 }
 

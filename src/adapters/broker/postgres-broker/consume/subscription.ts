@@ -9,6 +9,8 @@
  * `prefetchMs`, judged by how long the last ones took. Long tasks are never prefetched, so that they
  * do not wait here while another process is idle. A slot is free when its handler has finished, not
  * when its report is written.
+ *
+ * Suspects run one by one while nothing else does (isolation.ts).
  */
 import { backoffDelay } from "../../../../core/backoff.ts";
 import type { Logger } from "../../../runtime/logger.ts";
@@ -16,7 +18,9 @@ import { timeoutHeader } from "../../broker.ts";
 import type { DeliveryHandler, Subscription } from "../../broker.ts";
 import { createDelivery } from "./delivery.ts";
 import type { DeliveryDependencies, HeldDelivery, ReceivedMessage } from "./delivery.ts";
-import { fetchMessages, fetchUnreceived } from "../sql/fetch.ts";
+import type { Isolation } from "./isolation.ts";
+import type { FetchOptions, FetchResult } from "../sql/fetch.ts";
+import { fetchSuspect, fetchUnreceived } from "../sql/fetch.ts";
 import type { PushClient } from "../push/client.ts";
 import type { Renewal } from "./renewal.ts";
 import { release } from "../sql/settle.ts";
@@ -26,9 +30,13 @@ export interface SubscriptionOptions extends DeliveryDependencies {
   readonly queue: string;
   readonly leaseMs: number;
   readonly maxInFlight: number;
+  readonly accepts: (() => readonly string[]) | undefined;
   readonly push: PushClient | undefined;
   readonly holder: string;
   readonly renewal: Renewal;
+  readonly isolation: Isolation;
+  /** Leases messages: of the ready table, or of those that an outside broker has delivered. */
+  readonly fetch: (limit: number, options: FetchOptions) => Promise<FetchResult>;
   readonly handler: DeliveryHandler;
   readonly log: Logger;
 }
@@ -51,11 +59,12 @@ const graceAfterTimeoutMs = 30_000;
 const longestHoldMs = 6 * 3_600_000;
 const defaultGraceMs = 30_000;
 const longestPauseMs = 5000;
+const suspectsPauseMs = 1000;
 /** Timers hold 31 bits. The poll finds messages that are due later. */
 const longestTimerMs = 2_000_000_000;
 
 export function subscribe(options: SubscriptionOptions): PostgresSubscription {
-  const { db, queue, leaseMs, renewal, log } = options;
+  const { db, queue, leaseMs, renewal, isolation, log } = options;
   const running = new Map<HeldDelivery, Promise<void>>();
   const prefetched: { readonly held: HeldDelivery; readonly since: number }[] = [];
   /** Handlers that occupy a slot; a delivery that only settles occupies none. */
@@ -64,11 +73,17 @@ export function subscribe(options: SubscriptionOptions): PostgresSubscription {
   let averageMs = Infinity;
   let measured = 0;
   let mayHaveMore = true;
+  /** The first fetch looks for suspects first: this process may replace one that died. */
+  let suspectMs: number | null = 0;
   let pumping: Promise<void> | undefined;
   let closing = false;
   let failures = 0;
   let timer: NodeJS.Timeout | undefined;
   let releaseTimer: NodeJS.Timeout | undefined;
+
+  function fetchOptions(): FetchOptions {
+    return { leaseMs, holder: options.holder, accepts: options.accepts?.() };
+  }
 
   function wake(): void {
     mayHaveMore = true;
@@ -85,13 +100,14 @@ export function subscribe(options: SubscriptionOptions): PostgresSubscription {
   }
 
   function pump(): void {
-    while (!closing && working < options.maxInFlight && running.size < maxSettling) {
+    while (mayStart() && working < options.maxInFlight && running.size < maxSettling) {
       const next = prefetched.shift();
       if (next === undefined) break;
       start(next.held);
     }
     pushes?.changed();
-    if (closing || pumping !== undefined || !mayHaveMore) return;
+    isolation.advance();
+    if (!mayStart() || pumping !== undefined || !mayHaveMore) return;
     // Short tasks are fetched many at a time; half of the prefetch keeps the slots busy meanwhile.
     if (room() < Math.max(1, prefetchLimit() / 2)) return;
     pumping = fetch().finally(() => {
@@ -101,16 +117,29 @@ export function subscribe(options: SubscriptionOptions): PostgresSubscription {
     });
   }
 
+  const isClosing = () => closing;
+
+  function mayStart(): boolean {
+    return !closing && !isolation.isClosed();
+  }
+
   async function fetch(): Promise<void> {
     // One fetch fills all slots that become free in this turn of the event loop.
     await new Promise((resolve) => setImmediate(resolve));
     const wanted = Math.max(1, Math.min(maxBatch, room()));
+    if (suspectMs !== null) {
+      isolation.request(suspectMs, runSuspects);
+      suspectMs = null;
+      if (isolation.isClosed()) return;
+    }
     // Must come before the fetch: a wake during the fetch sets the flag again.
     mayHaveMore = false;
     try {
-      const { messages, dueInMs } = await fetchMessages(db, queue, wanted, leaseMs, options.holder);
+      const fetched = await options.fetch(wanted, fetchOptions());
+      const { messages, dueInMs } = fetched;
       failures = 0;
       await take(messages);
+      if (fetched.suspectMs !== null) isolation.request(fetched.suspectMs, runSuspects);
       if (dueInMs !== null && dueInMs <= 0) {
         await makeDueReady(db, queue);
         mayHaveMore = true;
@@ -123,6 +152,30 @@ export function subscribe(options: SubscriptionOptions): PostgresSubscription {
     }
   }
 
+  async function runSuspects(): Promise<void> {
+    try {
+      while (!isClosing()) {
+        const message = await fetchSuspect(db, queue, fetchOptions());
+        if (message === undefined) return;
+        const held = hold(message);
+        if (isClosing()) {
+          await releaseAll([held]);
+          return;
+        }
+        log.info(
+          { queue, message: message.message_key },
+          "running a message alone, because its worker died or was cut off",
+        );
+        renew([held]);
+        start(held);
+        await running.get(held);
+      }
+    } catch (err) {
+      log.warn({ err, queue }, "suspects could not be fetched; trying again");
+      await new Promise((resolve) => setTimeout(resolve, suspectsPauseMs));
+    }
+  }
+
   function wakeIn(milliseconds: number): void {
     clearTimeout(timer);
     if (!closing) timer = setTimeout(wake, Math.min(milliseconds, longestTimerMs));
@@ -132,6 +185,13 @@ export function subscribe(options: SubscriptionOptions): PostgresSubscription {
     const deliveries = messages.map((message) => hold(message));
     if (messages.length === 0) return;
     if (closing) return releaseAll(deliveries);
+    renew(deliveries);
+    const since = performance.now();
+    prefetched.push(...deliveries.map((held) => ({ held, since })));
+    scheduleRelease();
+  }
+
+  function renew(deliveries: readonly HeldDelivery[]): void {
     renewal.hold(
       deliveries.map((held) => ({
         ...held.lease,
@@ -142,9 +202,6 @@ export function subscribe(options: SubscriptionOptions): PostgresSubscription {
         },
       })),
     );
-    const since = performance.now();
-    prefetched.push(...deliveries.map((held) => ({ held, since })));
-    scheduleRelease();
   }
 
   function scheduleRelease(): void {
@@ -165,6 +222,7 @@ export function subscribe(options: SubscriptionOptions): PostgresSubscription {
       });
     }
     scheduleRelease();
+    isolation.advance();
   }
 
   async function releasePrefetched(): Promise<void> {
@@ -201,7 +259,7 @@ export function subscribe(options: SubscriptionOptions): PostgresSubscription {
   }
 
   const pushes = options.push?.attach(queue, {
-    room: () => (closing || mayHaveMore || pumping !== undefined ? 0 : Math.max(0, room())),
+    room: () => (!mayStart() || mayHaveMore || pumping !== undefined ? 0 : Math.max(0, room())),
     take: (messages, pushedBy) => {
       accept(messages.map((message) => ({ ...message, pushedBy }))).catch((err: unknown) => {
         log.warn({ err, queue }, "messages were not released; their leases will expire");
@@ -209,6 +267,9 @@ export function subscribe(options: SubscriptionOptions): PostgresSubscription {
     },
     reclaim,
   });
+
+  const member = { isIdle: () => running.size === 0 && prefetched.length === 0, wake };
+  isolation.join(member);
 
   const startedAt = new Map<HeldDelivery, number>();
 
@@ -280,6 +341,7 @@ export function subscribe(options: SubscriptionOptions): PostgresSubscription {
     const unfinished = [...running.keys()];
     await releaseAll(unfinished);
     for (const { lease } of unfinished) renewal.drop(lease);
+    isolation.leave(member);
   }
 
   return { wake, close };

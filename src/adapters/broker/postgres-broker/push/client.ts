@@ -23,6 +23,8 @@ export interface PushClient {
    * `again`: the report may or may not be recorded; the caller writes it to the database.
    */
   report(report: SentReport, pushedBy: object | undefined): Promise<Settled | "again"> | undefined;
+  /** Tells all servers which handlers' messages this worker takes now. */
+  announce(): void;
   close(): Promise<void>;
 }
 
@@ -45,6 +47,8 @@ export interface PushClientOptions {
   readonly db: Queryable;
   readonly listen: Listen;
   readonly workerId: string;
+  /** The handlers whose messages this worker takes. */
+  readonly accepts?: (() => readonly string[]) | undefined;
   readonly log: Logger;
 }
 
@@ -70,7 +74,8 @@ function isReachable({ host, address }: ServerRow): boolean {
   return host === hostname() || !/^(?:127\.|localhost:|::1:)/.test(address);
 }
 
-export function createPushClient({ db, listen, workerId, log }: PushClientOptions): PushClient {
+export function createPushClient(options: PushClientOptions): PushClient {
+  const { db, listen, workerId, accepts, log } = options;
   const connections = new Map<string, ClientConnection>();
   const consumers = new Map<string, PushConsumer>();
   let isClosing = false;
@@ -98,6 +103,8 @@ export function createPushClient({ db, listen, workerId, log }: PushClientOption
       {
         onOpen: () => {
           log.debug({ orchestrator: holder }, "opened a push connection");
+          // Must come before the credit, which lets the server push.
+          if (accepts !== undefined) connection.announce(accepts());
           addCreditForAll();
         },
         onMessages: (queue, messages) => {
@@ -163,6 +170,10 @@ export function createPushClient({ db, listen, workerId, log }: PushClientOption
       const connection =
         open.find((one) => one === pushedBy) ?? (open.length === 1 ? open[0] : undefined);
       return connection?.report(report);
+    },
+    announce() {
+      if (accepts === undefined) return;
+      for (const connection of openConnections()) connection.announce(accepts());
     },
     async close() {
       isClosing = true;

@@ -10,6 +10,8 @@ export interface ClientConnection {
   /** How many messages of a queue the server may still push. */
   credit(queue: string): number;
   addCredit(queue: string, count: number): void;
+  /** Tells the server whose messages it may push. */
+  announce(handlers: readonly string[]): void;
   /** `again`: the report may or may not be recorded; the caller writes it to the database. */
   report(report: SentReport): Promise<Settled | "again">;
   /** Resolves when the server pushes no further message of the queue, or the connection is closed. */
@@ -152,6 +154,9 @@ export function openConnection(
       credits.set(queue, (credits.get(queue) ?? 0) + count);
       const { credit } = nextLine();
       credit.set(queue, (credit.get(queue) ?? 0) + count);
+    },
+    announce(handlers) {
+      if (state === "open") send({ handlers: [...handlers] });
     },
     report: (report) =>
       new Promise((resolve) => {

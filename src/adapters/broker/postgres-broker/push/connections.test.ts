@@ -43,6 +43,7 @@ const message = (message_id: number) => ({
   priority: 0,
   deliveries: 1,
   released: 0,
+  lost: 0,
   message_key: `t${message_id}`,
   headers: null,
   body: "{}",

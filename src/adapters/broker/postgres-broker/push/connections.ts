@@ -6,13 +6,15 @@ import { reach } from "../../../runtime/fail-points.ts";
 import type { PushedReport, PushedReports } from "../../broker.ts";
 import type { LeasedMessage, LeaseToken } from "../sql/message-columns.ts";
 import { recordExpectedReports } from "../sql/record-reports.ts";
-import type { FromClient, FromServer } from "./protocol.ts";
+import type { FromClient, FromServer, SentReport } from "./protocol.ts";
 
 /** One connected worker. */
 export interface Connection {
   readonly workerId: string;
   /** By queue: how many more messages the worker takes. */
   readonly credit: Map<string, number>;
+  /** Undefined: it takes messages for any handler. */
+  handlers?: ReadonlySet<string>;
   /** False: the connection is gone, and the line was not sent. */
   send(line: FromServer): boolean;
 }
@@ -28,16 +30,43 @@ export interface PushCounters {
   reported: number;
 }
 
-interface Origin {
+/** A pushed report with the lease it settles and the connection that its answer goes to. */
+class ArrivedReport implements PushedReport {
+  readonly task_id: string;
+  readonly job_id: string;
+  readonly node_id: string;
+  readonly status: PushedReport["status"];
+  readonly output: string | null;
+  readonly error: string | null;
+  readonly worker_id: string;
+  readonly started_at: string | null;
   readonly lease: LeaseToken;
   readonly from: Connection;
+
+  constructor(report: SentReport, from: Connection) {
+    this.task_id = report.task_id;
+    this.job_id = report.job_id;
+    this.node_id = report.node_id;
+    this.status = report.status;
+    this.output = report.output;
+    this.error = report.error;
+    this.worker_id = from.workerId;
+    this.started_at = report.leased_at;
+    this.lease = report.lease;
+    this.from = from;
+  }
+}
+
+function takesAll({ handlers: taken }: Connection, wanted: ReadonlySet<string>): boolean {
+  if (taken === undefined) return true;
+  for (const handler of wanted) if (!taken.has(handler)) return false;
+  return true;
 }
 
 export class PushConnections implements PushedReports {
   readonly counters: PushCounters = { pushed: 0, reported: 0 };
   private readonly connections = new Set<Connection>();
-  private arrived: PushedReport[] = [];
-  private readonly origins = new WeakMap<PushedReport, Origin>();
+  private arrived: ArrivedReport[] = [];
   private wake: () => void = () => undefined;
   private readonly release: (leases: readonly LeaseToken[]) => void;
 
@@ -54,18 +83,15 @@ export class PushConnections implements PushedReports {
   remove(connection: Connection): void {
     this.connections.delete(connection);
     connection.credit.clear();
-    this.arrived = this.arrived.filter((report) => this.originOf(report).from !== connection);
+    this.arrived = this.arrived.filter(({ from }) => from !== connection);
   }
 
-  receive(connection: Connection, { reports = [], credit = {}, stop }: FromClient): void {
+  receive(connection: Connection, { reports = [], credit = {}, handlers, stop }: FromClient): void {
+    if (handlers !== undefined) connection.handlers = new Set(handlers);
     for (const [queue, count] of Object.entries(credit)) {
       connection.credit.set(queue, (connection.credit.get(queue) ?? 0) + count);
     }
-    for (const { lease, leased_at, ...report } of reports) {
-      const pushed = { ...report, started_at: leased_at, worker_id: connection.workerId };
-      this.origins.set(pushed, { lease, from: connection });
-      this.arrived.push(pushed);
-    }
+    for (const report of reports) this.arrived.push(new ArrivedReport(report, connection));
     if (stop !== undefined) {
       connection.credit.delete(stop);
       connection.send({ stopped: stop });
@@ -75,9 +101,18 @@ export class PushConnections implements PushedReports {
     this.wake();
   }
 
-  /** Spreads messages over the workers with credit; what is left over belongs to the queue. */
-  reserve(queue: string, count: number): readonly ReservedCredit[] {
-    const waiting = [...this.connections].filter(({ credit }) => (credit.get(queue) ?? 0) > 0);
+  /**
+   * Spreads messages over the workers that have credit and take all these handlers; what is left over
+   * belongs to the queue, which serves each worker what it takes.
+   */
+  reserve(
+    queue: string,
+    count: number,
+    handlers: ReadonlySet<string> = new Set(),
+  ): readonly ReservedCredit[] {
+    const waiting = [...this.connections].filter(
+      (connection) => (connection.credit.get(queue) ?? 0) > 0 && takesAll(connection, handlers),
+    );
     const reserved: ReservedCredit[] = [];
     let left = count;
     waiting.forEach((connection, index) => {
@@ -114,35 +149,30 @@ export class PushConnections implements PushedReports {
   }
 
   record: PushedReports["record"] = (tx, reports) => {
-    const leased = reports.map(({ started_at: _, ...report }, index) => ({
-      ...report,
-      lease: this.originOf(reports[index]).lease,
-    }));
-    recordExpectedReports(tx, leased);
+    const arrived = reports.map(asArrived);
+    recordExpectedReports(tx, arrived);
     tx.afterCommit(() => {
       this.counters.reported += reports.length;
-      for (const [from, recorded] of this.byConnection(reports)) from.send({ recorded });
+      for (const [from, recorded] of byConnection(arrived)) from.send({ recorded });
     });
   };
 
   refuse(reports: readonly PushedReport[]): void {
-    for (const [from, refused] of this.byConnection(reports)) from.send({ refused });
+    for (const [from, refused] of byConnection(reports.map(asArrived))) from.send({ refused });
   }
+}
 
-  private byConnection(reports: readonly PushedReport[]): ReadonlyMap<Connection, number[]> {
-    const ids = new Map<Connection, number[]>();
-    for (const report of reports) {
-      const { from, lease } = this.originOf(report);
-      const known = ids.get(from);
-      if (known === undefined) ids.set(from, [lease.message_id]);
-      else known.push(lease.message_id);
-    }
-    return ids;
+function byConnection(reports: readonly ArrivedReport[]): ReadonlyMap<Connection, number[]> {
+  const ids = new Map<Connection, number[]>();
+  for (const { from, lease } of reports) {
+    const known = ids.get(from);
+    if (known === undefined) ids.set(from, [lease.message_id]);
+    else known.push(lease.message_id);
   }
+  return ids;
+}
 
-  private originOf(report: PushedReport | undefined): Origin {
-    const origin = report && this.origins.get(report);
-    if (origin === undefined) throw new Error("this report did not arrive here");
-    return origin;
-  }
+function asArrived(report: PushedReport): ArrivedReport {
+  if (report instanceof ArrivedReport) return report;
+  throw new Error("this report did not arrive here");
 }

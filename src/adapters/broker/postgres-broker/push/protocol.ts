@@ -52,6 +52,8 @@ export type SentReport = z.output<typeof sentReport>;
 /** The parts of one line; each may be absent. */
 export const fromClient = z.object({
   reports: z.array(sentReport).optional(),
+  /** The handlers whose messages the worker takes; absent in all lines: it takes any. */
+  handlers: z.array(z.string()).optional(),
   /** How many more messages of a queue the worker takes. */
   credit: z.record(z.string(), z.number().int().positive()).optional(),
   /** The worker takes no further message of this queue. */

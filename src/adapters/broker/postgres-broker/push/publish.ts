@@ -1,6 +1,7 @@
 import { reach } from "../../../runtime/fail-points.ts";
 import type { Transaction } from "../../../postgres/queryable.ts";
 import type { OutMessage } from "../../broker.ts";
+import { handlerHeader } from "../../broker.ts";
 import type { LeasedMessage } from "../sql/message-columns.ts";
 import { messageColumns } from "../sql/message-columns.ts";
 import type { PushConnections } from "./connections.ts";
@@ -12,7 +13,7 @@ import type { PushConnections } from "./connections.ts";
  */
 const insertLeasesText = `
 INSERT INTO dagapp.dag_queue_leases (${messageColumns}, holder, until)
-SELECT nextval('dagapp.dag_queue_ready_message_id_seq'), $1, priority, 1, 0, key, group_key,
+SELECT nextval('dagapp.dag_queue_ready_message_id_seq'), $1, priority, 1, 0, 0, key, group_key,
   headers::jsonb, body, now(), holder, now() + interval '1 ms' *
     coalesce((SELECT lease_ms FROM dagapp.dag_queues WHERE queue = $1), 30000)
 FROM unnest($2::text[], $3::smallint[], $4::text[], $5::text[], $6::text[], $7::text[])
@@ -29,15 +30,21 @@ export function pushMessages(
   queue: string,
   messages: readonly OutMessage[],
 ): readonly OutMessage[] {
-  const reserved = connections.reserve(queue, messages.length);
+  const shared = messages.filter((message) => message.alone !== true);
+  const handlers = new Set<string>();
+  for (const { headers } of shared) {
+    const handler = headers?.[handlerHeader];
+    if (typeof handler === "string") handlers.add(handler);
+  }
+  const reserved = connections.reserve(queue, shared.length, handlers);
   const holders = reserved.flatMap(({ connection, count }) =>
     Array.from({ length: count }, () => connection.workerId),
   );
   if (holders.length === 0) return messages;
   const ordered =
-    holders.length < messages.length
-      ? messages.toSorted((a, b) => (b.priority ?? 0) - (a.priority ?? 0))
-      : messages;
+    holders.length < shared.length
+      ? shared.toSorted((a, b) => (b.priority ?? 0) - (a.priority ?? 0))
+      : shared;
   const leased = insertLeases(tx, queue, ordered.slice(0, holders.length), holders);
   // Ignored here: the commit rejects with the same error.
   leased.catch(() => undefined);
@@ -54,7 +61,8 @@ export function pushMessages(
       }
     });
   });
-  return ordered.slice(holders.length);
+  const alone = messages.filter((message) => message.alone === true);
+  return [...ordered.slice(holders.length), ...alone];
 }
 
 async function insertLeases(
@@ -80,6 +88,6 @@ async function insertLeases(
   return messages.map(({ id, priority = 0, headers = null, body }) => {
     const row = byKey.get(id);
     if (row === undefined) throw new Error(`message ${id} was not written`);
-    return { ...row, priority, deliveries: 1, released: 0, headers, body };
+    return { ...row, priority, deliveries: 1, released: 0, lost: 0, headers, body };
   });
 }

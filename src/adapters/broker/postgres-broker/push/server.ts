@@ -1,6 +1,6 @@
 /** Accepts push connections of workers, and names its address in the database while it is open. */
 import { randomBytes } from "node:crypto";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { hostname } from "node:os";
 import type { TLSSocket } from "node:tls";
 import { createServer } from "node:tls";
@@ -50,7 +50,7 @@ export async function startPushServer({
     });
   });
   const key = randomBytes(32);
-  const sockets = new Set<TLSSocket>();
+  const sockets = new Set<Socket>();
   const server = createServer({
     ...tlsOptions,
     handshakeTimeout: handshakeTimeoutMs,
@@ -60,9 +60,12 @@ export async function startPushServer({
     },
   });
   const workers = new WeakMap<object, string>();
-  server.on("secureConnection", (socket) => {
+  // Connections whose handshake has not ended count too: the server would wait for them when it closes.
+  server.on("connection", (socket: Socket) => {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
+  });
+  server.on("secureConnection", (socket) => {
     accept(socket, workers.get(socket) ?? "", connections, log);
   });
   server.on("tlsClientError", (err) => {

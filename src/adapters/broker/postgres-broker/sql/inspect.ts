@@ -17,17 +17,13 @@ export async function ensureQueue(db: Queryable, queue: string, spec: QueueSpec)
   );
 }
 
-/** Reads how long a delivery of this queue is leased. */
-export async function readLeaseMs(db: Queryable, queue: string): Promise<number> {
+/** Reads how long a delivery of this queue is leased; undefined: the queue is not declared. */
+export async function findLeaseMs(db: Queryable, queue: string): Promise<number | undefined> {
   const { rows } = await db.query<{ lease_ms: number }>(
     "SELECT lease_ms FROM dagapp.dag_queues WHERE queue = $1",
     [queue],
   );
-  const row = rows[0];
-  if (row === undefined) {
-    throw new Error(`Queue "${queue}" is not declared: call ensureQueue before consuming it.`);
-  }
-  return row.lease_ms;
+  return rows[0]?.lease_ms;
 }
 
 export async function readDepth(db: Queryable, queue: string): Promise<QueueDepth> {
@@ -79,7 +75,7 @@ export async function requeue(
      ),
      requeued AS (
        INSERT INTO dagapp.dag_queue_ready (${messageColumns}) OVERRIDING SYSTEM VALUE
-       SELECT message_id, queue, priority, deliveries, deliveries, message_key, group_key, headers,
+       SELECT message_id, queue, priority, deliveries, deliveries, 0, message_key, group_key, headers,
          body, enqueued_at
        FROM removed
      )

@@ -1,9 +1,6 @@
 /** The columns that a message keeps when it moves between the ready, leased and dead tables. */
 export const messageColumns =
-  "message_id, queue, priority, deliveries, released, message_key, group_key, headers, body, enqueued_at";
-
-/** The reason of a dead letter that no consumer completed within the queue's deliveries. */
-export const maxDeliveriesExceeded = "MaxDeliveriesExceeded";
+  "message_id, queue, priority, deliveries, released, lost, message_key, group_key, headers, body, enqueued_at";
 
 /** Names one delivery of a message. `deliveries` is the fence: each delivery has a higher number. */
 export interface LeaseToken {
@@ -15,6 +12,8 @@ export interface LeaseToken {
 export interface LeasedMessage extends LeaseToken {
   readonly priority: number;
   readonly released: number;
+  /** How many of `released` were lost leases. */
+  readonly lost: number;
   readonly message_key: string;
   readonly headers: Readonly<Record<string, string | number | boolean>> | null;
   readonly body: string;

@@ -1,5 +1,6 @@
 import type { Queryable } from "../../../postgres/queryable.ts";
 import type { LeaseToken } from "./message-columns.ts";
+import { searchByKey } from "../../../postgres/search-by-key.ts";
 
 export interface Progress {
   readonly lease: LeaseToken;
@@ -15,11 +16,11 @@ export async function writeProgress(db: Queryable, progress: readonly Progress[]
      SET progress_percent = held.percent, progress_message = held.message
      FROM unnest($1::bigint[], $2::integer[], $3::real[], $4::text[])
        AS held(id, count, percent, message)
-     WHERE lease.message_id = held.id AND lease.deliveries = held.count`,
+     WHERE ${searchByKey("lease.message_id", "held.id")} AND lease.deliveries = held.count`,
     [
       ordered.map(({ lease }) => lease.message_id),
       ordered.map(({ lease }) => lease.deliveries),
-      ordered.map(({ percent }) => percent),
+      ordered.map(({ percent }) => rounded(percent)),
       ordered.map(({ message }) => message),
     ],
     "dag_record_progress",
@@ -36,9 +37,14 @@ export async function writeProgressOf(
   const { rowCount } = await db.query(
     `UPDATE dagapp.dag_queue_leases SET progress_percent = $2, progress_message = $3
      WHERE message_key = $1`,
-    [id, percent, message],
+    [id, rounded(percent), message],
   );
   return (rowCount ?? 0) > 0;
+}
+
+/** The column has single precision, and the database refuses a number that is too small for it. */
+function rounded(percent: number): number {
+  return Math.round(percent * 100) / 100;
 }
 
 /** Locks the lease for the rest of the transaction; false: this consumer no longer holds it. */

@@ -38,12 +38,28 @@ added AS (
 )
 SELECT pg_notify(${queueChannelSql("$1")}, '') FROM spec`;
 
+/** Messages that must run alone wait as suspects; duplicates are not removed. */
+const insertSuspectsSql = `
+WITH added AS (
+  INSERT INTO dagapp.dag_queue_ready
+    (queue, priority, visible_at, suspect, message_key, group_key, headers, body)
+  SELECT $1, priority, now() + delay_ms * interval '1 ms', key, key, group_key, headers::jsonb, body
+  FROM unnest($2::text[], $3::smallint[], $4::bigint[], $5::text[], $6::text[], $7::text[])
+    AS t(key, priority, delay_ms, group_key, headers, body)
+)
+SELECT pg_notify(${queueChannelSql("$1")}, '')`;
+
 /** Within a transaction the statement is sent with the commit, which rejects if it fails. */
 export async function publish(
   db: Queryable | Transaction,
   queue: string,
   messages: readonly OutMessage[],
 ): Promise<void> {
+  const alone = messages.filter((message) => message.alone === true);
+  if (alone.length > 0) {
+    await db.query(insertSuspectsSql, columns(queue, alone).slice(0, -1));
+    messages = messages.filter((message) => message.alone !== true);
+  }
   if (messages.length === 0) return;
   const values = columns(queue, messages);
   if ("send" in db) {

@@ -3,6 +3,7 @@ import type { Queryable, Transaction } from "../../../postgres/queryable.ts";
 import { recordReportsSql, reportColumns } from "../../../postgres/repositories/reports.ts";
 import type { Settled } from "../../broker.ts";
 import type { LeaseToken } from "./message-columns.ts";
+import { searchByKey } from "../../../postgres/search-by-key.ts";
 
 /** A report whose message is leased in this database. */
 export interface LeasedReport extends TaskReport {
@@ -15,8 +16,13 @@ export interface LeasedReport extends TaskReport {
  */
 const acceptHeldSql = `
   DELETE FROM dagapp.dag_queue_leases AS lease USING incoming
-  WHERE lease.message_id = incoming.message_id AND lease.deliveries = incoming.deliveries
+  WHERE ${searchByKey("lease.message_id", "incoming.message_id")} AND lease.deliveries = incoming.deliveries
   RETURNING incoming.*, lease.leased_at AS started`;
+/** The same for reports that come through another process: the lease must be the reporter's. */
+const recordRemoteSql = recordReportsSql({
+  accepted: acceptHeldSql.replace("RETURNING", "AND lease.holder = incoming.worker_id RETURNING"),
+  expected: false,
+});
 const recordHeldSql = recordReportsSql({ accepted: acceptHeldSql, expected: false });
 const recordExpectedSql = recordReportsSql({ accepted: acceptHeldSql, expected: true });
 
@@ -28,15 +34,43 @@ export async function recordReports(
   db: Queryable,
   reports: readonly LeasedReport[],
 ): Promise<Settled[]> {
+  return record(db, reports, recordHeldSql, "dag_record_reports");
+}
+
+/** As `recordReports`, and `lost` also when another worker than `worker_id` holds the lease. */
+export async function recordRemoteReports(
+  db: Queryable,
+  reports: readonly LeasedReport[],
+): Promise<Settled[]> {
+  return record(db, reports, recordRemoteSql, "dag_record_remote_reports");
+}
+
+async function record(
+  db: Queryable,
+  reports: readonly LeasedReport[],
+  text: string,
+  name: string,
+): Promise<Settled[]> {
   if (reports.length === 0) return [];
   const ordered = byMessage(reports);
-  const { rows } = await db.query<{ accepted: number[] | null }>(
-    recordHeldSql,
-    columns(ordered),
-    "dag_record_reports",
-  );
+  const { rows } = await db.query<{ accepted: number[] | null }>(text, columns(ordered), name);
   const recorded = new Set(rows[0]?.accepted?.map((ordinal) => ordered[ordinal - 1]));
   return reports.map((report) => (recorded.has(report) ? "ok" : "lost"));
+}
+
+/** Answers `ok` for each report whose task has a result of the same worker, in the order given. */
+export async function findRecorded(
+  db: Queryable,
+  reports: readonly LeasedReport[],
+): Promise<Settled[]> {
+  const { rows } = await db.query<{ task_id: string; worker_id: string | null }>(
+    "SELECT task_id, worker_id FROM dagapp.dag_task_results WHERE task_id = ANY ($1::text[])",
+    [reports.map(({ task_id }) => task_id)],
+  );
+  const workers = new Map(rows.map(({ task_id, worker_id }) => [task_id, worker_id]));
+  return reports.map(({ task_id, worker_id }) =>
+    workers.has(task_id) && workers.get(task_id) === worker_id ? "ok" : "lost",
+  );
 }
 
 /** Records reports. The transaction fails unless every lease is held and every report is the first. */

@@ -10,12 +10,14 @@ import { engineChannel, queueChannelSql } from "../../../postgres/channels.ts";
 import type { Queryable } from "../../../postgres/queryable.ts";
 import type { Settled } from "../../broker.ts";
 import type { LeaseToken } from "./message-columns.ts";
-import { maxDeliveriesExceeded, messageColumns } from "./message-columns.ts";
+import { maxDeliveriesExceeded } from "../../broker.ts";
+import { messageColumns } from "./message-columns.ts";
+import { searchByKey } from "../../../postgres/search-by-key.ts";
 
 const deleteHeld = `
   DELETE FROM dagapp.dag_queue_leases AS lease
   USING unnest($1::bigint[], $2::integer[]) AS held(id, count)
-  WHERE lease.message_id = held.id AND lease.deliveries = held.count`;
+  WHERE ${searchByKey("lease.message_id", "held.id")} AND lease.deliveries = held.count`;
 
 const completeSql = `${deleteHeld} RETURNING lease.message_id`;
 
@@ -26,15 +28,17 @@ const completeSql = `${deleteHeld} RETURNING lease.message_id`;
 const retrySql = `
 WITH removed AS (
   DELETE FROM dagapp.dag_queue_leases WHERE message_id = $1 AND deliveries = $2
-  RETURNING ${messageColumns}, cancelled
+  RETURNING ${messageColumns}, cancelled, suspect
 ),
 classified AS (
   SELECT removed.*, deliveries - released >= max_deliveries AS exhausted
   FROM removed JOIN dagapp.dag_queues USING (queue) WHERE NOT cancelled
 ),
 returned AS (
-  INSERT INTO dagapp.dag_queue_ready (${messageColumns}, visible_at) OVERRIDING SYSTEM VALUE
-  SELECT ${messageColumns}, CASE WHEN $3::bigint > 0 THEN now() + $3::bigint * interval '1 ms' END
+  INSERT INTO dagapp.dag_queue_ready (${messageColumns}, suspect, visible_at)
+    OVERRIDING SYSTEM VALUE
+  SELECT ${messageColumns}, suspect,
+    CASE WHEN $3::bigint > 0 OR suspect IS NOT NULL THEN now() + $3::bigint * interval '1 ms' END
   FROM classified WHERE NOT exhausted
 ),
 dead AS (
@@ -48,9 +52,10 @@ FROM removed LEFT JOIN classified USING (message_id, queue)`;
 const releaseSql = `
 WITH removed AS (${deleteHeld} RETURNING lease.*),
 returned AS (
-  INSERT INTO dagapp.dag_queue_ready (${messageColumns}) OVERRIDING SYSTEM VALUE
-  SELECT message_id, queue, priority, deliveries, released + 1, message_key, group_key, headers,
-    body, enqueued_at
+  INSERT INTO dagapp.dag_queue_ready (${messageColumns}, suspect, visible_at)
+    OVERRIDING SYSTEM VALUE
+  SELECT message_id, queue, priority, deliveries, released + 1, lost, message_key, group_key, headers,
+    body, enqueued_at, suspect, CASE WHEN suspect IS NOT NULL THEN now() END
   FROM removed WHERE NOT cancelled
 ),
 woken AS MATERIALIZED (

@@ -1,8 +1,17 @@
 import { engineChannel, queueChannelSql } from "../../../postgres/channels.ts";
 import type { Queryable } from "../../../postgres/queryable.ts";
-import { maxDeliveriesExceeded, messageColumns } from "./message-columns.ts";
+import { maxDeliveriesExceeded } from "../../broker.ts";
+import { messageColumns } from "./message-columns.ts";
 
-/** Any process may run this at any time: SKIP LOCKED omits rows that another process returns. */
+/**
+ * Returns messages of expired leases. A process that dies takes all of its messages along, so the loss
+ * counts only against a message that ran alone: after `max_deliveries` of those it is a dead letter. A
+ * message that was lost twice beside others becomes a suspect, which runs alone; the first time may
+ * have been an outage of the network or the database. When the message that ran alone is lost, the others
+ * that were lost with it are no suspects any more.
+ *
+ * Any process may run this at any time: SKIP LOCKED omits rows that another process returns.
+ */
 const returnExpiredSql = `
 WITH expired AS MATERIALIZED (
   SELECT message_id FROM dagapp.dag_queue_leases WHERE until < now()
@@ -11,21 +20,32 @@ WITH expired AS MATERIALIZED (
 removed AS (
   DELETE FROM dagapp.dag_queue_leases
   WHERE message_id = ANY (ARRAY(SELECT message_id FROM expired))
-  RETURNING ${messageColumns}, cancelled, holder
+  RETURNING ${messageColumns}, cancelled, holder, suspect
 ),
 classified AS (
-  SELECT removed.*, deliveries - released >= max_deliveries AS exhausted
+  SELECT removed.*, suspect IS NOT NULL AND deliveries - released >= max_deliveries AS exhausted
   FROM removed JOIN dagapp.dag_queues USING (queue) WHERE NOT cancelled
 ),
 returned AS (
-  INSERT INTO dagapp.dag_queue_ready (${messageColumns}) OVERRIDING SYSTEM VALUE
-  SELECT ${messageColumns} FROM classified WHERE NOT exhausted
+  INSERT INTO dagapp.dag_queue_ready (${messageColumns}, suspect, visible_at)
+    OVERRIDING SYSTEM VALUE
+  SELECT message_id, queue, priority, deliveries,
+    CASE WHEN suspect IS NULL THEN released + 1 ELSE released END,
+    CASE WHEN suspect IS NULL THEN lost + 1 ELSE lost END,
+    message_key, group_key, headers, body, enqueued_at,
+    CASE WHEN lost > 0 THEN coalesce(suspect, holder) ELSE suspect END,
+    CASE WHEN lost > 0 OR suspect IS NOT NULL THEN now() END
+  FROM classified WHERE NOT exhausted
+),
+acquitted AS (
+  UPDATE dagapp.dag_queue_ready SET suspect = NULL, visible_at = NULL
+  WHERE suspect IS NOT NULL AND suspect = ANY (ARRAY(SELECT suspect FROM classified))
 ),
 dead AS (
   INSERT INTO dagapp.dag_queue_dead (${messageColumns}, reason, detail)
   SELECT ${messageColumns}, '${maxDeliveriesExceeded}',
-    'Delivered ' || deliveries - released || ' times; its last holder, ' || holder
-      || ', stopped renewing the lease.'
+    deliveries - released || ' workers stopped renewing its lease while they ran nothing else, at '
+      || 'last ' || holder || '.'
   FROM classified WHERE exhausted
 ),
 woken AS MATERIALIZED (
@@ -38,7 +58,7 @@ SELECT count(*)::integer AS returned_count, (SELECT count(*) FROM woken) FROM re
 
 const makeDueReadySql = `
 WITH due AS MATERIALIZED (
-  SELECT ctid FROM dagapp.dag_queue_ready WHERE queue = $1 AND visible_at <= now()
+  SELECT ctid FROM dagapp.dag_queue_ready WHERE queue = $1 AND visible_at <= now() AND suspect IS NULL
   ORDER BY visible_at LIMIT 1000 FOR UPDATE SKIP LOCKED
 )
 UPDATE dagapp.dag_queue_ready SET visible_at = NULL

@@ -1,0 +1,69 @@
+import { randomUUID } from "node:crypto";
+import type { Queryable } from "../../../postgres/queryable.ts";
+import { createService } from "../../../runtime/service.ts";
+import type { Logger } from "../../../runtime/logger.ts";
+import type { ArrivedMessage, Transport } from "../../transport.ts";
+import { addDeadLetters, addForeignDeadLetter, returnWornOut } from "../sql/carry.ts";
+import { createReceiver } from "./receiver.ts";
+
+const batchSize = 50;
+/** A slow poll: arrivals wake it. */
+const pollMs = 60_000;
+
+/**
+ * Lists the messages that the outside broker, or a consumer of another program, has given up as dead
+ * letters in PostgreSQL, where people see and requeue them, and where their tasks fail.
+ */
+export function startDeadLetters(options: {
+  readonly db: Queryable;
+  readonly transport: Transport;
+  readonly queue: string;
+  readonly log: Logger;
+}): { stop(): Promise<void> } {
+  const { db, transport, queue, log } = options;
+
+  async function list(message: ArrivedMessage) {
+    const { carried, id, body, reason = "DeadLettered" } = message;
+    const detail = `${transport.name} or a consumer of another program gave it up.`;
+    if (carried === undefined) {
+      await addForeignDeadLetter(db, queue, { key: id ?? randomUUID(), body, reason, detail });
+    } else if (message.isWornOut) await returnWornOut(db, queue, [carried]);
+    else await addDeadLetters(db, queue, [carried], reason, detail);
+  }
+
+  async function runOnce(): Promise<number | undefined> {
+    const arrived = receiver.take(batchSize);
+    for (const [index, message] of arrived.entries()) {
+      try {
+        await list(message);
+      } catch (error) {
+        for (const left of arrived.slice(index)) left.giveBack();
+        throw error;
+      }
+      message.accept();
+    }
+    return undefined;
+  }
+
+  const service = createService({
+    name: `dead letters of ${queue}`,
+    log,
+    intervalMs: pollMs,
+    runOnce,
+  });
+  const receiver = createReceiver({
+    transport,
+    from: { queue, dead: true },
+    onArrival: () => {
+      service.wake();
+    },
+    log,
+  });
+  service.start();
+  return {
+    stop: async () => {
+      await service.stop();
+      await receiver.close();
+    },
+  };
+}

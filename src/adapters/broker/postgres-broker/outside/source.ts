@@ -1,0 +1,106 @@
+import { randomUUID } from "node:crypto";
+import { LRUCache } from "lru-cache";
+import type { Queryable } from "../../../postgres/queryable.ts";
+import type { Logger } from "../../../runtime/logger.ts";
+import { handlerHeader } from "../../broker.ts";
+import type { ArrivedMessage, CarriedMessage, Transport } from "../../transport.ts";
+import { leaseArrived, postpone } from "../sql/carry.ts";
+import type { FetchOptions, FetchResult } from "../sql/fetch.ts";
+import { publish } from "../sql/publish.ts";
+import { createReceiver } from "./receiver.ts";
+
+/** The arrived messages of one queue, as a subscription fetches them. */
+export interface OutsideSource {
+  readonly fetch: (limit: number, options: FetchOptions) => Promise<FetchResult>;
+  /** Messages that have arrived and are not leased. */
+  readonly waiting: () => number;
+  readonly close: () => Promise<void>;
+}
+
+export interface OutsideSourceOptions {
+  readonly db: () => Queryable;
+  readonly transport: Transport;
+  readonly queue: string;
+  /** The next fetch may find messages. */
+  readonly onArrival: () => void;
+  readonly log: Logger;
+}
+
+/** A message that this consumer does not accept comes again after this time, to any consumer. */
+const notAcceptedMs = 1000;
+/** More than a connection has on its way. */
+const mostKnown = 10_000;
+
+export function createOutsideSource(options: OutsideSourceOptions): OutsideSource {
+  const { db, transport, queue, onArrival, log } = options;
+  let leasing = 0;
+  /**
+   * Sendings that were leased here. A connection that drops before the outside broker knows of it brings
+   * their messages again, also after they were completed.
+   */
+  const known = new LRUCache<string, true>({ max: mostKnown });
+  const receiver = createReceiver({
+    transport,
+    from: { queue, dead: false },
+    onArrival,
+    log,
+  });
+
+  async function lease(
+    arrived: readonly ArrivedMessage[],
+    fetchOptions: FetchOptions,
+  ): Promise<FetchResult> {
+    const carried: CarriedMessage[] = [];
+    const refused: CarriedMessage[] = [];
+    for (const message of arrived) {
+      if (message.carried === undefined) await adopt(message);
+      else if (known.has(sendingOf(message.carried))) continue;
+      else if (isAccepted(message.carried, fetchOptions.accepts)) carried.push(message.carried);
+      else refused.push(message.carried);
+    }
+    if (refused.length > 0) await postpone(db(), queue, refused, notAcceptedMs);
+    const result = await leaseArrived(db(), queue, carried, fetchOptions);
+    const leased = new Set(result.messages.map(({ message_id }) => message_id));
+    for (const message of carried) {
+      if (leased.has(message.message_id)) known.set(sendingOf(message), true);
+    }
+    return result;
+  }
+
+  /** Publishes the message of another program again, with what a lease needs. */
+  async function adopt({ id, body }: ArrivedMessage): Promise<void> {
+    await publish(db(), queue, [{ id: id ?? randomUUID(), body }]);
+  }
+
+  return {
+    async fetch(limit, fetchOptions) {
+      const arrived = receiver.take(limit);
+      leasing += arrived.length;
+      try {
+        const result = await lease(arrived, fetchOptions);
+        // Also those that were not leased: they came twice, or their task has ended.
+        for (const message of arrived) message.accept();
+        // A batch with duplicates is not full, although more messages wait.
+        if (arrived.length === limit && result.messages.length < limit) onArrival();
+        return result;
+      } catch (error) {
+        for (const message of arrived) message.giveBack();
+        throw error;
+      } finally {
+        leasing -= arrived.length;
+      }
+    },
+    waiting: () => receiver.waiting() + leasing,
+    close: () => receiver.close(),
+  };
+}
+
+/** A message that is sent again after its lease ended has had one more delivery. */
+function sendingOf({ message_id, deliveries }: CarriedMessage): string {
+  return `${message_id}.${deliveries}`;
+}
+
+function isAccepted({ headers }: CarriedMessage, accepts: readonly string[] | undefined): boolean {
+  const handler = headers?.[handlerHeader];
+  return accepts === undefined || handler === undefined || accepts.includes(String(handler));
+}

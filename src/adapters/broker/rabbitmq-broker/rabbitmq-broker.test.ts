@@ -1,0 +1,76 @@
+import { connect } from "amqplib";
+import type { ChannelModel } from "amqplib";
+import { afterAll, describe } from "vitest";
+import { describeBroker } from "../../../../test/conformance/broker.ts";
+import { createTestDatabase } from "../../../../test/support/database.ts";
+import type { TestDatabase } from "../../../../test/support/database.ts";
+import { noRabbitmq, startRabbitmq } from "../../../../test/support/rabbitmq.ts";
+import type { RabbitmqServer } from "../../../../test/support/rabbitmq.ts";
+import { waitFor } from "../../../../test/support/wait.ts";
+import { createLogger } from "../../runtime/logger.ts";
+import { createPostgresBroker } from "../postgres-broker/create-postgres-broker.ts";
+import { createRabbitmqTransport } from "./create-rabbitmq-transport.ts";
+
+const log = createLogger({ name: "test", level: "error", format: "json" });
+let database: TestDatabase | undefined;
+let server: RabbitmqServer | undefined;
+
+/** Takes a message and refuses it. False: the relay has not sent one yet, or the queue is not declared. */
+async function refuseOne(connection: ChannelModel, queue: string): Promise<boolean> {
+  const channel = await connection.createChannel();
+  channel.on("error", () => undefined);
+  const message = await channel.get(queue).catch(() => undefined);
+  // The server has closed the channel: it knows no such queue.
+  if (message === undefined) return false;
+  if (message !== false) channel.nack(message, false, false);
+  await channel.close();
+  return message !== false;
+}
+
+afterAll(async () => {
+  await server?.remove();
+  await database?.drop();
+});
+
+describe.skipIf(noRabbitmq !== undefined)(noRabbitmq ?? "RabbitMQ", () => {
+  describeBroker("the broker on RabbitMQ", async () => {
+    const [{ db, url }, rabbitmq] = await Promise.all([
+      createTestDatabase({ max: 20 }).then((made) => (database = made)),
+      startRabbitmq().then((made) => (server = made)),
+    ]);
+    const make = () =>
+      createPostgresBroker({
+        db,
+        url,
+        holder: "test",
+        log,
+        relays: true,
+        transport: createRabbitmqTransport({ url: rabbitmq.url, name: "test", log }),
+      });
+    return {
+      capabilities: make().capabilities,
+      makeBroker: async () => make(),
+      rivalProgram: `
+      import { createPostgresBroker } from "./dist/adapters/broker/postgres-broker/create-postgres-broker.js";
+      import { createRabbitmqTransport } from "./dist/adapters/broker/rabbitmq-broker/create-rabbitmq-transport.js";
+      import { openDatabase } from "./dist/adapters/postgres/database.js";
+      import { createLogger } from "./dist/adapters/runtime/logger.js";
+      const url = ${JSON.stringify(url)};
+      const db = openDatabase({ url, applicationName: "rival" });
+      const log = createLogger({ level: "error", format: "json" });
+      const transport = createRabbitmqTransport({ url: ${JSON.stringify(`${rabbitmq.url}?heartbeat=1`)}, name: "rival", log });
+      const broker = createPostgresBroker({ db, url, holder: "rival", log, transport });
+    `,
+      transaction: (work) => db.transaction(work),
+      giveUpOne: async (queue) => {
+        const connection = await connect(rabbitmq.url);
+        connection.on("error", () => undefined);
+        try {
+          await waitFor(() => refuseOne(connection, queue), { what: "a message to refuse" });
+        } finally {
+          await connection.close();
+        }
+      },
+    };
+  });
+});
