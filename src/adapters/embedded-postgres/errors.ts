@@ -60,6 +60,7 @@ export function throwUnlessRetryable(
 ): void {
   // Another process has started the server in the meantime.
   if (output.includes('lock file "postmaster.pid" already exists')) return;
+  if (output.includes("pre-existing shared memory block")) return;
   if (output.includes("Address already in use")) {
     if (mayTryAnotherPort) return;
     throw new EmbeddedPostgresError(

@@ -11,7 +11,7 @@
  * of two processes that copy at once the second uses the first one's. Root's copy is where only
  * root can write: the server must not run a file that another user has put into a shared folder.
  */
-import { cp, lstat, mkdir, mkdtemp, readFile, rename, rm, symlink, chmod } from "node:fs/promises";
+import { cp, lstat, mkdtemp, readFile, rename, rm, symlink, chmod } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { run, serverEnvironment } from "./run-as-account.ts";
@@ -19,6 +19,7 @@ import type { Account } from "./run-as-account.ts";
 import { hasErrorCode } from "../runtime/error-code.ts";
 import { EmbeddedPostgresError, lastLines } from "./errors.ts";
 import type { Binaries } from "./find-binaries.ts";
+import { makeFolder } from "../runtime/make-folder.ts";
 
 export interface MakeRunnableOptions {
   readonly account: Account | undefined;
@@ -77,7 +78,7 @@ async function copyNative(native: string, place: string, shared: boolean): Promi
   const { version } = JSON.parse(await readFile(path.join(native, "../package.json"), "utf8")) as {
     version: string;
   };
-  await mkdir(place, { recursive: true, mode: shared ? 0o755 : 0o700 });
+  await makeFolder(place, shared ? 0o755 : 0o700);
   const copy = path.join(place, `postgres-${version}-${process.platform}-${process.arch}`);
   if (await isOwnDirectory(copy)) return copy;
 

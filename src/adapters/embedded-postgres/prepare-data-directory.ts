@@ -14,6 +14,7 @@ import type { Binaries } from "./find-binaries.ts";
 import { withInitdb } from "./initdb.ts";
 import { role } from "./layout.ts";
 import type { Layout } from "./layout.ts";
+import { makeFolder } from "../runtime/make-folder.ts";
 
 export interface PrepareOptions {
   readonly account: Account | undefined;
@@ -22,7 +23,7 @@ export interface PrepareOptions {
 
 export async function createDataDirectory(layout: Layout): Promise<void> {
   try {
-    await mkdir(layout.dataDirectory, { recursive: true, mode: 0o700 });
+    await makeFolder(layout.dataDirectory, 0o700);
     await removeAbandoned(layout.dataDirectory);
   } catch (error) {
     throw unusable(layout.dataDirectory, error);

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { open, rename, stat } from "node:fs/promises";
+import { open, readFile, rename, stat } from "node:fs/promises";
 import { createServer } from "node:net";
 import path from "node:path";
 import { serverEnvironment, withReachableFolder } from "./run-as-account.ts";
@@ -25,7 +25,7 @@ export async function spawnServer(
   binaries: Binaries,
   { account, sync }: SpawnOptions,
 ): Promise<ServerProcess> {
-  const port = await freePort();
+  const port = await choosePort(layout);
   await rotateLog(layout.log);
   // The server inherits the open file, so its account needs no access to the log's folder.
   const log = await open(layout.log, "a+", 0o600);
@@ -89,13 +89,23 @@ function settings(port: number, binaries: Binaries, sync: boolean): string[] {
 }
 
 /**
+ * The port of the last start, as PostgreSQL notes it: programs that lost their connections find the
+ * server again. Another port if that one is taken.
+ */
+async function choosePort(layout: Layout): Promise<number> {
+  const options = await readFile(path.join(layout.data, "postmaster.opts"), "utf8").catch(() => "");
+  const last = Number(/"port=(\d+)"/.exec(options)?.[1] ?? 0);
+  return last === 0 ? freePort(0) : freePort(last).catch(() => freePort(0));
+}
+
+/**
  * Another program can take the port before the server does: the server ends, and is started again.
  */
-function freePort(): Promise<number> {
+function freePort(wanted: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer();
     probe.on("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
+    probe.listen(wanted, "127.0.0.1", () => {
       const address = probe.address();
       probe.close(() => {
         if (address !== null && typeof address === "object") resolve(address.port);

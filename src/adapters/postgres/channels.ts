@@ -11,12 +11,17 @@ export const orphansChannel = "dag_orphans";
 export const eventsChannel = "dag_events";
 /** A callback to a partner waits for delivery. */
 export const callbacksChannel = "dag_callbacks";
+/** A task asks an orchestrator for a change of an asset. */
+export const taskRequestsChannel = "dag_task_requests";
 /** Orchestrators read the workflow files again. */
 export const cachesChannel = "dag_caches";
 /** Leases were cancelled: their holders renew at once, and the answer names the cancelled ones. */
 export const withdrawnChannel = "dag_withdrawn";
 /** A push server has started: workers read the table of push servers. */
 export const pushServersChannel = "dag_push_servers";
+
+/** Workers offer other handlers than before: orchestrators read the contracts. */
+export const handlersChannel = "dag_handlers";
 
 /**
  * Messages are ready in a queue. Each queue has a channel, so that no process is woken by messages

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestDatabase } from "../../../test/support/database.ts";
 import type { TestDatabase } from "../../../test/support/database.ts";
+import { startProxy } from "../../../test/support/proxy.ts";
 import { waitFor } from "../../../test/support/wait.ts";
 import { openDatabase } from "./database.ts";
 
@@ -52,5 +53,42 @@ describe("a query", () => {
     await waitFor(() => lost.length > 0, { what: "the pool to notice" });
     expect((await db.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
     await db.close();
+  });
+});
+
+describe("a network that goes silent", () => {
+  it("costs one time limit, whatever ran and however many connections were open", async () => {
+    const proxy = await startProxy(test.url);
+    const url = new URL(proxy.url);
+    url.searchParams.set("query_timeout", "1500");
+    const db = openDatabase({ url: url.href, applicationName: "rmhdag test", max: 4 });
+    try {
+      await Promise.all(Array.from({ length: 4 }, () => db.query("SELECT pg_sleep(0.2)")));
+      await db.copyTransaction((tx) => tx.query("SELECT 1"));
+      const from = performance.now();
+      const works = [
+        db.transaction(async (tx) => {
+          await tx.query("SELECT 1");
+          proxy.goSilent();
+          await tx.query("SELECT 1");
+        }),
+        db.copyTransaction(async (tx) => {
+          await waitFor(() => proxy.connections >= 5, { what: "connections" });
+          await tx.query("SELECT pg_sleep(0.3)");
+          await tx.query("SELECT 1");
+        }),
+      ];
+      const ends = await Promise.allSettled(works);
+      expect(ends.map((end) => end.status === "rejected" && String(end.reason))).toEqual([
+        "Error: Query read timeout",
+        "Error: Query read timeout",
+      ]);
+      // The other connections of the pool are silent too, and are not tried one by one.
+      expect((await db.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
+      expect(performance.now() - from).toBeLessThan(2900);
+    } finally {
+      await db.close();
+      await proxy.close();
+    }
   });
 });

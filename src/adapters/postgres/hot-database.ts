@@ -2,7 +2,7 @@ import { openDatabase } from "./database.ts";
 import type { Database } from "./database.ts";
 
 /**
- * Planner settings for the statements that run all the time: ticks, leases, reports.
+ * Settings for the statements that run all the time: ticks, leases, reports.
  *
  * - PostgreSQL plans a prepared statement when the tables are empty and a sequential scan or a hash
  *   join is estimated cheapest, and keeps that plan when they hold a hundred thousand rows (measured:
@@ -20,7 +20,16 @@ const settings = [
   "enable_memoize=off",
   "plan_cache_mode=force_generic_plan",
   "jit=off",
+  // A session that keeps a row locked would stop every tick behind it. Without the row the statement
+  // fails, and its work is done another way: reports go to the inbox, the tick skips the job.
+  "lock_timeout=1000",
 ];
+
+/**
+ * A connection that answers nothing for so long is given up: submissions wait for it. These statements
+ * take milliseconds, and those that create a hundred thousand children a few seconds.
+ */
+const queryTimeoutMs = 15_000;
 
 export interface HotDatabaseOptions {
   readonly url: string;
@@ -48,5 +57,6 @@ function open(options: HotDatabaseOptions, added: readonly string[]): Database {
   const given = url.searchParams.get("options");
   const ours = added.map((setting) => `-c ${setting}`).join(" ");
   url.searchParams.set("options", given === null ? ours : `${given} ${ours}`);
-  return openDatabase({ ...options, url: url.href, max: options.max ?? 4 });
+  const { max = 4 } = options;
+  return openDatabase({ ...options, url: url.href, max, queryTimeoutMs });
 }

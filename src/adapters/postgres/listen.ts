@@ -9,6 +9,7 @@
  * A listener only reads, so TCP would never notice. Therefore a query probes the connection at regular
  * times, and a connection that does not answer in time is closed and opened again.
  */
+import { connectOptions } from "./connect-options.ts";
 import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 import { backoffDelay } from "../../core/backoff.ts";
@@ -105,7 +106,7 @@ interface Session {
 function openSession(url: string, options: ListenOptions): Session {
   const { probeTimeoutMs = 5000 } = options;
   const client = new pg.Client({
-    connectionString: url,
+    ...connectOptions(url),
     application_name: options.applicationName ?? "rmhdag listen",
     connectionTimeoutMillis: probeTimeoutMs,
     query_timeout: probeTimeoutMs,

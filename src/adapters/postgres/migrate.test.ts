@@ -121,6 +121,15 @@ it("refuses a newer database with the advice to upgrade, and migrates nothing", 
   await expect(run()).rejects.toMatchObject(tooNew);
 });
 
+it("lives with a newer database whose files say so, and migrates nothing", async () => {
+  const additive = "-- Programs from 2 on can live with this schema.\nCREATE TABLE third (id int);";
+  await write("0003_third.sql", additive);
+  await run();
+  await rm(path.join(directory, "0003_third.sql"));
+  await checkSchema(test.db, { directory });
+  expect((await run()).applied).toEqual([]);
+});
+
 it("brings an empty database to the newest of our own files", async () => {
   const files = await readMigrations();
   expect(await migrate(test.url)).toEqual({

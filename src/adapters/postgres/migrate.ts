@@ -7,11 +7,13 @@
  * third file leaves the first two applied, and the next run continues there. If the migrating process
  * dies, the server ends its session and releases the lock.
  */
+import { connectOptions } from "./connect-options.ts";
 import pg from "pg";
 import { MigrationError, readMigrations } from "./migration-files.ts";
 import type { MigrationFile } from "./migration-files.ts";
 import { readAppliedMigrations, refuseNewerSchema } from "./schema-version.ts";
 import type { AppliedMigration } from "./schema-version.ts";
+import { grantRights } from "./roles/grant-rights.ts";
 
 export interface MigrateOptions {
   readonly directory?: string;
@@ -21,6 +23,7 @@ export interface MigrateOptions {
 export interface MigrateResult {
   /** The names of the files that this call applied. */
   readonly applied: string[];
+  /** Of the newest file that this program knows. */
   readonly version: number;
 }
 
@@ -35,7 +38,7 @@ export async function migrate(
   const files = await readMigrations(options.directory);
   if (typeof target !== "string") return migrateWith(target, files, options);
 
-  const client = new pg.Client({ connectionString: target, application_name: "rmhdag migrate" });
+  const client = new pg.Client({ ...connectOptions(target), application_name: "rmhdag migrate" });
   // An event without a listener would end the process; the query in flight rejects as well.
   client.on("error", () => undefined);
   await client.connect();
@@ -53,7 +56,8 @@ async function migrateWith(
 ): Promise<MigrateResult> {
   await client.query("SELECT pg_advisory_lock($1)", [lockKey]);
   try {
-    await client.query(createLedger);
+    const mayChange = await mayChangeSchema(client);
+    if (mayChange) await client.query(createLedger);
     const applied = await readAppliedMigrations(client);
     refuseNewerSchema(applied, files);
     refuseEditedFiles(applied, files);
@@ -61,15 +65,39 @@ async function migrateWith(
     const pending = files.filter(
       (file) => !applied.some(({ version }) => version === file.version),
     );
+    if (!mayChange) {
+      if (pending.length === 0) return { applied: [], version: files.length };
+      throw new MigrationError("MIGRATION_FORBIDDEN", describeForbidden(pending));
+    }
     for (const file of pending) {
       await applyWithNotices(client, file, log);
       log?.(`applied ${file.name}`);
     }
+    const failures = await grantRights(client);
+    for (const failure of failures) log?.(`${failure}: let an administrator run deploy/roles.sql`);
     return { applied: pending.map((file) => file.name), version: files.length };
   } finally {
     // Fails only if the connection is lost, and then the server releases the lock.
     await client.query("SELECT pg_advisory_unlock($1)", [lockKey]).catch(() => undefined);
   }
+}
+
+/** False: the schema belongs to a role whose rights this user does not have. */
+async function mayChangeSchema(client: pg.ClientBase): Promise<boolean> {
+  const { rows } = await client.query<{ owns: boolean }>(
+    `SELECT pg_has_role(relowner, 'USAGE') AS owns
+     FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
+     WHERE nspname = 'dagapp' AND relname = 'schema_migrations'`,
+  );
+  return rows[0]?.owns ?? true;
+}
+
+function describeForbidden(pending: readonly MigrationFile[]): string {
+  const names = pending.map(({ name }) => name).join(", ");
+  return (
+    `This user of the database may not change its schema, and ${names} must be applied: ` +
+    "run `rmhdag migrate` with a DATABASE_URL of the schema's owner."
+  );
 }
 
 const createLedger = `
@@ -80,6 +108,7 @@ const createLedger = `
     checksum text NOT NULL,
     applied_at timestamptz NOT NULL DEFAULT now()
   );
+  ALTER TABLE dagapp.schema_migrations ADD COLUMN IF NOT EXISTS oldest_program integer;
 `;
 
 /** Logs the notices that a file raises for its operator. */
@@ -104,8 +133,9 @@ async function apply(client: pg.ClientBase, file: MigrationFile): Promise<void> 
   try {
     await client.query(file.sql);
     await client.query(
-      "INSERT INTO dagapp.schema_migrations (version, name, checksum) VALUES ($1, $2, $3)",
-      [file.version, file.name, file.checksum],
+      `INSERT INTO dagapp.schema_migrations (version, name, checksum, oldest_program)
+       VALUES ($1, $2, $3, $4)`,
+      [file.version, file.name, file.checksum, file.oldestProgram],
     );
     await client.query("COMMIT");
   } catch (cause) {

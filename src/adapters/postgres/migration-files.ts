@@ -8,6 +8,7 @@ export type MigrationErrorCode =
   | "MIGRATION_NUMBERING"
   | "MIGRATION_EDITED"
   | "MIGRATION_FAILED"
+  | "MIGRATION_FORBIDDEN"
   | "SCHEMA_TOO_OLD"
   | "SCHEMA_TOO_NEW";
 
@@ -27,12 +28,16 @@ export interface MigrationFile {
   readonly name: string;
   readonly sql: string;
   readonly checksum: string;
+  /** The oldest program, by the number of its newest migration, that can live with this schema. */
+  readonly oldestProgram: number;
 }
 
 /** Three folders up is the package root, from src/adapters/postgres and from dist alike. */
 const migrationsDirectory = fileURLToPath(new URL("../../../migrations", import.meta.url));
 
 const pattern = /^(\d{4})_[a-z0-9_]+\.sql$/;
+/** A migration that only adds says which programs can live with it; others need its own. */
+const livesWith = /^-- Programs from (\d+) on can live with this schema\.$/m;
 /** The generated dump of the whole schema, which lies beside the migrations. */
 const dumpName = "schema.sql";
 
@@ -65,7 +70,9 @@ async function readMigration(directory: string, name: string): Promise<Migration
   const sql = await readFile(path.join(directory, name), "utf8");
   // A checkout with CRLF line ends must have the same checksum.
   const checksum = createHash("sha256").update(sql.replaceAll("\r\n", "\n")).digest("hex");
-  return { version: Number(digits), name, sql, checksum };
+  const version = Number(digits);
+  const oldestProgram = Number(livesWith.exec(sql)?.[1] ?? version);
+  return { version, name, sql, checksum, oldestProgram };
 }
 
 function refuseDirectory(directory: string) {

@@ -22,11 +22,6 @@ export interface Transaction extends Queryable {
    * fails, that query or the commit rejects.
    */
   send(text: string, values?: readonly unknown[], name?: string): void;
-  /**
-   * Runs `COPY … FROM STDIN` with these bytes and answers the number of rows. The work of a
-   * transaction may run again, so each run must be able to read the bytes from the start.
-   */
-  copyIn(text: string, bytes: AsyncIterable<Uint8Array>): Promise<number>;
   /** Runs the action when the commit is answered, in the order of registration. It must not throw. */
   afterCommit(action: () => void): void;
   /** Runs the action when this attempt is rolled back; another attempt may follow. It must not throw. */

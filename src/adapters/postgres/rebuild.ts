@@ -1,10 +1,11 @@
+import { connectOptions } from "./connect-options.ts";
 import pg from "pg";
 import type { MigrateResult } from "./migrate.ts";
 import { migrate } from "./migrate.ts";
 
 /** Drops our schemas with all data, the vector layers too, and creates them empty. Not reversible. */
 export async function rebuildSchema(url: string): Promise<MigrateResult> {
-  const client = new pg.Client({ connectionString: url, application_name: "rmhdag rebuild" });
+  const client = new pg.Client({ ...connectOptions(url), application_name: "rmhdag rebuild" });
   client.on("error", () => undefined);
   await client.connect();
   try {

@@ -1,3 +1,4 @@
+import { connectOptions } from "./connect-options.ts";
 import pg from "pg";
 import { hasErrorCode } from "../runtime/error-code.ts";
 
@@ -16,7 +17,7 @@ const uniqueViolation = "23505";
 export async function prepareServer(serverUrl: string, database: string): Promise<ServerFacts> {
   const url = new URL(serverUrl);
   url.pathname = "/postgres";
-  const client = new pg.Client({ connectionString: url.href, connectionTimeoutMillis: 5000 });
+  const client = new pg.Client({ ...connectOptions(url.href), connectionTimeoutMillis: 5000 });
   client.on("error", () => undefined);
   try {
     await client.connect();

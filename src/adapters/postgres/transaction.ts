@@ -5,18 +5,13 @@
  * serialization conflict, it is rolled back, and PostgreSQL's documentation says to run it again. So
  * the work must change nothing but the database.
  */
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import type pg from "pg";
-import { from as copyFrom } from "pg-copy-streams";
 import { backoffDelay } from "../../core/backoff.ts";
 import { hasErrorCode } from "../runtime/error-code.ts";
-import { statement } from "./queryable.ts";
-import type { Row, Transaction } from "./queryable.ts";
-import { StatementBatch } from "./statement-batch.ts";
-import type { BatchedStatement } from "./statement-batch.ts";
-import { types } from "./types.ts";
+import { isReadTimeout } from "./outage.ts";
+import type { Transaction } from "./queryable.ts";
+import { createStatementPipeline } from "./statement-pipeline.ts";
 
 export type { Transaction } from "./queryable.ts";
 
@@ -28,7 +23,7 @@ export interface TransactionOptions {
    * then done again, such as leases and reports.
    */
   readonly synchronousCommit?: "on" | "off";
-  /** The limit for each statement where a minute is too short: building an index on a large table. */
+  /** The limit for each statement, where that of the database does not fit: building a large index. */
   readonly statementTimeoutMs?: number;
   /** How often the work is run, the first run included, when deadlocks or conflicts abort it. */
   readonly maxAttempts?: number;
@@ -45,10 +40,17 @@ export async function runTransaction<T>(
   work: (tx: Transaction) => Promise<T>,
   options: TransactionOptions = {},
 ): Promise<T> {
-  const maxAttempts = options.maxAttempts ?? defaultMaxAttempts;
+  return retryConflicts(() => runOnce(pool, work, options), options.maxAttempts);
+}
+
+/** Runs a transaction again when PostgreSQL aborted it because of another one. */
+export async function retryConflicts<T>(
+  run: () => Promise<T>,
+  maxAttempts = defaultMaxAttempts,
+): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await runOnce(pool, work, options);
+      return await run();
     } catch (error) {
       if (attempt >= maxAttempts || !isRetryable(error)) throw error;
       // The pause lets the other transaction take the victim's rows first. A victim that comes back
@@ -69,13 +71,13 @@ async function runOnce<T>(
   let lost: Error | undefined;
   const onError = (error: Error) => (lost = error);
   client.on("error", onError);
-  const buffer = createStatementBuffer(client, options);
+  const statements = createStatementPipeline(client, options.statementTimeoutMs);
   const committed: (() => void)[] = [];
   const rolledBack: (() => void)[] = [];
   let finished = false;
   let result: T;
   try {
-    for (const text of beginTexts(options)) buffer.send(text);
+    for (const text of beginTexts(options)) statements.send(text);
     result = await work({
       inTransaction: true,
       afterCommit: (action) => committed.push(action),
@@ -84,124 +86,33 @@ async function runOnce<T>(
         // A query that was not awaited would otherwise run outside of the transaction, on a
         // connection that may already serve another caller.
         if (finished) throw new Error("This transaction is over: await every query inside of it.");
-        return buffer.query(text, values, name);
-      },
-      copyIn: async (text, bytes) => {
-        if (finished) throw new Error("This transaction is over.");
-        await buffer.drain();
-        const copy = client.query(copyFrom(text));
-        await pipeline(Readable.from(bytes), copy);
-        return copy.rowCount;
+        return statements.query(text, values, name);
       },
       send: (text, values, name) => {
         if (finished) throw new Error("This transaction is over.");
-        buffer.send(text, values, name);
+        statements.send(text, values, name);
       },
     });
     finished = true;
-    // COMMIT of a transaction in which a statement failed answers ROLLBACK and is no error.
-    if ((await buffer.query("COMMIT", undefined, "COMMIT")).command !== "COMMIT") {
-      throw new Error("The transaction was rolled back: a statement in it failed and was ignored.");
-    }
+    await statements.commit();
   } catch (error) {
     finished = true;
-    await buffer.rollback().catch((failure: unknown) => {
-      lost ??= failure instanceof Error ? failure : new Error(String(failure));
-    });
+    // A connection that did not answer would not answer ROLLBACK either: closing it rolls back.
+    if (isReadTimeout(error)) lost ??= error as Error;
+    else {
+      await statements.rollback().catch((failure: unknown) => {
+        lost ??= failure instanceof Error ? failure : new Error(String(failure));
+      });
+    }
     for (const action of rolledBack) action();
     throw error;
   } finally {
     client.off("error", onError);
     // A connection in an unknown state is closed and does not go back to the pool.
-    client.release(lost ?? buffer.mustCloseConnection());
+    client.release(lost);
   }
   for (const action of committed) action();
   return result;
-}
-
-/** Buffers the statements of a transaction, so that several travel in one round trip. */
-interface StatementBuffer {
-  /** Sends the statement with the next query. If it fails, that query rejects. */
-  send(text: string, values?: readonly unknown[], name?: string): void;
-  query<R extends Row>(
-    text: string,
-    values?: readonly unknown[],
-    name?: string,
-  ): Promise<pg.QueryResult<R>>;
-  /** Sends the buffered statements; resolves when the server has answered all of them. */
-  drain(): Promise<void>;
-  /** Drops the buffered statements, and rolls back if any was sent. */
-  rollback(): Promise<void>;
-  mustCloseConnection(): boolean;
-}
-
-/**
- * Buffers statements until a caller awaits an answer or commits; then all are sent together and
- * answered together. A transaction costs as many round trips as it has awaited queries.
- */
-function createStatementBuffer(
-  client: pg.PoolClient,
-  { statementTimeoutMs }: TransactionOptions,
-): StatementBuffer {
-  let buffered: BatchedStatement[] = [];
-  let hasBegun = false;
-  let mustClose = false;
-  /** Resolves with the sent batch. One batch is sent at a time; later statements go with the next. */
-  let inFlight: Promise<void> | undefined;
-  let isScheduled = false;
-
-  function flush(): void {
-    isScheduled = false;
-    if (buffered.length === 0 || inFlight !== undefined) return;
-    const batch = new StatementBatch(buffered, types);
-    buffered = [];
-    hasBegun = true;
-    inFlight = new Promise((resolve) => {
-      batch.callback = () => {
-        mustClose ||= batch.mustCloseConnection;
-        inFlight = undefined;
-        resolve();
-        if (buffered.some(({ wantsRows }) => wantsRows)) scheduleFlush();
-      };
-    });
-    // The driver reads the limit from this property of what it submits.
-    if (statementTimeoutMs !== undefined) {
-      Object.assign(batch, { query_timeout: statementTimeoutMs });
-    }
-    client.query(batch as unknown as pg.Submittable);
-  }
-
-  /** Statements of the same turn of the event loop are sent in the same message. */
-  function scheduleFlush(): void {
-    if (!isScheduled) process.nextTick(flush);
-    isScheduled = true;
-  }
-
-  return {
-    send(text, values, name) {
-      buffered.push({
-        ...statement(text, values, name),
-        wantsRows: false,
-        resolve: () => undefined,
-        reject: () => undefined,
-      });
-    },
-    query: (text, values, name) =>
-      new Promise((resolve, reject) => {
-        buffered.push({ ...statement(text, values, name), wantsRows: true, resolve, reject });
-        scheduleFlush();
-      }),
-    async drain() {
-      flush();
-      while (inFlight !== undefined) await inFlight;
-    },
-    async rollback() {
-      buffered = [];
-      await inFlight;
-      if (hasBegun) await client.query("ROLLBACK");
-    },
-    mustCloseConnection: () => mustClose,
-  };
 }
 
 function beginTexts(options: TransactionOptions): readonly string[] {

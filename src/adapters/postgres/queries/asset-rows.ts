@@ -30,7 +30,7 @@ export const assetColumns = assetColumnNames.join(", ");
 export const versionColumns = `asset_id, version_ordinal, version_label, approval_state, reviewer,
   reviewed_at, rejection_reason, withdrawn_at, processing_state, processing_error, request_id,
   workflow_id, current_job_id, revision, served_revision, blob_path, table_name,
-  stac_collection_id, stac_item_id, content_hash, export_state, export_job_id,
+  stac_collection_id, stac_item_id, content_hash, style, export_state, export_job_id,
   external_blob_path, adf_run_id, deleted_at, deleted_by, created_at, updated_at,
   (SELECT min(o.version_ordinal) FROM dagapp.asset_versions o WHERE o.asset_id = v.asset_id
     AND o.content_hash = v.content_hash AND o.version_ordinal < v.version_ordinal

@@ -37,20 +37,25 @@ export async function listAssets(
   limit: number,
   after: AssetPlace | undefined,
 ): Promise<{ assets: AssetListed[]; next: AssetPlace | null }> {
-  const ofAnyVersion = (column: string) =>
-    `EXISTS (SELECT FROM dagapp.asset_versions v WHERE v.asset_id = a.asset_id
-       AND v.deleted_at IS NULL AND v.${column} = ?)`;
   const where = new Conditions()
     .add("a.platform_id = ?", filter.platform_id)
     .add("a.platform_refs @> ?::jsonb", filter.refs && JSON.stringify(filter.refs))
     .add("a.clearance_state = ?", filter.clearance_state)
-    .add(ofAnyVersion("approval_state"), filter.approval_state)
-    .add(ofAnyVersion("processing_state"), filter.processing_state)
     .add(
       "(a.asset_id ILIKE ? OR a.platform_refs::text ILIKE ? OR m.display_name ILIKE ?)",
       filter.search === undefined ? undefined : contains(filter.search),
     )
     .always(filter.deleted ? "a.deleted_at IS NOT NULL" : "a.deleted_at IS NULL");
+  const { approval_state, processing_state } = filter;
+  if (approval_state !== undefined || processing_state !== undefined) {
+    // One version must have both: an approved version and another that failed are no match.
+    const approval = where.value(approval_state ?? null);
+    const processing = where.value(processing_state ?? null);
+    where.always(`EXISTS (SELECT FROM dagapp.asset_versions v WHERE v.asset_id = a.asset_id
+      AND v.deleted_at IS NULL
+      AND v.approval_state = coalesce(${approval}::dagapp.approval_state, v.approval_state)
+      AND v.processing_state = coalesce(${processing}::dagapp.processing_state, v.processing_state))`);
+  }
   if (after !== undefined) {
     const at = where.value(after.updated_at);
     const id = where.value(after.asset_id);
@@ -59,7 +64,10 @@ export async function listAssets(
   const most = where.value(limit + 1);
   const { rows } = await db.query<Row>(
     `SELECT ${assetColumnNames.map((name) => `a.${name}`).join(", ")}, a.updated_at::text AS place, m.display_name,
-       to_jsonb(newest) AS newest_version
+       to_jsonb(newest) AS newest_version,
+       (SELECT max(w.version_ordinal) FROM dagapp.asset_versions w WHERE w.asset_id = a.asset_id
+          AND w.approval_state = 'pending_review' AND w.processing_state = 'completed'
+          AND w.deleted_at IS NULL) AS review_ordinal
      FROM dagapp.geospatial_assets a
      LEFT JOIN dagapp.layer_metadata m USING (asset_id)
      LEFT JOIN LATERAL (
@@ -107,12 +115,13 @@ export async function findExportsToChange(
      WHERE v.export_state IS NOT NULL AND v.export_state <> 'running'
        AND CASE WHEN a.clearance_state = 'public' AND v.approval_state = 'approved'
            AND v.deleted_at IS NULL
-         THEN v.processing_state = 'completed' AND v.blob_path IS NOT NULL
+         THEN v.processing_state = 'completed'
+           AND num_nonnulls(v.blob_path, v.table_name, v.stac_item_id, v.stac_collection_id) > 0
            AND v.exported_revision IS DISTINCT FROM v.served_revision
            AND NOT EXISTS (SELECT FROM dagapp.asset_jobs j
              WHERE j.asset_id = v.asset_id AND j.version_ordinal = v.version_ordinal
                AND j.revision = v.revision AND j.purpose = 'export' AND NOT j.superseded)
-         ELSE v.export_state = 'completed' AND NOT EXISTS (SELECT FROM dagapp.asset_jobs j
+         ELSE v.export_state IN ('completed', 'failed') AND NOT EXISTS (SELECT FROM dagapp.asset_jobs j
              WHERE j.asset_id = v.asset_id AND j.version_ordinal = v.version_ordinal
                AND j.revision = v.revision AND j.purpose = 'withdraw' AND NOT j.superseded)
          END

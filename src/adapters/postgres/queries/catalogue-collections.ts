@@ -1,6 +1,8 @@
 import { extentOf } from "../../../core/catalogue/collection.ts";
 import type { Coverage } from "../../../core/catalogue/extent.ts";
+import { bboxOfCoverage } from "../../../core/catalogue/extent.ts";
 import type { StacCollection, StacItem } from "../../../core/catalogue/stac.ts";
+import type { Bbox } from "../../../core/geometry/geometry.ts";
 import type { Viewer } from "../../../core/domain/served-version.ts";
 import type { Queryable } from "../queryable.ts";
 import { visibleItems } from "./catalogue-items.ts";
@@ -86,7 +88,8 @@ function onlyVisible(where: Conditions, viewer: Viewer): Conditions {
   const visible = visibleTo(viewer, "few");
   if (visible === undefined) return where;
   const some = `EXISTS (SELECT FROM dagapp.stac_items AS items WHERE ${ofCollection} AND ${visible})`;
-  return where.always(viewer.reads ? `(item_count = 0 OR ${some})` : some);
+  // A collection of a platform is hidden until an item of it is visible.
+  return where.always(viewer.reads ? `(is_operators AND item_count = 0 OR ${some})` : some);
 }
 
 /** A sample of the newest items, enough to see which properties exist. */
@@ -106,6 +109,19 @@ export async function sampleProperties(
     where.values,
   );
   return rows.map(({ properties }) => properties);
+}
+
+/** The bounds of a version's items; undefined if it has none. */
+export async function boundsOfVersion(
+  db: Queryable,
+  { asset_id, version_ordinal }: { readonly asset_id: string; readonly version_ordinal: number },
+): Promise<Bbox | undefined> {
+  const { rows } = await db.query<{ coverage: Coverage | null }>(
+    coverageText("items.asset_id = $1 AND items.version_ordinal = $2"),
+    [asset_id, version_ordinal],
+  );
+  const coverage = rows[0]?.coverage ?? null;
+  return coverage === null ? undefined : bboxOfCoverage(coverage);
 }
 
 function toCollection({ collection, coverage }: CollectionRow): StacCollection {

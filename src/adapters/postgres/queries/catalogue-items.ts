@@ -20,6 +20,15 @@ export interface ItemFilter {
   readonly start?: string | undefined;
   readonly end?: string | undefined;
   readonly filter?: Filter | undefined;
+  /** The items of features, which stand in a table. */
+  readonly hasTable?: true;
+  /** The items of one version of an asset. */
+  readonly version?: VersionKey | undefined;
+}
+
+interface VersionKey {
+  readonly asset_id: string;
+  readonly version_ordinal: number;
 }
 
 export interface SortKey {
@@ -55,6 +64,24 @@ export async function findItem(
     where.values,
   );
   return rows[0]?.item;
+}
+
+/** All items of a version, in the order of their ids. */
+export async function itemsOfVersion(
+  db: Queryable,
+  viewer: Viewer,
+  { asset_id, version_ordinal }: VersionKey,
+): Promise<readonly StacItem[]> {
+  const filter = { version: { asset_id, version_ordinal } };
+  const sort = [{ path: ["id"], descending: false }];
+  const found: StacItem[] = [];
+  let after: ItemPlace | undefined;
+  for (;;) {
+    const page = await searchItems(db, viewer, { filter, sort, limit: 500, after, few: true });
+    found.push(...page.items.map(({ item }) => item));
+    after = page.items.at(-1)?.place;
+    if (!page.more) return found;
+  }
 }
 
 export interface FoundItem {
@@ -127,7 +154,11 @@ function narrow(where: Conditions, filter: ItemFilter): void {
     .add("items.collection_id = ANY(?::text[])", filter.collections)
     .add("items.item_id = ANY(?::text[])", filter.ids)
     .add("items.ends_at >= ?::timestamptz", filter.start)
-    .add("items.starts_at <= ?::timestamptz", filter.end);
+    .add("items.starts_at <= ?::timestamptz", filter.end)
+    .add("items.asset_id = ?", filter.version?.asset_id)
+    .add("items.version_ordinal = ?", filter.version?.version_ordinal);
+  // As the condition of its partial index.
+  if (filter.hasTable === true) where.always("items.tables <> '{}'");
   if (filter.boxes !== undefined) where.always(inOneOf(filter.boxes, where));
   if (filter.filter !== undefined) where.always(filterToSql(filter.filter, itemTarget, where));
 }

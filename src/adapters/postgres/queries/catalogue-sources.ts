@@ -1,4 +1,7 @@
-/** Reads which files and tables the items of the catalogue use. */
+/**
+ * Reads which files and tables the items of the catalogue use. Items of earlier revisions count too,
+ * because a rollback shows them again.
+ */
 import type { Json } from "../../../core/model/json.ts";
 import type { Queryable } from "../queryable.ts";
 
@@ -6,7 +9,8 @@ import type { Queryable } from "../queryable.ts";
 export async function knownPaths(db: Queryable, paths: readonly string[]): Promise<Set<string>> {
   const { rows } = await db.query<{ path: string }>(
     `SELECT path FROM unnest($1::text[]) AS path
-     WHERE EXISTS (SELECT FROM dagapp.stac_items WHERE paths @> ARRAY[path])`,
+     WHERE EXISTS (SELECT FROM dagapp.stac_items WHERE paths @> ARRAY[path])
+       OR EXISTS (SELECT FROM dagapp.stac_revision_items WHERE paths @> ARRAY[path])`,
     [paths],
   );
   return new Set(rows.map(({ path }) => path));
@@ -16,7 +20,8 @@ export async function knownPaths(db: Queryable, paths: readonly string[]): Promi
 export async function knownTables(db: Queryable, tables: readonly string[]): Promise<Set<string>> {
   const { rows } = await db.query<{ name: string }>(
     `SELECT name FROM unnest($1::text[]) AS name
-     WHERE EXISTS (SELECT FROM dagapp.stac_items WHERE tables @> ARRAY[name])`,
+     WHERE EXISTS (SELECT FROM dagapp.stac_items WHERE tables @> ARRAY[name])
+       OR EXISTS (SELECT FROM dagapp.stac_revision_items WHERE tables @> ARRAY[name])`,
     [tables],
   );
   return new Set(rows.map(({ name }) => name));
@@ -33,12 +38,64 @@ export async function usedByOthers(
        SELECT FROM dagapp.stac_items
        WHERE paths @> ARRAY[name] AND (collection_id, item_id) <> ($1, $2))
      UNION
+     SELECT name FROM unnest($3::text[]) AS name WHERE EXISTS (
+       SELECT FROM dagapp.stac_revision_items
+       WHERE paths @> ARRAY[name] AND (collection_id, item_id) <> ($1, $2))
+     UNION
      SELECT name FROM unnest($4::text[]) AS name WHERE EXISTS (
        SELECT FROM dagapp.stac_items
+       WHERE tables @> ARRAY[name] AND (collection_id, item_id) <> ($1, $2))
+     UNION
+     SELECT name FROM unnest($4::text[]) AS name WHERE EXISTS (
+       SELECT FROM dagapp.stac_revision_items
        WHERE tables @> ARRAY[name] AND (collection_id, item_id) <> ($1, $2))`,
     [item.collection_id, item.item_id, sources.paths, sources.tables],
   );
   return new Set(rows.map(({ name }) => name));
+}
+
+/**
+ * The files that the items of a version use, in all its revisions, the tables that its jobs made, and
+ * these jobs. Files and tables that another version names are left out.
+ */
+export async function findVersionSources(
+  db: Queryable,
+  { asset_id, version_ordinal }: { readonly asset_id: string; readonly version_ordinal: number },
+): Promise<{ paths: string[]; tables: string[]; jobs: string[] }> {
+  const { rows } = await db.query<{
+    path: string | null;
+    table: string | null;
+    job: string | null;
+  }>(
+    `WITH made AS (
+       SELECT paths, tables FROM dagapp.stac_items WHERE asset_id = $1 AND version_ordinal = $2
+       UNION ALL
+       SELECT paths, tables FROM dagapp.stac_revision_items
+       WHERE asset_id = $1 AND version_ordinal = $2
+       UNION ALL
+       SELECT '{}', ARRAY[table_name] FROM dagapp.geo_tables
+       JOIN dagapp.asset_jobs USING (job_id) WHERE asset_id = $1 AND version_ordinal = $2),
+     of_others AS MATERIALIZED (
+       SELECT blob_path, table_name FROM dagapp.asset_versions
+       WHERE deleted_at IS NULL AND (asset_id, version_ordinal) <> ($1, $2)
+         AND (blob_path IN (SELECT unnest(paths) FROM made)
+           OR table_name IN (SELECT unnest(tables) FROM made)))
+     SELECT path, NULL AS table, NULL AS job FROM made, unnest(paths) AS path
+     WHERE NOT EXISTS (SELECT FROM of_others WHERE blob_path = path)
+     UNION
+     SELECT NULL, name, NULL FROM made, unnest(tables) AS name
+     WHERE NOT EXISTS (SELECT FROM of_others WHERE table_name = name)
+     UNION
+     SELECT NULL, NULL, job_id FROM dagapp.asset_jobs
+     WHERE asset_id = $1 AND version_ordinal = $2 AND purpose = 'process'
+     ORDER BY 1, 2, 3`,
+    [asset_id, version_ordinal],
+  );
+  return {
+    paths: rows.flatMap(({ path }) => path ?? []),
+    tables: rows.flatMap(({ table }) => table ?? []),
+    jobs: rows.flatMap(({ job }) => job ?? []),
+  };
 }
 
 export interface ItemPaths {
@@ -68,6 +125,8 @@ export async function compareTables(
     `SELECT relname AS name, true AS is_table FROM pg_class
      WHERE relnamespace = to_regnamespace('geo') AND relkind IN ('r', 'p')
        AND NOT EXISTS (SELECT FROM dagapp.stac_items WHERE tables @> ARRAY[relname::text])
+       AND NOT EXISTS (
+         SELECT FROM dagapp.stac_revision_items WHERE tables @> ARRAY[relname::text])
        AND NOT EXISTS (SELECT FROM dagapp.geo_loads WHERE loading_table = relname)
      UNION ALL
      SELECT collection_id || '/' || item_id || ' ' || name, false

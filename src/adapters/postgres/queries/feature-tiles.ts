@@ -22,15 +22,19 @@ export interface TileQuery {
 /** The circumference of the Earth; details below half a unit of the tile cannot be seen. */
 const worldMetres = 40_075_016.685_578_5;
 
+/** Simplifying shapes of fewer positions takes longer than encoding them. */
+const fewPositions = 50;
+
 /**
- * Makes a tile in PostGIS. The envelope is transformed to the column's system and not the column to
- * the envelope's, so that the index is used. PostGIS drops parts smaller than a unit but does not
- * simplify lines, so ST_Simplify comes first.
+ * Makes a tile in PostGIS. `reach` is the tile with its buffer in degrees: PostGIS would turn an
+ * envelope beyond 180° round, and miss what lies near the antimeridian. PostGIS drops parts smaller
+ * than a unit but does not simplify lines, so ST_Simplify comes first.
  */
 export async function postgisTile(
   db: Queryable,
   table: GeoTable,
   tile: TileQuery,
+  reach: Bbox,
 ): Promise<Uint8Array> {
   const { z, x, y, extent, buffer, layer, mostFeatures, columns } = tile;
   const tolerance = worldMetres / 2 ** z / extent / 2;
@@ -41,11 +45,12 @@ export async function postgisTile(
   const shape =
     table.geometry_type === "MultiPoint"
       ? "ST_Transform(geom, 3857)"
-      : `ST_Simplify(ST_Transform(geom, 3857), ${tolerance}, true)`;
+      : `CASE WHEN ST_NPoints(geom) < ${fewPositions} THEN ST_Transform(geom, 3857)
+           ELSE ST_Simplify(ST_Transform(geom, 3857), ${tolerance}, true) END`;
   const { rows } = await db.query<{ tile: Buffer }>(
     `WITH bounds AS (
        SELECT ST_TileEnvelope($1, $2, $3) AS square,
-         ST_Transform(ST_TileEnvelope($1, $2, $3, margin => $5::float8 / $4), 4326) AS reach
+         ST_MakeEnvelope($8, $9, $10, $11, 4326) AS reach
      ), features AS (
        SELECT ${["fid", ...properties].join(", ")},
          ST_AsMVTGeom(${shape}, bounds.square, $4::integer, $5::integer, true) AS geom
@@ -53,7 +58,7 @@ export async function postgisTile(
      )
      SELECT ST_AsMVT(features, $7, $4::integer, 'geom', 'fid') AS tile
      FROM features WHERE geom IS NOT NULL`,
-    [z, x, y, extent, buffer, mostFeatures, layer],
+    [z, x, y, extent, buffer, mostFeatures, layer, ...reach],
   );
   return rows[0]?.tile ?? new Uint8Array(0);
 }

@@ -3,7 +3,7 @@ import type { JobStatus } from "../../../core/model/job.ts";
 import type { Queryable } from "../queryable.ts";
 
 /** Six heartbeats of ten seconds, so that a single late one does not make a worker look dead. */
-const workerIsAlive = "heartbeat_at > now() - interval '60 seconds'";
+export const workerIsAlive = "heartbeat_at > now() - interval '60 seconds'";
 /** The default of the take-over: an orchestrator that is silent for longer loses its jobs. */
 const orchestratorIsAlive = "heartbeat_at > now() - interval '120 seconds'";
 
@@ -33,15 +33,6 @@ export async function listWorkers(db: Queryable): Promise<WorkerRow[]> {
   return rows;
 }
 
-/** Counts live workers by queue. */
-export async function countWorkers(db: Queryable): Promise<Map<string, number>> {
-  const { rows } = await db.query<{ queue: string; count: number }>(
-    `SELECT unnest(queues) AS queue, count(*) AS count FROM dagapp.dag_workers
-     WHERE ${workerIsAlive} GROUP BY 1`,
-  );
-  return new Map(rows.map(({ queue, count }) => [queue, count]));
-}
-
 export interface OrchestratorRow extends Member {
   readonly owner_id: string;
   readonly jobs: number;
@@ -65,6 +56,24 @@ export async function countJobs(db: Queryable): Promise<Record<JobStatus, number
   const counts = { pending: 0, running: 0, completed: 0, failed: 0, cancelled: 0 };
   for (const { status, count } of rows) counts[status] = count;
   return counts;
+}
+
+/** 0 where every job has ended. */
+export async function oldestOpenJobSeconds(db: Queryable): Promise<number> {
+  const { rows } = await db.query<{ seconds: number | null }>(
+    `SELECT extract(epoch FROM now() - min(created_at))::float8 AS seconds
+     FROM dagapp.dag_jobs WHERE status IN ('pending', 'running')`,
+  );
+  return rows[0]?.seconds ?? 0;
+}
+
+/** Open jobs that no orchestrator can settle now; each shows its error. */
+export async function countStuckJobs(db: Queryable): Promise<number> {
+  const { rows } = await db.query<{ stuck: number }>(
+    `SELECT count(*) AS stuck FROM dagapp.dag_jobs
+     WHERE status IN ('pending', 'running') AND error_message IS NOT NULL`,
+  );
+  return rows[0]?.stuck ?? 0;
 }
 
 /** Counts the active jobs that this orchestrator owns, and those that no orchestrator owns. */

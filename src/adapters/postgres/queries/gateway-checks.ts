@@ -3,17 +3,22 @@ import type { Queryable } from "../queryable.ts";
 export interface GatewaySchema {
   /** Null: the views of the gateway do not exist. */
   readonly version: number | null;
+  /** The oldest program that can live with it. */
+  readonly oldestProgram: number;
 }
 
 export async function readGatewaySchema(db: Queryable): Promise<GatewaySchema> {
   const { rows } = await db.query<{ is_there: boolean }>(
     `SELECT to_regclass('gateway.schema_version') IS NOT NULL AS is_there`,
   );
-  if (rows[0]?.is_there !== true) return { version: null };
-  const found = await db.query<{ version: number | null }>(
-    "SELECT version FROM gateway.schema_version",
+  if (rows[0]?.is_there !== true) return { version: null, oldestProgram: 0 };
+  const found = await db.query<{ version: number; oldest_program: number | null }>(
+    // As JSON: the view of an older schema lacks the column.
+    `SELECT version, (to_jsonb(v) ->> 'oldest_program')::integer AS oldest_program
+     FROM gateway.schema_version AS v`,
   );
-  return { version: found.rows[0]?.version ?? null };
+  const { version = null, oldest_program = null } = found.rows[0] ?? {};
+  return { version, oldestProgram: oldest_program ?? version ?? 0 };
 }
 
 /** Lists the write privileges of this user in words; empty for a user that can only read. */

@@ -1,3 +1,4 @@
+import { hideDefaults } from "../../../core/dag/secrets.ts";
 import type { InputDeclaration } from "../../../core/model/workflow.ts";
 import type { Queryable } from "../queryable.ts";
 
@@ -8,6 +9,11 @@ export interface OfferedWorkflow {
   readonly description: string | null;
   readonly inputs: Readonly<Record<string, InputDeclaration>> | null;
   readonly outputs: Readonly<Record<string, unknown>> | null;
+}
+
+/** A default that is secret is not shown. */
+function show(offered: OfferedWorkflow): OfferedWorkflow {
+  return { ...offered, inputs: offered.inputs && hideDefaults(offered.inputs) };
 }
 
 const columns = "workflow_id, version, name, description, inputs, outputs";
@@ -21,7 +27,7 @@ export async function listOffered(
     `SELECT ${columns} FROM gateway.workflows WHERE for_partners OR $1 ORDER BY workflow_id`,
     [to === "operators"],
   );
-  return rows;
+  return rows.map(show);
 }
 
 export async function findOffered(
@@ -32,5 +38,5 @@ export async function findOffered(
     `SELECT ${columns} FROM gateway.workflows WHERE workflow_id = $1 AND for_partners`,
     [workflowId],
   );
-  return rows[0];
+  return rows[0] && show(rows[0]);
 }

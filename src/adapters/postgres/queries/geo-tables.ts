@@ -27,6 +27,18 @@ export async function findGeoTable(db: Queryable, name: string): Promise<GeoTabl
   return rows[0];
 }
 
+/** By name; tables that are gone are left out. */
+export async function findGeoTables(
+  db: Queryable,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, GeoTable>> {
+  const { rows } = await db.query<GeoTable>(
+    `SELECT ${fields} FROM dagapp.geo_tables WHERE table_name = ANY ($1::text[])`,
+    [names],
+  );
+  return new Map(rows.map((table) => [table.table_name, table]));
+}
+
 /** The tables that one load published. */
 export async function findPublished(db: Queryable, loadId: string): Promise<GeoTable[]> {
   const { rows } = await db.query<GeoTable>(

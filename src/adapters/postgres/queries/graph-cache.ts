@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { compileDefinition } from "../../../core/dag/compile/compile.ts";
-import type { Graph } from "../../../core/dag/compile/graph.ts";
+import type { Graph } from "../../../core/dag/graph.ts";
 import type { WorkflowDefinition } from "../../../core/model/workflow.ts";
 import type { Queryable } from "../queryable.ts";
 

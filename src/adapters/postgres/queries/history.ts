@@ -84,6 +84,8 @@ export interface Attempt {
   readonly error: TaskError | null;
   readonly started_at: string | null;
   readonly reported_at: string;
+  readonly metrics: JsonObject | null;
+  readonly execution_duration_ms: number | null;
 }
 
 /** Finds results by the ids of the attempts, because results have no index by node. */
@@ -91,8 +93,10 @@ export async function readAttempts(db: Queryable, taskIds: readonly string[]): P
   const { rows } = await db.query<
     Omit<Attempt, "started_at" | "reported_at"> & { started_at: Date | null; reported_at: Date }
   >(
-    `SELECT task_id, status, worker_id, error, started_at, reported_at
-     FROM dagapp.dag_task_results WHERE task_id = ANY ($1) ORDER BY reported_at, task_id`,
+    `SELECT r.task_id, status, worker_id, error, started_at, r.reported_at, metrics,
+       execution_duration_ms
+     FROM dagapp.dag_task_results AS r LEFT JOIN dagapp.dag_task_metrics USING (task_id)
+     WHERE r.task_id = ANY ($1) ORDER BY r.reported_at, r.task_id`,
     [taskIds],
   );
   return rows.map((row) => ({
@@ -121,4 +125,21 @@ export async function readCheckpoints(
     [jobId, nodeId],
   );
   return rows.map((row) => ({ ...row, created_at: iso(row.created_at) }));
+}
+
+/** The newest checkpoint of each node, by "job node". */
+export async function readNewestCheckpoints(
+  db: Queryable,
+  tasks: readonly { readonly job_id: string; readonly node_id: string }[],
+): Promise<ReadonlyMap<string, { readonly phase: string; readonly data: JsonObject }>> {
+  if (tasks.length === 0) return new Map();
+  const { rows } = await db.query<{ key: string; phase: string; data: JsonObject }>(
+    `SELECT DISTINCT ON (c.job_id, c.node_id) c.job_id || ' ' || c.node_id AS key, phase, data
+     FROM dagapp.dag_checkpoints AS c
+     JOIN unnest($1::text[], $2::text[]) AS t(job_id, node_id)
+       ON c.job_id = t.job_id AND c.node_id = t.node_id
+     ORDER BY c.job_id, c.node_id, seq DESC`,
+    [tasks.map(({ job_id }) => job_id), tasks.map(({ node_id }) => node_id)],
+  );
+  return new Map(rows.map(({ key, phase, data }) => [key, { phase, data }]));
 }

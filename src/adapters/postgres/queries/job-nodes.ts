@@ -1,10 +1,11 @@
 import type { NodeSummary } from "../../../core/api/job-schemas.ts";
 import type { Facts, NodeFact } from "../../../core/dag/evaluate/facts.ts";
-import type { Graph } from "../../../core/dag/compile/graph.ts";
+import type { Graph } from "../../../core/dag/graph.ts";
 import { whyWaiting } from "../../../core/dag/evaluate/wait-reason.ts";
 import { isSettled } from "../../../core/model/node.ts";
 import type { Queryable } from "../queryable.ts";
-import { countWorkers } from "./fleet.ts";
+import type { Offers } from "./handlers.ts";
+import { readOffers } from "./handlers.ts";
 import type { JobWithoutNodes } from "./jobs.ts";
 import type { NodeRow } from "./node-rows.ts";
 import { toNodeColumns } from "./node-rows.ts";
@@ -18,7 +19,8 @@ export async function readJobNodes(
   job: JobPart,
   graph: Graph | undefined,
 ): Promise<NodeSummary[]> {
-  const rows = await readStaticNodes(db, job.job_id);
+  const names = graph?.nodes.map(({ id }) => id);
+  const rows = await readStaticNodes(db, job.job_id, names);
   const nodes = await describeNodes(db, job, graph, rows, rows);
   const place = (id: string) => graph?.byId.get(id)?.position ?? Number.MAX_SAFE_INTEGER;
   return nodes.sort((a, b) => place(a.node_id) - place(b.node_id));
@@ -32,17 +34,15 @@ export async function describeNodes(
   rows: readonly NodeRow[],
   statics: readonly NodeRow[],
 ): Promise<NodeSummary[]> {
-  const histograms = await countChildren(db, job.job_id, rows);
+  const histograms = await countChildren(db, job, rows);
   const waits = rows.some((row) => !isSettled(row.status));
-  const workers = waits ? await countWorkers(db) : new Map<string, number>();
+  const offers: Offers = waits ? await readOffers(db) : () => false;
   const facts = toFacts(job, [...statics, ...rows]);
   return rows.map((row) => {
     const columns = toNodeColumns(row);
     const started = row.status === "running" && row.stored_status === "dispatched";
     const reason =
-      graph === undefined || started
-        ? undefined
-        : whyWaiting(graph, facts, row.node_id, (queue) => workers.get(queue) ?? 0);
+      graph === undefined || started ? undefined : whyWaiting(graph, facts, row.node_id, offers);
     const children = histograms.get(row.node_id) ?? null;
     return { ...columns, wait_reason: reason ?? null, children };
   });

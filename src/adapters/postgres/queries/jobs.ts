@@ -9,6 +9,7 @@ export interface JobFilter {
   readonly workflow_id?: string | undefined;
   readonly correlation_id?: string | undefined;
   readonly submitted_by?: string | undefined;
+  readonly rerun_of?: string | undefined;
   readonly created_after?: string | undefined;
   readonly created_before?: string | undefined;
   readonly search?: string | undefined;
@@ -66,6 +67,7 @@ function conditionsOf(filter: JobFilter): Conditions {
     .add("workflow_id = ?", filter.workflow_id)
     .add("correlation_id = ?", filter.correlation_id)
     .add("submitted_by = ?", filter.submitted_by)
+    .add("rerun_of = ?", filter.rerun_of)
     .add("created_at > ?", filter.created_after)
     .add("created_at < ?", filter.created_before)
     .add(

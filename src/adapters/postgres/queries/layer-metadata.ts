@@ -1,6 +1,8 @@
 import type { LayerMetadata } from "../../../core/api/metadata.ts";
 import type { JsonObject } from "../../../core/model/json.ts";
+import type { Viewer } from "../../../core/domain/served-version.ts";
 import type { Queryable } from "../queryable.ts";
+import { servedTo } from "./catalogue-visibility.ts";
 import { Conditions, contains, cut } from "./conditions.ts";
 import { isoRow } from "./rows.ts";
 
@@ -29,20 +31,28 @@ export interface CatalogLayer {
   readonly published_at: string;
 }
 
+/** Without the layers whose version is no longer served to the viewer. */
 export async function listLayers(
   db: Queryable,
+  viewer: Viewer,
   filter: { readonly search?: string | undefined },
   limit: number,
   after: string | undefined,
 ): Promise<{ layers: CatalogLayer[]; next: string | null }> {
   const where = new Conditions()
-    .add("asset_id > ?", after)
-    .add("layer::text ILIKE ?", filter.search && contains(filter.search));
+    .add("layer.asset_id > ?", after)
+    .add("layer.layer::text ILIKE ?", filter.search && contains(filter.search));
+  if (!viewer.curates) {
+    where.always(`EXISTS (SELECT FROM dagapp.asset_versions AS version
+      JOIN dagapp.geospatial_assets AS asset USING (asset_id)
+      WHERE version.asset_id = layer.asset_id AND version.version_ordinal = layer.version_ordinal
+        AND ${servedTo(viewer)})`);
+  }
   const most = where.value(limit + 1);
   const { rows } = await db.query<{ asset_id: string }>(
-    `SELECT asset_id, version_ordinal, layer_type, stac_collection_id, stac_item_id, layer,
+    `SELECT asset_id, version_ordinal, layer_type, stac_collection_id, stac_item_id, layer.layer,
        published_by, published_at
-     FROM dagapp.layer_catalog WHERE ${where.toString()} ORDER BY asset_id LIMIT ${most}`,
+     FROM dagapp.layer_catalog AS layer WHERE ${where.toString()} ORDER BY asset_id LIMIT ${most}`,
     where.values,
   );
   const page = cut(rows, limit);

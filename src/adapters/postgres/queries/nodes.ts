@@ -1,17 +1,29 @@
 import type { Histogram } from "../../../core/api/job-schemas.ts";
+import type { JobStatus } from "../../../core/model/job.ts";
+import { isFinished } from "../../../core/model/job.ts";
 import type { NodeStatus } from "../../../core/model/node.ts";
+import { parentOfChild } from "../../../core/model/node.ts";
 import type { Queryable } from "../queryable.ts";
 import { Conditions, cut } from "./conditions.ts";
 import type { NodeRow } from "./node-rows.ts";
 import { nodeColumns, statusCondition, withLease } from "./node-rows.ts";
 import type { JsonObject } from "../../../core/model/json.ts";
 
-/** Reads static nodes only; with `ids`, only those. */
-export async function readStaticNodes(db: Queryable, jobId: string): Promise<NodeRow[]> {
+/**
+ * Reads the static nodes of a job, by their names where those are known: a job can have a million
+ * children beside them.
+ */
+export async function readStaticNodes(
+  db: Queryable,
+  jobId: string,
+  names: readonly string[] | undefined,
+): Promise<NodeRow[]> {
   const { rows } = await db.query<NodeRow>(
     `SELECT ${nodeColumns} FROM dagapp.dag_node_states n ${withLease}
-     WHERE n.job_id = $1 AND n.parent_node_id IS NULL ORDER BY n.node_id`,
-    [jobId],
+     WHERE n.job_id = $1 AND ${names === undefined ? "$2::text[] IS NULL" : "n.node_id = ANY ($2)"}
+       AND n.parent_node_id IS NULL
+     ORDER BY n.node_id`,
+    [jobId, names ?? null],
   );
   return rows;
 }
@@ -47,46 +59,54 @@ export async function readChildren(
   return { nodes: page.rows, next: page.last?.fan_out_index ?? null };
 }
 
-/** Counts the children of each fan-out of a job by status. */
+/**
+ * Counts the children of each fan-out of a job by status, from the counters of the fan-out and from the
+ * leases of the job: ten children cost as much as a hundred thousand. A child that waits for its retry
+ * counts as dispatched.
+ */
 export async function countChildren(
   db: Queryable,
-  jobId: string,
+  job: { readonly job_id: string; readonly status: JobStatus },
   parents: readonly NodeRow[],
 ): Promise<Map<string, Histogram>> {
   const expanded = parents.filter((node) => node.fan_out !== null);
   if (expanded.length === 0) return new Map();
-  const { rows } = await db.query<{ parent: string; status: NodeStatus; count: number }>(
-    `SELECT n.parent_node_id AS parent, count(*) AS count,
-            CASE WHEN l.task_id IS NULL THEN n.status ELSE 'running' END AS status
-     FROM dagapp.dag_node_states n
-     LEFT JOIN (SELECT DISTINCT task_id FROM dagapp.dag_running_tasks
-                WHERE job_id = $1) l
-       ON n.status = 'dispatched' AND l.task_id = n.task_id
-     WHERE n.job_id = $1 AND n.parent_node_id = ANY ($2)
-     GROUP BY 1, 3`,
-    [jobId, expanded.map((node) => node.node_id)],
-  );
+  const isOpen = !isFinished(job.status);
+  const running = isOpen ? await countRunning(db, job.job_id) : new Map<string, number>();
   return new Map(
-    expanded.map((node) => {
-      const own = rows.filter((row) => row.parent === node.node_id);
-      const of = (status: NodeStatus) => own.find((row) => row.status === status)?.count ?? 0;
-      const seen = own.reduce((sum, row) => sum + row.count, 0);
-      const total = node.fan_out?.total ?? seen;
+    expanded.map(({ node_id, fan_out }) => {
+      const { total = 0, next_index = 0, completed = 0, failed = 0 } = fan_out ?? {};
+      const begun = Math.max(0, next_index - completed - failed);
+      const held = Math.min(begun, running.get(node_id) ?? 0);
       const histogram: Histogram = {
         total,
-        // Children without a row yet count as pending.
-        pending: of("pending") + Math.max(0, total - seen),
-        ready: of("ready"),
-        dispatched: of("dispatched"),
-        running: of("running"),
-        completed: of("completed"),
-        failed: of("failed"),
-        skipped: of("skipped"),
-        cancelled: of("cancelled"),
+        pending: 0,
+        ready: isOpen ? total - next_index : 0,
+        dispatched: isOpen ? begun - held : 0,
+        running: held,
+        completed,
+        failed,
+        skipped: 0,
+        cancelled: isOpen ? 0 : total - completed - failed,
       };
-      return [node.node_id, histogram];
+      return [node_id, histogram];
     }),
   );
+}
+
+/** The number of children that a worker runs now, by their fan-out. */
+async function countRunning(db: Queryable, jobId: string): Promise<Map<string, number>> {
+  const { rows } = await db.query<{ task_id: string }>(
+    "SELECT DISTINCT task_id FROM dagapp.dag_running_tasks WHERE job_id = $1",
+    [jobId],
+  );
+  const counts = new Map<string, number>();
+  for (const { task_id } of rows) {
+    const nodeId = task_id.slice(jobId.length + 1, task_id.lastIndexOf("_"));
+    const parent = parentOfChild(nodeId)?.node_id;
+    if (parent !== undefined) counts.set(parent, (counts.get(parent) ?? 0) + 1);
+  }
+  return counts;
 }
 
 export interface NodePlace {
@@ -108,6 +128,9 @@ export async function listNodes(
     handler?: string | undefined;
     queue?: string | undefined;
     workflow_id?: string | undefined;
+    job_id?: string | undefined;
+    worker_id?: string | undefined;
+    error?: string | undefined;
   },
   limit: number,
   after: NodePlace | undefined,
@@ -116,6 +139,12 @@ export async function listNodes(
     .add("n.handler = ?", filter.handler)
     .add("n.queue = ?", filter.queue)
     .add("j.workflow_id = ?", filter.workflow_id)
+    .add("j.job_id = ?", filter.job_id)
+    .add("coalesce(l.worker_id, n.worker_id) = ?", filter.worker_id)
+    .add(
+      "strpos(lower(concat_ws(' ', n.error ->> 'code', n.error ->> 'message')), lower(?)) > 0",
+      filter.error,
+    )
     .always(statusCondition(filter.status));
   if (after !== undefined) {
     const at = where.value(after.created_at);
@@ -160,4 +189,18 @@ export async function readNodeData(
     [jobId, nodeId],
   );
   return rows[0] ?? { timeout_seconds: null, params: null, output: null };
+}
+
+/** Reads the parameters of these nodes of a job. */
+export async function readParams(
+  db: Queryable,
+  jobId: string,
+  nodeIds: readonly string[],
+): Promise<readonly { readonly node_id: string; readonly params: JsonObject }[]> {
+  const { rows } = await db.query<{ node_id: string; params: JsonObject }>(
+    `SELECT node_id, input_params AS params FROM dagapp.dag_node_states
+     WHERE job_id = $1 AND node_id = ANY($2) AND input_params IS NOT NULL`,
+    [jobId, nodeIds],
+  );
+  return rows;
 }

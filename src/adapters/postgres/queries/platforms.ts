@@ -5,7 +5,7 @@ import type { ApiKey } from "../../../core/api/keys.ts";
 import { Conditions } from "./conditions.ts";
 
 const columns = `platform_id, display_name, required_refs, optional_refs, version_ref, is_active,
-  callback_url, callback_hosts, source_prefixes, secret_number, secret_changed_at, row_version,
+  callback_url, callback_hosts, source_prefixes, collections, secret_number, secret_changed_at, row_version,
   created_at, updated_at`;
 
 export async function listPlatforms(db: Queryable): Promise<Platform[]> {

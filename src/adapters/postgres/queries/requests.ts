@@ -1,4 +1,6 @@
 import type { PlatformRequest } from "../../../core/api/asset-schemas.ts";
+import type { JsonObject } from "../../../core/model/json.ts";
+import { dots } from "../../../core/model/mask.ts";
 import type { RequestKind, RequestStatus } from "../../../core/model/request.ts";
 import type { Queryable } from "../queryable.ts";
 import { Conditions, cut } from "./conditions.ts";
@@ -17,9 +19,16 @@ export interface RequestPlace {
   readonly request_id: string;
 }
 
+/** The inputs as they are shown: those that the workflow names as secret are dots. */
+const shownInputs = `
+  r.inputs || coalesce((
+    SELECT jsonb_object_agg(key, '${dots}')
+    FROM dagapp.dag_workflow_versions w, jsonb_each(w.definition -> 'inputs')
+    WHERE w.workflow_hash = j.workflow_hash AND value -> 'secret' = 'true' AND r.inputs ? key), '{}')`;
+
 const select = `
   SELECT r.request_id, r.platform_id, r.kind, r.workflow_id, r.asset_id, r.version_ordinal,
-    v.version_label, r.revision, r.inputs, r.submitted_by, r.idempotency_key, r.callback_url,
+    v.version_label, r.revision, ${shownInputs} AS inputs, r.submitted_by, r.idempotency_key, r.callback_url,
     r.priority, r.job_id, r.status, r.result, r.error, r.submitted_at, r.completed_at,
     CASE r.status WHEN 'completed' THEN 100 ELSE
       coalesce(round(100.0 * (j.nodes_total - j.nodes_unsettled) / nullif(j.nodes_total, 0)), 0)
@@ -34,6 +43,18 @@ export async function findRequest(
 ): Promise<PlatformRequest | undefined> {
   const { rows } = await db.query(`${select} WHERE r.request_id = $1`, [requestId]);
   return rows[0] && isoRow<PlatformRequest>(rows[0]);
+}
+
+/** The inputs with their secrets, for a request that repeats another. */
+export async function readRequestInputs(
+  db: Queryable,
+  requestId: string,
+): Promise<JsonObject | undefined> {
+  const { rows } = await db.query<{ inputs: JsonObject }>(
+    "SELECT inputs FROM dagapp.requests WHERE request_id = $1",
+    [requestId],
+  );
+  return rows[0]?.inputs;
 }
 
 /** The newest first. */

@@ -1,5 +1,6 @@
 import type { Queryable } from "../queryable.ts";
 import { readMigrations } from "../migration-files.ts";
+import { canLiveWith } from "../schema-version.ts";
 import { iso } from "./conditions.ts";
 
 export interface SchemaStatus {
@@ -7,6 +8,7 @@ export interface SchemaStatus {
   readonly server_version: string;
   readonly version: number;
   readonly needed: number;
+  /** This program can live with the schema. */
   readonly current: boolean;
   readonly applied: { version: number; name: string; applied_at: string }[];
   readonly pending: string[];
@@ -32,15 +34,22 @@ export async function readSchemaStatus(db: Queryable): Promise<SchemaStatus> {
     ...named,
     version,
     needed: files.length,
-    current: version === files.length,
-    applied,
+    current: version >= files.length && canLiveWith(applied, files.length),
+    applied: applied.map(({ oldest_program: _, ...migration }) => migration),
     pending: files.filter((file) => file.version > version).map((file) => file.name),
   };
 }
 
-async function readLedger(db: Queryable): Promise<SchemaStatus["applied"]> {
-  const { rows } = await db.query<{ version: number; name: string; applied_at: Date }>(
-    "SELECT version, name, applied_at FROM dagapp.schema_migrations ORDER BY version",
+async function readLedger(db: Queryable) {
+  const { rows } = await db.query<{
+    version: number;
+    name: string;
+    applied_at: Date;
+    oldest_program: number | null;
+  }>(
+    `SELECT version, name, applied_at,
+       (to_jsonb(ledger) ->> 'oldest_program')::integer AS oldest_program
+     FROM dagapp.schema_migrations AS ledger ORDER BY version`,
   );
   return rows.map((row) => ({ ...row, applied_at: iso(row.applied_at) }));
 }

@@ -92,7 +92,8 @@ export async function listTasks(
 
 /**
  * Reads the tasks of some jobs that workers hold now. There are few leased messages, however many
- * wait in the queue.
+ * wait in the queue. The node of each is searched by its key, which is part of the task's id: a job can
+ * have a million nodes.
  */
 export async function readCurrentTasks(
   db: Queryable,
@@ -102,14 +103,39 @@ export async function readCurrentTasks(
   const { rows } = await db.query<
     Omit<CurrentTask, "started_at"> & { job_id: string; started_at: Date }
   >(
-    `SELECT n.job_id, n.node_id, n.task_id, l.worker_id, l.started_at,
+    `SELECT l.job_id, n.node_id, l.task_id, l.worker_id, l.started_at,
             l.progress_percent, l.progress_message
-     FROM dagapp.dag_running_tasks l
-     JOIN dagapp.dag_node_states n
-       ON n.job_id = l.job_id AND n.task_id = l.task_id AND n.status = 'dispatched'
+     FROM dagapp.dag_running_tasks l CROSS JOIN LATERAL (
+       SELECT node_id FROM dagapp.dag_node_states
+       WHERE job_id = l.job_id
+         AND node_id = regexp_replace(substr(l.task_id, length(l.job_id) + 2), '_[0-9]+$', '')
+         AND task_id = l.task_id AND status = 'dispatched'
+       LIMIT 1) n
      WHERE l.job_id = ANY ($1)
      ORDER BY l.started_at, n.node_id LIMIT $2`,
     [jobIds, limit],
   );
   return rows.map((row) => ({ ...row, started_at: iso(row.started_at) }));
+}
+
+/** The node whose current attempt is this task. A task's id starts with that of its job. */
+export async function findTask(
+  db: Queryable,
+  taskId: string,
+): Promise<{ readonly job_id: string; readonly node_id: string } | undefined> {
+  const end = taskId.lastIndexOf("_");
+  const places = [...taskId.matchAll(/_/g)].filter(({ index }) => index < end);
+  const { rows } = await db.query<{ job_id: string; node_id: string }>(
+    `SELECT n.job_id, n.node_id FROM unnest($1::text[], $2::text[]) AS k(job_id, node_id)
+     CROSS JOIN LATERAL (
+       SELECT job_id, node_id FROM dagapp.dag_node_states
+       WHERE job_id = k.job_id AND node_id = k.node_id AND task_id = $3
+       LIMIT 1) n`,
+    [
+      places.map(({ index }) => taskId.slice(0, index)),
+      places.map(({ index }) => taskId.slice(index + 1, end)),
+      taskId,
+    ],
+  );
+  return rows[0];
 }

@@ -1,5 +1,5 @@
 import type { KeyScope } from "../../../core/model/platform.ts";
-import type { Queryable } from "../queryable.ts";
+import type { Queryable, Transaction } from "../queryable.ts";
 
 export interface NewKey {
   readonly key_id: string;
@@ -28,6 +28,25 @@ export async function insertKey(db: Queryable, key: NewKey): Promise<void> {
       key.rotated_from,
     ],
   );
+}
+
+/** Counts the valid keys of a platform; its row is locked, so that no other key is made meanwhile. */
+export async function lockAndCountKeys(tx: Transaction, platformId: string): Promise<number> {
+  await tx.query("SELECT FROM dagapp.platforms WHERE platform_id = $1 FOR UPDATE", [platformId]);
+  const { rows } = await tx.query<{ count: number }>(
+    `SELECT count(*)::int AS count FROM dagapp.api_keys
+     WHERE platform_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())`,
+    [platformId],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** By the clock of the database, which decides whether a key is valid. */
+export async function isPast(db: Queryable, at: string): Promise<boolean> {
+  const { rows } = await db.query<{ past: boolean }>("SELECT $1::timestamptz <= now() AS past", [
+    at,
+  ]);
+  return rows[0]?.past === true;
 }
 
 /** Lets a key expire after so many seconds, unless it expires sooner. */

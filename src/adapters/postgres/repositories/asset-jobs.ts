@@ -10,6 +10,11 @@ export interface EndedAssetJob extends AssetJob {
   /** The version's revision now: the job of an older revision does not change the version. */
   readonly current_revision: number;
   readonly current_job_id: string | null;
+  /** The job that ends is of the version's current revision, which has items or had some before. */
+  readonly has_items: boolean;
+  /** The version is approved, and what was approved has this content. */
+  readonly approved_content: string | null;
+  readonly is_approved: boolean;
   readonly callback_url: string | null;
 }
 
@@ -21,6 +26,12 @@ export async function findAssetJobs(
   const { rows } = await tx.query<EndedAssetJob>(
     `SELECT j.job_id, j.asset_id, j.version_ordinal, j.revision, j.request_id, j.purpose,
        r.platform_id, v.version_label, v.revision AS current_revision, v.current_job_id,
+       j.purpose = 'process' AND j.revision = v.revision AND v.deleted_at IS NULL AND (
+         EXISTS (SELECT FROM dagapp.stac_revision_items i WHERE i.asset_id = j.asset_id
+           AND i.version_ordinal = j.version_ordinal AND i.revision = j.revision)
+         OR EXISTS (SELECT FROM dagapp.stac_items i WHERE i.asset_id = j.asset_id
+           AND i.version_ordinal = j.version_ordinal)) AS has_items,
+       v.approval_state = 'approved' AS is_approved, v.content_hash AS approved_content,
        coalesce(r.callback_url, p.callback_url) AS callback_url
      FROM dagapp.asset_jobs j
      JOIN dagapp.asset_versions v USING (asset_id, version_ordinal)

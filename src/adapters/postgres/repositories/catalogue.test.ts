@@ -20,7 +20,9 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
-  await database.db.query("TRUNCATE dagapp.stac_collections, dagapp.stac_items");
+  await database.db.query(
+    "TRUNCATE dagapp.stac_collections, dagapp.stac_items, dagapp.stac_revision_items",
+  );
 });
 
 async function count(id: string): Promise<number> {

@@ -4,42 +4,53 @@
  * writers would each omit the items that the other added. Items are counted after they were written.
  */
 import { boxesOf } from "../../../core/geometry/boxes.ts";
-import type { Box } from "../../../core/geometry/boxes.ts";
 import { coverageOf, widen } from "../../../core/catalogue/extent.ts";
 import type { Coverage } from "../../../core/catalogue/extent.ts";
-import { sourcesOf, spanOf } from "../../../core/catalogue/stac.ts";
+import type { Owner } from "../../../core/catalogue/owner.ts";
+import { spanOf } from "../../../core/catalogue/stac.ts";
 import type { StacCollection, StacItem } from "../../../core/catalogue/stac.ts";
-import { extentOf } from "../../../core/catalogue/collection.ts";
-import { KnownError } from "../../runtime/known-error.ts";
 import type { Database } from "../database.ts";
 import type { Transaction } from "../queryable.ts";
-import { coverageText } from "../queries/catalogue-collections.ts";
+import { checkOwners, checkRight } from "./catalogue-owners.ts";
+import {
+  CatalogueError,
+  givenItems,
+  itemColumns,
+  lockCollection,
+  mirrorCollection,
+  recompute,
+} from "./catalogue-parts.ts";
 import { createPgstacMirror } from "./catalogue-pgstac.ts";
-import type { PgstacMirror } from "./catalogue-pgstac.ts";
+import { stageItems } from "./catalogue-revisions.ts";
 
-type CatalogueProblem =
-  "COLLECTION_NOT_FOUND" | "DUPLICATE_ITEM" | "ITEMS_NOT_WRITTEN" | "COLLECTION_NOT_EMPTY";
+/** Throws where a write must not happen. It runs under the lock of the collection. */
+type Condition = (tx: Transaction) => Promise<void>;
 
-class CatalogueError extends KnownError {
-  constructor(code: CatalogueProblem, message: string) {
-    super(code, code === "ITEMS_NOT_WRITTEN" ? "transient" : "permanent", message);
-  }
-}
-
-/** Creates a collection, or updates its description and keeps its items. */
+/** Creates a collection, or updates its description and keeps its items and its owner. */
 export async function upsertCollection(
   db: Database,
   collection: StacCollection,
+  by?: Owner,
+  before?: Condition,
 ): Promise<{ created: boolean }> {
   return db.transaction(async (tx) => {
     await lockCollection(tx, collection.id);
+    await before?.(tx);
+    await checkRight(tx, collection.id, by);
     const { rows } = await tx.query<{ created: boolean }>(
-      `INSERT INTO dagapp.stac_collections AS known (collection_id, collection) VALUES ($1, $2)
+      `INSERT INTO dagapp.stac_collections AS known
+         (collection_id, collection, platform_id, is_operators) VALUES ($1, $2, $3, $4)
        ON CONFLICT (collection_id) DO UPDATE SET
          collection = excluded.collection,
+         is_operators = known.is_operators OR known.platform_id IS NULL AND excluded.is_operators,
          updated_at = CASE WHEN known.collection = excluded.collection THEN known.updated_at ELSE now() END
        RETURNING xmax = 0 AS created`,
-      [collection.id, JSON.stringify({ ...collection, extent: undefined })],
+      [
+        collection.id,
+        JSON.stringify({ ...collection, extent: undefined }),
+        by?.kind === "version" ? by.platform_id : null,
+        by?.kind === "operator",
+      ],
     );
     await mirrorCollection(tx, collection.id);
     return { created: rows[0]?.created === true };
@@ -50,18 +61,27 @@ export async function upsertCollection(
 export async function ensureCollection(
   db: Database,
   collection: StacCollection,
+  by?: Owner,
 ): Promise<{ created: boolean }> {
   const { rows } = await db.query(`SELECT FROM dagapp.stac_collections WHERE collection_id = $1`, [
     collection.id,
   ]);
-  return rows.length > 0 ? { created: false } : upsertCollection(db, collection);
+  if (rows.length === 0) return upsertCollection(db, collection, by);
+  await checkRight(db, collection.id, by);
+  return { created: false };
 }
 
-/** Writes all items or none. An existing item is replaced, and an identical one is not written. */
+/**
+ * Writes all items or none. Items of a version are stored with its revision; `publishRevision` shows
+ * them. All others are shown at once: an existing item is replaced, and an identical one is not
+ * written. Without an owner, a new item has none, and an existing one keeps its owner.
+ */
 export async function upsertItems(
   db: Database,
   collectionId: string,
   items: readonly StacItem[],
+  by?: Owner,
+  before?: Condition,
 ): Promise<{ item_ids: string[]; written: number }> {
   const ids = items.map(({ id }) => id);
   if (new Set(ids).size !== ids.length) {
@@ -72,35 +92,29 @@ export async function upsertItems(
   return db.transaction(async (tx) => {
     await lockCollection(tx, collectionId);
     const known = await readCoverage(tx, collectionId);
+    await before?.(tx);
+    await checkOwners(tx, collectionId, items, by);
+    if (by?.kind === "version") {
+      const written = await stageItems(tx, by, collectionId, itemColumns(rows));
+      return { item_ids: ids, written };
+    }
     const { rows: changed } = await tx.query<{ item_id: string; inserted: boolean }>(
       `INSERT INTO dagapp.stac_items AS known
-         (collection_id, item_id, item, box, box_beyond, starts_at, ends_at, paths, tables)
-       SELECT $1, item_id, item::jsonb, box::box, box_beyond::box, starts_at, ends_at,
-         ARRAY(SELECT jsonb_array_elements_text(paths::jsonb)),
-         ARRAY(SELECT jsonb_array_elements_text(tables::jsonb))
-       FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[],
-         $7::timestamptz[], $8::text[], $9::text[])
-         AS given (item_id, item, box, box_beyond, starts_at, ends_at, paths, tables)
+         (collection_id, item_id, item, box, box_beyond, starts_at, ends_at, paths, tables,
+          is_operators)
+       SELECT $1, given.*, $10 FROM (${givenItems(2)}) AS given
        ON CONFLICT (collection_id, item_id) DO UPDATE SET
          item = excluded.item, box = excluded.box, box_beyond = excluded.box_beyond,
          starts_at = excluded.starts_at, ends_at = excluded.ends_at, paths = excluded.paths,
-         tables = excluded.tables, updated_at = now()
+         tables = excluded.tables, is_operators = known.is_operators OR excluded.is_operators,
+         updated_at = now()
        WHERE known.item <> excluded.item OR NOT known.box ~= excluded.box
          OR (known.starts_at, known.ends_at, known.paths, known.tables)
            <> (excluded.starts_at, excluded.ends_at, excluded.paths, excluded.tables)
          OR known.box_beyond::text IS DISTINCT FROM excluded.box_beyond::text
+         OR excluded.is_operators AND NOT known.is_operators
        RETURNING item_id, xmax = 0 AS inserted`,
-      [
-        collectionId,
-        ids,
-        rows.map(({ item }) => JSON.stringify(item)),
-        rows.map(({ boxes }) => boxText(boxes[0])),
-        rows.map(({ boxes }) => (boxes.length === 2 ? boxText(boxes[1]) : null)),
-        rows.map(({ start }) => start),
-        rows.map(({ end }) => end),
-        rows.map(({ item }) => JSON.stringify(sourcesOf(item).paths)),
-        rows.map(({ item }) => JSON.stringify(sourcesOf(item).tables)),
-      ],
+      [collectionId, ...itemColumns(rows), by?.kind === "operator"],
     );
     await verify(tx, collectionId, ids);
     if (changed.some(({ inserted }) => !inserted)) {
@@ -126,11 +140,15 @@ export async function deleteItem(
   db: Database,
   collectionId: string,
   itemId: string,
+  before?: Condition,
 ): Promise<StacItem | undefined> {
   return db.transaction(async (tx) => {
     await lockCollection(tx, collectionId);
+    await before?.(tx);
     const { rows } = await tx.query<{ item: StacItem }>(
-      `DELETE FROM dagapp.stac_items WHERE collection_id = $1 AND item_id = $2 RETURNING item`,
+      `WITH staged AS (
+         DELETE FROM dagapp.stac_revision_items WHERE collection_id = $1 AND item_id = $2)
+       DELETE FROM dagapp.stac_items WHERE collection_id = $1 AND item_id = $2 RETURNING item`,
       [collectionId, itemId],
     );
     if (rows[0] !== undefined) await recompute(tx, collectionId);
@@ -145,7 +163,8 @@ export async function deleteCollection(db: Database, collectionId: string): Prom
   return db.transaction(async (tx) => {
     await lockCollection(tx, collectionId);
     const { rows } = await tx.query<{ count: number }>(
-      `SELECT count(*) FROM dagapp.stac_items WHERE collection_id = $1`,
+      `SELECT (SELECT count(*) FROM dagapp.stac_items WHERE collection_id = $1)
+         + (SELECT count(*) FROM dagapp.stac_revision_items WHERE collection_id = $1) AS count`,
       [collectionId],
     );
     const count = rows[0]?.count ?? 0;
@@ -172,12 +191,6 @@ export async function repairCollection(db: Database, collectionId: string): Prom
     await recompute(tx, collectionId);
     await mirrorCollection(tx, collectionId);
   });
-}
-
-async function lockCollection(tx: Transaction, collectionId: string): Promise<void> {
-  await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('stac ' || $1, 0))`, [
-    collectionId,
-  ]);
 }
 
 async function readCoverage(tx: Transaction, collectionId: string): Promise<Coverage | null> {
@@ -207,34 +220,4 @@ async function verify(
     "ITEMS_NOT_WRITTEN",
     `The collection "${collectionId}" stored ${count} of ${ids.length} items.`,
   );
-}
-
-const recomputeText = `
-UPDATE dagapp.stac_collections SET
-  item_count = counted.item_count, coverage = counted.coverage, updated_at = now()
-FROM (${coverageText("items.collection_id = $1")}) AS counted WHERE collection_id = $1`;
-
-async function recompute(tx: Transaction, collectionId: string): Promise<void> {
-  await tx.query(recomputeText, [collectionId]);
-}
-
-async function mirrorCollection(
-  tx: Transaction,
-  collectionId: string,
-): Promise<PgstacMirror | undefined> {
-  const mirror = await createPgstacMirror(tx);
-  if (mirror === undefined) return undefined;
-  const { rows } = await tx.query<{ collection: StacCollection; coverage: Coverage | null }>(
-    `SELECT collection, coverage FROM dagapp.stac_collections WHERE collection_id = $1`,
-    [collectionId],
-  );
-  const row = rows[0];
-  if (row !== undefined) {
-    await mirror.upsertCollection({ ...row.collection, extent: extentOf(row.coverage) });
-  }
-  return mirror;
-}
-
-function boxText([west, south, east, north]: Box): string {
-  return `(${east},${north}),(${west},${south})`;
 }

@@ -3,6 +3,7 @@ import type { JsonObject } from "../../../core/model/json.ts";
 import type { NodeStatus } from "../../../core/model/node.ts";
 import type { TaskError } from "../../../core/model/task.ts";
 import type { Queryable, Transaction } from "../queryable.ts";
+import { searchByKey } from "../search-by-key.ts";
 
 export interface ChildOutput {
   readonly node_id: string;
@@ -12,16 +13,19 @@ export interface ChildOutput {
   readonly error: TaskError | null;
 }
 
-/** Reads all children of a fan-out, by index. */
+/** Reads the children of a fan-out by index: at most `limit` behind the index `after`. */
 export async function readChildOutputs(
   db: Queryable,
   jobId: string,
   fanOutId: string,
+  after: number,
+  limit: number,
 ): Promise<readonly ChildOutput[]> {
   const { rows } = await db.query<ChildOutput>(
     `SELECT node_id, fan_out_index, status, output, error FROM dagapp.dag_node_states
-     WHERE job_id = $1 AND parent_node_id = $2 ORDER BY fan_out_index`,
-    [jobId, fanOutId],
+     WHERE job_id = $1 AND parent_node_id = $2 AND fan_out_index > $3
+     ORDER BY fan_out_index LIMIT $4`,
+    [jobId, fanOutId, after, limit],
   );
   return rows;
 }
@@ -53,7 +57,7 @@ export async function releaseChildren(
        status = 'dispatched', dispatched_at = now(),
        task_id = n.job_id || '_' || n.node_id || '_' || n.attempt
      FROM unnest($1::text[], $2::text[], $3::int[], $4::int[]) AS r(job_id, parent, low, high)
-     WHERE n.job_id = r.job_id AND n.parent_node_id = r.parent
+     WHERE ${searchByKey("n.job_id", "r.job_id")} AND n.parent_node_id = r.parent
        AND n.fan_out_index >= r.low AND n.fan_out_index < r.high
      RETURNING n.job_id, n.node_id, n.parent_node_id, n.task_id, n.attempt, n.input_params`,
     [
@@ -78,13 +82,22 @@ export function completeChildren(tx: Transaction, taskIds: readonly string[]): v
          worker_id = coalesce(r.worker_id, n.worker_id),
          started_at = coalesce(r.started_at, n.started_at)
        FROM dagapp.dag_task_results r
-       WHERE r.task_id = ANY($1) AND n.job_id = r.job_id AND n.node_id = r.node_id
+       WHERE r.task_id = ANY($1) AND ${searchByKey("n.job_id", "r.job_id")}
+         AND n.node_id = r.node_id
          AND n.status = 'dispatched' AND n.task_id = r.task_id
        RETURNING 1)
      SELECT dagapp.expect((SELECT count(*) FROM updated) = $2)`,
     [taskIds, taskIds.length],
     "complete_children",
   );
+}
+
+/** A fan-out whose children a rerun keeps, with the settings for those that run again. */
+export interface KeptFanOut {
+  readonly node_id: string;
+  readonly queue: string;
+  readonly timeout_seconds: number;
+  readonly max_retries: number;
 }
 
 /**
@@ -95,20 +108,30 @@ export async function copyChildren(
   tx: Transaction,
   fromJob: string,
   toJob: string,
-  fanOutIds: readonly string[],
+  fanOuts: readonly KeptFanOut[],
 ): Promise<void> {
-  if (fanOutIds.length === 0) return;
+  if (fanOuts.length === 0) return;
   await tx.query(
     `INSERT INTO dagapp.dag_node_states
        (job_id, node_id, node_type, status, parent_node_id, fan_out_index, max_retries, handler,
         queue, timeout_seconds, input_params, output, retry_at, completed_at)
-     SELECT $2, node_id, node_type,
-        CASE status WHEN 'completed' THEN status ELSE 'ready' END,
-        parent_node_id, fan_out_index, max_retries, handler, queue, timeout_seconds, input_params,
-        CASE status WHEN 'completed' THEN output END,
-        CASE status WHEN 'completed' THEN NULL ELSE now() END,
-        CASE status WHEN 'completed' THEN now() END
-     FROM dagapp.dag_node_states WHERE job_id = $1 AND parent_node_id = ANY($3)`,
-    [fromJob, toJob, fanOutIds],
+     SELECT $2, n.node_id, n.node_type,
+        CASE n.status WHEN 'completed' THEN n.status ELSE 'ready' END,
+        n.parent_node_id, n.fan_out_index, f.max_retries, n.handler, f.queue, f.timeout_seconds,
+        n.input_params,
+        CASE n.status WHEN 'completed' THEN n.output END,
+        CASE n.status WHEN 'completed' THEN NULL ELSE now() END,
+        CASE n.status WHEN 'completed' THEN now() END
+     FROM unnest($3::text[], $4::text[], $5::int[], $6::int[])
+       AS f(node_id, queue, timeout_seconds, max_retries)
+     JOIN dagapp.dag_node_states n ON n.job_id = $1 AND n.parent_node_id = f.node_id`,
+    [
+      fromJob,
+      toJob,
+      fanOuts.map(({ node_id }) => node_id),
+      fanOuts.map(({ queue }) => queue),
+      fanOuts.map(({ timeout_seconds }) => timeout_seconds),
+      fanOuts.map(({ max_retries }) => max_retries),
+    ],
   );
 }

@@ -100,7 +100,7 @@ export async function loadChunk(
   chunk: ChunkToLoad,
   open: () => AsyncIterable<Uint8Array>,
 ): Promise<number | undefined> {
-  return db.transaction(async (tx) => {
+  return db.copyTransaction(async (tx) => {
     const { load_id, table_name, chunk_index } = chunk;
     // A share lock: chunks load concurrently, and no transaction publishes or drops the table meanwhile.
     const { rows } = await tx.query<{

@@ -1,5 +1,5 @@
 import { escapeIdentifier } from "pg";
-import type { GeometryForm } from "../../../core/vector/geo-table.ts";
+import type { GeoColumn, GeometryForm } from "../../../core/vector/geo-table.ts";
 import type { Database } from "../database.ts";
 import type { Transaction } from "../queryable.ts";
 import { lockNames } from "./geo-loads.ts";
@@ -8,6 +8,7 @@ interface LoadRow {
   readonly table_name: string;
   readonly loading_table: string;
   readonly form: GeometryForm;
+  readonly columns: readonly GeoColumn[];
   readonly feature_count: number;
   readonly chunk_count: number;
   readonly loaded_chunks: number;
@@ -40,7 +41,7 @@ export async function publishLoad(db: Database, loadId: string): Promise<number>
         names.rows.map((load) => load.table_name),
       );
       const { rows } = await tx.query<LoadRow>(
-        `SELECT table_name, loading_table, form, feature_count, chunk_count,
+        `SELECT table_name, loading_table, form, columns, feature_count, chunk_count,
            (SELECT count(*) FROM dagapp.geo_load_chunks c
             WHERE c.load_id = l.load_id AND c.table_name = l.table_name) AS loaded_chunks,
            (SELECT coalesce(sum(row_count), 0)::bigint FROM dagapp.geo_load_chunks c
@@ -67,6 +68,11 @@ async function finishTable(tx: Transaction, load: LoadRow): Promise<void> {
     throw new IncompleteLoad(table_name, counts);
   }
   const table = `geo.${escapeIdentifier(loading_table)}`;
+  // Which columns hold nothing is known only after the last feature.
+  const dropped = load.columns
+    .filter((column) => column.is_empty === true)
+    .map(({ name }) => `DROP COLUMN ${escapeIdentifier(name)}`);
+  if (dropped.length > 0) await tx.query(`ALTER TABLE ${table} ${dropped.join(", ")}`);
   const column = load.form === "postgis" ? "geom" : "bounds";
   await tx.query(`CREATE INDEX ON ${table} USING gist (${column})`);
   await tx.query(`ANALYZE ${table}`);
@@ -87,7 +93,11 @@ async function recordTables(tx: Transaction, loadId: string): Promise<void> {
   await tx.query(
     `INSERT INTO dagapp.geo_tables (table_name, load_id, form, geometry_type, columns,
        feature_count, bounds, job_id)
-     SELECT table_name, load_id, form, geometry_type, columns, feature_count, bounds, job_id
+     SELECT table_name, load_id, form, geometry_type,
+       (SELECT coalesce(jsonb_agg(entry ORDER BY place), '[]')
+        FROM jsonb_array_elements(columns) WITH ORDINALITY AS listed (entry, place)
+        WHERE NOT entry ? 'is_empty'),
+       feature_count, bounds, job_id
      FROM dagapp.geo_loads WHERE load_id = $1
      ON CONFLICT (table_name) DO UPDATE SET
        load_id = EXCLUDED.load_id, form = EXCLUDED.form, geometry_type = EXCLUDED.geometry_type,

@@ -2,6 +2,7 @@ import type { JobStatus } from "../../../core/model/job.ts";
 import type { Json, JsonObject } from "../../../core/model/json.ts";
 import { engineChannel } from "../channels.ts";
 import type { Queryable, Transaction } from "../queryable.ts";
+import { searchByKey } from "../search-by-key.ts";
 
 /** The columns that every tick reads again, under the job's lock. */
 export interface JobHead {
@@ -68,7 +69,7 @@ const insertJobsText = `
     AS t(job_id, workflow_id, hash, version, priority, inputs, owner_id, correlation_id,
          idempotency_key, submitted_by, callback_url, rerun_of, total, unsettled, status,
          event_seq, result, error_code, error_message, failed_node_id)
-  ON CONFLICT (idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
+  ON CONFLICT DO NOTHING
   RETURNING job_id`;
 
 /**
@@ -169,6 +170,23 @@ export interface JobUpdate {
  * Updates jobs and takes their row locks. The transaction fails unless this orchestrator owns every
  * one of them and its last event is the expected one: each other writer of a job numbers an event.
  */
+/** The code of an open job that its orchestrator cannot settle and leaves out for a while. */
+const cannotSettle = "CANNOT_SETTLE";
+
+/** Shows on an open job why it could not be settled; the next update of the job removes it. */
+export async function noteSettleError(
+  db: Queryable,
+  ownerId: string,
+  jobId: string,
+  message: string,
+): Promise<void> {
+  await db.query(
+    `UPDATE dagapp.dag_jobs SET error_code = '${cannotSettle}', error_message = $3, updated_at = now()
+     WHERE job_id = $2 AND owner_id = $1 AND status IN ('pending', 'running')`,
+    [ownerId, jobId, message],
+  );
+}
+
 export function updateJobs(tx: Transaction, updates: readonly JobUpdate[], ownerId: string): void {
   // In the order of job ids, so that two transactions cannot deadlock.
   const ordered = [...updates].sort((a, b) => (a.job_id < b.job_id ? -1 : 1));
@@ -181,8 +199,10 @@ export function updateJobs(tx: Transaction, updates: readonly JobUpdate[], owner
          event_seq = u.event_seq,
          -- A late result only numbers one more event: how a job ended, and when, is written once.
          result_data = coalesce(u.result::jsonb, j.result_data),
-         error_code = coalesce(u.error_code, j.error_code),
-         error_message = coalesce(u.error_message, j.error_message),
+         -- The error of an open job says why it could not be settled: now it could.
+         error_code = CASE WHEN j.completed_at IS NULL THEN u.error_code ELSE j.error_code END,
+         error_message =
+           CASE WHEN j.completed_at IS NULL THEN u.error_message ELSE j.error_message END,
          failed_node_id = coalesce(u.failed_node_id, j.failed_node_id),
          dirty = false,
          version = version + 1,
@@ -194,7 +214,7 @@ export function updateJobs(tx: Transaction, updates: readonly JobUpdate[], owner
            $7::text[], $8::text[], $9::int[])
          AS u(job_id, status, unsettled, event_seq, result, error_code, error_message,
               failed_node_id, expected)
-       WHERE j.job_id = u.job_id AND j.owner_id = $10 AND j.event_seq = u.expected
+       WHERE ${searchByKey("j.job_id", "u.job_id")} AND j.owner_id = $10 AND j.event_seq = u.expected
        RETURNING 1)
      SELECT dagapp.expect((SELECT count(*) FROM updated) = $11)`,
     [

@@ -36,6 +36,7 @@ export function writeLayerMetadata(
 
 export function deleteLayerMetadata(tx: Transaction, assetId: string): void {
   removeFromCatalog(tx, assetId);
+  tx.send(`UPDATE dagapp.asset_versions SET style = NULL WHERE asset_id = $1`, [assetId]);
   tx.send(`DELETE FROM dagapp.layer_metadata WHERE asset_id = $1`, [assetId]);
 }
 

@@ -3,6 +3,7 @@ import type { JsonObject } from "../../../core/model/json.ts";
 import type { NodeStatus, NodeType } from "../../../core/model/node.ts";
 import type { TaskError } from "../../../core/model/task.ts";
 import type { Queryable, Transaction } from "../queryable.ts";
+import { searchByKey } from "../search-by-key.ts";
 
 interface NodeRow {
   readonly job_id: string;
@@ -69,7 +70,8 @@ export async function loadNodes(
 ): Promise<readonly NodeOfJob[]> {
   const { rows } = await db.query<NodeRow>(
     `SELECT ${factColumns} FROM dagapp.dag_node_states n
-     JOIN unnest($1::text[], $2::text[]) AS k(job_id, node_id) USING (job_id, node_id)`,
+     JOIN unnest($1::text[], $2::text[]) AS k(job_id, node_id)
+       ON ${searchByKey("n.job_id", "k.job_id")} AND n.node_id = k.node_id`,
     [keys.map((key) => key.job_id), keys.map((key) => key.node_id)],
     "load_nodes",
   );
@@ -173,7 +175,7 @@ export function updateNodes(tx: Transaction, updates: readonly NodeUpdate[]): vo
         $14::timestamptz[])
        AS u(job_id, node_id, status, attempt, retries, throttles, task_id, params, output, error,
             fan_out, retry_at, worker_id, started_at)
-     WHERE n.job_id = u.job_id AND n.node_id = u.node_id`,
+     WHERE ${searchByKey("n.job_id", "u.job_id")} AND n.node_id = u.node_id`,
     [
       updates.map((update) => update.job_id),
       facts.map((fact) => fact.node_id),
@@ -204,24 +206,68 @@ export function cancelUnsettledNodes(tx: Transaction, jobIds: readonly string[])
   );
 }
 
-/** Finds tasks of this orchestrator's jobs that were dispatched so long ago and have no result. */
+/** The key of a node: where a walk through the nodes of all open jobs has come to. */
+export interface NodeKey {
+  readonly job_id: string;
+  readonly node_id: string;
+}
+
+/**
+ * Finds tasks of this orchestrator's jobs that were dispatched so long ago and have no result. It walks
+ * `most` nodes behind `after` by their keys, and answers the last one where more are left: a job can
+ * have a million nodes. Jobs that are younger are left out, for no task is older than its job.
+ */
 export async function findDispatched(
   db: Queryable,
   ownerId: string,
   afterSeconds: number,
-): Promise<readonly { readonly job_id: string; readonly task_id: string }[]> {
-  const { rows } = await db.query<{ job_id: string; task_id: string }>(
-    `SELECT n.job_id, n.task_id
-     FROM dagapp.dag_jobs j JOIN dagapp.dag_node_states n USING (job_id)
-     WHERE j.owner_id = $1 AND j.status = 'running'
-       AND n.status = 'dispatched' AND n.dispatched_at < now() - $2 * interval '1 second'
-       AND NOT EXISTS (SELECT FROM dagapp.dag_task_results r WHERE r.task_id = n.task_id)
-     LIMIT 1000`,
-    [ownerId, afterSeconds],
+  after: NodeKey | undefined,
+  most: number,
+): Promise<{
+  readonly tasks: readonly { readonly job_id: string; readonly task_id: string }[];
+  readonly last: NodeKey | undefined;
+}> {
+  const { rows } = await db.query<NodeKey & { task_id: string; due: boolean; place: number }>(
+    `WITH open AS (
+       SELECT job_id FROM dagapp.dag_jobs
+       WHERE owner_id = $1 AND status = 'running' AND job_id >= $3
+         AND created_at < now() - $2 * interval '1 second'
+       ORDER BY job_id),
+     walked AS (
+       SELECT n.* FROM open CROSS JOIN LATERAL (
+         SELECT job_id, node_id, task_id, status, dispatched_at FROM dagapp.dag_node_states
+         WHERE job_id = open.job_id AND (job_id, node_id) > ($3, $4)
+         ORDER BY job_id, node_id LIMIT $5) n
+       LIMIT $5),
+     judged AS (
+       SELECT job_id, node_id, task_id, row_number() OVER (ORDER BY job_id, node_id) AS place,
+         coalesce(status = 'dispatched' AND dispatched_at < now() - $2 * interval '1 second'
+           AND NOT EXISTS (SELECT FROM dagapp.dag_task_results r WHERE r.task_id = walked.task_id),
+           false) AS due
+       FROM walked)
+     SELECT * FROM judged WHERE due OR place = $5 ORDER BY place`,
+    [ownerId, afterSeconds, after?.job_id ?? "", after?.node_id ?? "", most],
   );
-  return rows;
+  const tasks = rows.filter(({ due }) => due);
+  const end = rows.at(-1);
+  const last = end?.place === most ? { job_id: end.job_id, node_id: end.node_id } : undefined;
+  return { tasks, last };
 }
 
 function toJson(value: unknown): string | null {
   return value === undefined ? null : JSON.stringify(value);
+}
+
+/** Makes the next attempt of a waiting node due now. False: the node does not wait for one. */
+export async function makeRetryDue(
+  tx: Transaction,
+  jobId: string,
+  nodeId: string,
+): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `UPDATE dagapp.dag_node_states SET retry_at = now()
+     WHERE job_id = $1 AND node_id = $2 AND status = 'ready' AND retry_at IS NOT NULL`,
+    [jobId, nodeId],
+  );
+  return rowCount === 1;
 }

@@ -8,15 +8,33 @@ export interface OrchestratorIdentity {
   readonly version: string;
 }
 
-/** One update of one row, however many jobs the orchestrator owns. */
-export async function writeHeartbeat(db: Queryable, identity: OrchestratorIdentity): Promise<void> {
-  await db.query(
-    `INSERT INTO dagapp.dag_orchestrators (owner_id, host, pid, version)
+/**
+ * Writes one row, however many jobs the orchestrator owns. Answers the process that wrote it last, if
+ * that was another one.
+ */
+export async function writeHeartbeat(
+  db: Queryable,
+  { owner_id, host, pid, version }: OrchestratorIdentity,
+): Promise<{ readonly host: string; readonly pid: number } | undefined> {
+  const { rows } = await db.query<{ host: string | null; pid: number | null }>(
+    `WITH earlier AS MATERIALIZED (
+       SELECT host, pid FROM dagapp.dag_orchestrators WHERE owner_id = $1
+     )
+     INSERT INTO dagapp.dag_orchestrators (owner_id, host, pid, version)
      VALUES ($1, $2, $3, $4)
      ON CONFLICT (owner_id) DO UPDATE SET host = excluded.host, pid = excluded.pid,
-       version = excluded.version, heartbeat_at = now()`,
-    [identity.owner_id, identity.host, identity.pid, identity.version],
+       version = excluded.version, heartbeat_at = now()
+     RETURNING (SELECT host FROM earlier), (SELECT pid FROM earlier)`,
+    [owner_id, host, pid, version],
   );
+  const [last] = rows;
+  if (last === undefined || last.host === null || last.pid === null) return undefined;
+  return last.host === host && last.pid === pid ? undefined : { host: last.host, pid: last.pid };
+}
+
+/** Writes the orchestrator's row as it is: fails where the database is read-only or its disk full. */
+export async function testWrite(db: Queryable, ownerId: string): Promise<void> {
+  await db.query("UPDATE dagapp.dag_orchestrators SET host = host WHERE owner_id = $1", [ownerId]);
 }
 
 /** Says whether this orchestrator streams events; while any does, `insertEvents` notifies. */
@@ -71,6 +89,13 @@ export async function claimOrphans(
     [ownerId, thresholdSeconds, limit],
   );
   return rows;
+}
+
+/** A worker that is only frozen or cut off writes its row again with its next heartbeat. */
+export async function deleteStaleWorkers(db: Queryable): Promise<void> {
+  await db.query(
+    "DELETE FROM dagapp.dag_workers WHERE heartbeat_at < now() - interval '10 minutes'",
+  );
 }
 
 /** Deletes the rows of orchestrators without jobs and heartbeat, and inbox rows of their finished jobs. */

@@ -9,8 +9,8 @@ export async function insertPlatform(
 ): Promise<boolean> {
   const { rowCount } = await tx.query(
     `INSERT INTO dagapp.platforms (platform_id, display_name, required_refs, optional_refs,
-       version_ref, is_active, callback_url, callback_hosts, source_prefixes)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING`,
+       version_ref, is_active, callback_url, callback_hosts, source_prefixes, collections)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING`,
     values(platformId, edit),
   );
   return rowCount === 1;
@@ -26,8 +26,8 @@ export async function updatePlatform(
   const { rowCount } = await tx.query(
     `UPDATE dagapp.platforms SET display_name = $2, required_refs = $3, optional_refs = $4,
        version_ref = $5, is_active = $6, callback_url = $7, callback_hosts = $8,
-       source_prefixes = $9, row_version = row_version + 1, updated_at = now()
-     WHERE platform_id = $1 AND row_version = $10`,
+       source_prefixes = $9, collections = $10, row_version = row_version + 1, updated_at = now()
+     WHERE platform_id = $1 AND row_version = $11`,
     [...values(platformId, edit), rowVersion],
   );
   return rowCount === 1;
@@ -62,5 +62,6 @@ function values(platformId: string, edit: PlatformEdit): unknown[] {
     edit.callback_url,
     edit.callback_hosts,
     edit.source_prefixes,
+    edit.collections,
   ];
 }

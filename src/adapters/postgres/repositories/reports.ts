@@ -5,6 +5,7 @@
 import type { TaskReport } from "../../../core/messages.ts";
 import { engineChannel } from "../channels.ts";
 import type { Queryable } from "../queryable.ts";
+import { searchByKey } from "../search-by-key.ts";
 
 export interface RecordReportsSql {
   /**
@@ -79,7 +80,7 @@ const failCurrentAttemptsSql = recordReportsSql({
       incoming.worker_id,
       incoming.started_at AS started, ordinal
     FROM incoming JOIN dagapp.dag_node_states n
-      ON n.job_id = incoming.job_id AND n.task_id = incoming.task_id
+      ON ${searchByKey("n.job_id", "incoming.job_id")} AND n.task_id = incoming.task_id
     WHERE n.status IN ('dispatched', 'running')`,
   expected: false,
 });

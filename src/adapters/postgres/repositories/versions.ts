@@ -1,4 +1,5 @@
 import type { ServiceOutputs } from "../../../core/model/version.ts";
+import type { LayerStyle } from "../../../core/serving/style.ts";
 import type { Transaction } from "../queryable.ts";
 
 /** Names a version. Every function of this file needs the lock of its asset. */
@@ -80,14 +81,14 @@ function insertRevision(tx: Transaction, revision: NewRevision): void {
   );
 }
 
-/** Copies an earlier revision to a new one, whose outputs are then served. */
-export function restoreRevision(
+/** Copies an earlier revision to a new one, whose outputs are then served. Answers its items' number. */
+export async function restoreRevision(
   tx: Transaction,
   key: VersionKey,
   from: number,
   revision: number,
   by: string,
-): void {
+): Promise<number> {
   const values = [key.asset_id, key.version_ordinal, from, revision];
   tx.send(
     `INSERT INTO dagapp.asset_revisions
@@ -100,6 +101,14 @@ export function restoreRevision(
      WHERE asset_id = $1 AND version_ordinal = $2 AND revision = $3`,
     [...values, by],
   );
+  const { rowCount } = await tx.query(
+    `INSERT INTO dagapp.stac_revision_items
+     SELECT asset_id, version_ordinal, $4, collection_id, item_id, item, box, box_beyond,
+       starts_at, ends_at, paths, tables
+     FROM dagapp.stac_revision_items
+     WHERE asset_id = $1 AND version_ordinal = $2 AND revision = $3`,
+    values,
+  );
   tx.send(
     `UPDATE dagapp.asset_versions v SET processing_state = 'completed', processing_error = NULL,
        revision = $4, served_revision = $4, content_hash = r.content_hash,
@@ -111,6 +120,32 @@ export function restoreRevision(
        AND r.asset_id = $1 AND r.version_ordinal = $2 AND r.revision = $3`,
     values,
   );
+  return rowCount ?? 0;
+}
+
+/** Sets the style of a version that is not approved; null: it looks like its asset. */
+export function writeVersionStyle(
+  tx: Transaction,
+  key: VersionKey,
+  style: LayerStyle | null,
+): void {
+  tx.send(
+    `UPDATE dagapp.asset_versions SET style = $3, updated_at = now()
+     WHERE asset_id = $1 AND version_ordinal = $2`,
+    [key.asset_id, key.version_ordinal, style === null ? null : JSON.stringify(style)],
+  );
+}
+
+/** Moves the style of a version that is approved to its asset. Without one, nothing changes. */
+export function moveStyleToAsset(tx: Transaction, key: VersionKey, by: string): void {
+  tx.send(
+    `UPDATE dagapp.layer_metadata m SET style = v.style, updated_by = $3,
+       row_version = m.row_version + 1, updated_at = now()
+     FROM dagapp.asset_versions v
+     WHERE m.asset_id = $1 AND v.asset_id = $1 AND v.version_ordinal = $2 AND v.style IS NOT NULL`,
+    [key.asset_id, key.version_ordinal, by],
+  );
+  writeVersionStyle(tx, key, null);
 }
 
 export function approveVersion(tx: Transaction, key: VersionKey, reviewer: string): void {

@@ -34,6 +34,8 @@ export interface Work {
   readonly due: readonly { readonly job_id: string; readonly node_id: string }[];
   /** When the next retry falls due, in milliseconds from now. */
   readonly next_due_ms: number | null;
+  /** Jobs with waiting work that were left out, because another session has locked them. */
+  readonly busy: readonly string[];
   /** One of the lists was cut at the limit. */
   readonly more: boolean;
 }
@@ -42,6 +44,8 @@ export interface Work {
 export interface JobFilter {
   readonly only?: string;
   readonly except: readonly string[];
+  /** Leaves out jobs that another session has locked, instead of waiting for them. */
+  readonly skipLocked?: boolean;
 }
 
 /**
@@ -77,6 +81,11 @@ const lockWaitingJobsSql = `
   SELECT ${headColumns} FROM dagapp.dag_jobs
   WHERE job_id = ANY (ARRAY(SELECT job_id FROM waiting)) AND owner_id = $1
   ORDER BY job_id FOR UPDATE`;
+const skipLockedJobsSql = `${lockWaitingJobsSql} SKIP LOCKED`;
+
+const lockJobsSql = `
+  SELECT job_id FROM dagapp.dag_jobs WHERE job_id = ANY ($1::text[]) AND owner_id = $2
+  FOR UPDATE SKIP LOCKED`;
 
 /** Nodes are found by their primary key alone: a condition on the parent would use another index. */
 const readResultsSql = `
@@ -132,8 +141,11 @@ export async function findWork(
   filter: JobFilter = { except: [] },
 ): Promise<Work> {
   const values = [ownerId, limit, filter.only ?? null, filter.except];
+  const skips = filter.skipLocked === true;
   const [locked, results, due] = await Promise.all([
-    tx.query<JobHead>(lockWaitingJobsSql, values, "lock_waiting_jobs"),
+    skips
+      ? tx.query<JobHead>(skipLockedJobsSql, values, "skip_locked_jobs")
+      : tx.query<JobHead>(lockWaitingJobsSql, values, "lock_waiting_jobs"),
     tx.query<ResultRow>(readResultsSql, values, "read_waiting_results"),
     tx.query<DueRow>(readDueAndClockSql, values, "read_due_nodes"),
   ]);
@@ -141,14 +153,30 @@ export async function findWork(
   if (first === undefined) throw new Error("read_due_nodes answered no row");
   const { now, next_due_ms } = first;
   const isLocked = new Set(locked.rows.map(({ job_id }) => job_id));
+  const unlocked = new Set<string>();
+  for (const { job_id } of [...results.rows, ...due.rows]) {
+    if (job_id !== null && !isLocked.has(job_id)) unlocked.add(job_id);
+  }
   return {
     now,
     next_due_ms,
     jobs: locked.rows,
     results: results.rows.filter(({ job_id }) => isLocked.has(job_id)).map(toResult),
     due: due.rows.filter((row) => row.job_id !== null).filter(({ job_id }) => isLocked.has(job_id)),
+    busy: !skips || unlocked.size === 0 ? [] : await findBusy(tx, [...unlocked], ownerId),
     more: Math.max(results.rows.length, due.rows.length, locked.rows.length) >= limit,
   };
+}
+
+/** Of jobs that were not locked: those that are locked elsewhere, and not those whose work is new. */
+async function findBusy(
+  tx: Transaction,
+  jobIds: readonly string[],
+  ownerId: string,
+): Promise<readonly string[]> {
+  const { rows } = await tx.query<{ job_id: string }>(lockJobsSql, [jobIds, ownerId], "lock_jobs");
+  const free = new Set(rows.map(({ job_id }) => job_id));
+  return jobIds.filter((jobId) => !free.has(jobId));
 }
 
 function toResult(row: ResultRow): WaitingResult {

@@ -24,3 +24,12 @@ export async function storeWorkflow(db: Queryable, version: WorkflowVersion): Pr
     [workflow_hash, definition.workflow_id, definition.version, JSON.stringify(definition), source],
   );
 }
+
+/** Marks a workflow whose file is gone: its versions stay, for the jobs that use them. */
+export async function retireWorkflow(db: Queryable, workflowId: string): Promise<void> {
+  await db.query(
+    `UPDATE dagapp.dag_workflows SET is_active = false, updated_at = now()
+     WHERE workflow_id = $1 AND is_active`,
+    [workflowId],
+  );
+}

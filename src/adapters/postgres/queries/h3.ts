@@ -1,0 +1,138 @@
+/** Reads the catalogue of H3 computations. */
+import type { H3Configuration, H3Source } from "../../../core/h3/configuration.ts";
+import type { Queryable } from "../queryable.ts";
+
+export interface H3SourceRow {
+  readonly raster: string;
+  readonly source: H3Source;
+  readonly configuration: Readonly<Record<string, unknown>>;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
+export async function findH3Source(
+  db: Queryable,
+  raster: string,
+): Promise<H3SourceRow | undefined> {
+  const { rows } = await db.query<H3SourceRow>(
+    `SELECT raster, source, configuration, created_at, updated_at
+     FROM dagapp.h3_raster_sources WHERE raster = $1`,
+    [raster],
+  );
+  return rows[0];
+}
+
+export interface H3RunRow {
+  readonly run_id: string;
+  readonly raster: string;
+  readonly period: string;
+  readonly origin: string;
+  readonly source_tag: string;
+  readonly source_path: string;
+  readonly wkt2: string;
+  readonly bbox: readonly [number, number, number, number];
+  readonly configuration: H3Configuration;
+  readonly findings: readonly { readonly code: string; readonly message: string }[];
+  readonly chunk_count: number;
+  readonly job_id: string;
+  readonly status: "running" | "completed";
+  readonly row_count: number | null;
+  readonly collection_id: string | null;
+  readonly item_id: string | null;
+  readonly started_at: Date;
+  readonly finished_at: Date | null;
+}
+
+const runColumns = `run_id, raster, period, origin, source_tag, source_path, wkt2, bbox,
+  configuration, findings, chunk_count, job_id, status, row_count::float8 AS row_count,
+  collection_id, item_id, started_at, finished_at`;
+
+export async function findH3Run(db: Queryable, runId: string): Promise<H3RunRow | undefined> {
+  const { rows } = await db.query<H3RunRow>(
+    `SELECT ${runColumns} FROM dagapp.h3_computation_runs WHERE run_id = $1`,
+    [runId],
+  );
+  return rows[0];
+}
+
+/** The newest first. */
+export async function listH3Runs(
+  db: Queryable,
+  { raster, limit }: { readonly raster?: string | undefined; readonly limit: number },
+): Promise<readonly H3RunRow[]> {
+  const { rows } = await db.query<H3RunRow>(
+    `SELECT ${runColumns} FROM dagapp.h3_computation_runs
+     WHERE $1::text IS NULL OR raster = $1
+     ORDER BY started_at DESC, run_id LIMIT $2`,
+    [raster ?? null, limit],
+  );
+  return rows;
+}
+
+/** The newest completed run of a data set, of a period or of the last one. */
+export async function findServedH3Run(
+  db: Queryable,
+  raster: string,
+  period: string | undefined,
+): Promise<H3RunRow | undefined> {
+  const { rows } = await db.query<H3RunRow>(
+    `SELECT ${runColumns} FROM dagapp.h3_computation_runs
+     WHERE raster = $1 AND status = 'completed' AND item_id IS NOT NULL
+       AND ($2::text IS NULL OR period = $2)
+     ORDER BY period DESC, finished_at DESC LIMIT 1`,
+    [raster, period ?? null],
+  );
+  return rows[0];
+}
+
+export interface H3FileRow {
+  readonly path: string;
+  readonly resolution: number;
+  readonly h3_l3: string | null;
+  readonly row_count: number;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** By resolution and cell; `chunk` limits them to one cell of resolution 3. */
+export async function listH3Files(
+  db: Queryable,
+  runId: string,
+  { chunk, resolution }: { readonly chunk?: string; readonly resolution?: number } = {},
+): Promise<readonly H3FileRow[]> {
+  const { rows } = await db.query<H3FileRow>(
+    `SELECT path, resolution, h3_l3, row_count::float8 AS row_count, bytes::float8 AS bytes, sha256
+     FROM dagapp.h3_output_manifest
+     WHERE run_id = $1 AND ($2::text IS NULL OR h3_l3 = $2)
+       AND ($3::int IS NULL OR resolution = $3)
+     ORDER BY resolution, h3_l3 COLLATE "C" NULLS LAST`,
+    [runId, chunk ?? null, resolution ?? null],
+  );
+  return rows;
+}
+
+export interface H3SourceState extends H3SourceRow {
+  readonly run_id: string | null;
+  readonly origin: string | null;
+  readonly source_tag: string | null;
+  readonly finished_at: Date | null;
+}
+
+/** What is asked for, each with its last completed run; those never computed come first. */
+export async function listH3Sources(
+  db: Queryable,
+  limit: number,
+): Promise<readonly H3SourceState[]> {
+  const { rows } = await db.query<H3SourceState>(
+    `SELECT source.raster, source.source, source.configuration, source.created_at,
+       source.updated_at, run.run_id, run.origin, run.source_tag, run.finished_at
+     FROM dagapp.h3_raster_sources source
+     LEFT JOIN LATERAL (
+       SELECT run_id, origin, source_tag, finished_at FROM dagapp.h3_computation_runs
+       WHERE raster = source.raster AND status = 'completed'
+       ORDER BY finished_at DESC LIMIT 1) run ON true
+     ORDER BY run.run_id IS NOT NULL, source.raster LIMIT $1`,
+    [limit],
+  );
+  return rows;
+}
