@@ -14,6 +14,15 @@ export interface Directory {
   number(tag: number, fallback: number): Promise<number>;
   /** At most `most` values of the field; none where the field is missing. */
   numbers(tag: number, most: number): Promise<Float64Array>;
+  /** The place of the bytes of every field with this tag; a damaged file has it several times. */
+  fields(tag: number): readonly FieldPlace[];
+}
+
+interface FieldPlace {
+  /** The number of the type of its values. */
+  readonly type: number;
+  readonly at: number;
+  readonly bytes: number;
 }
 
 interface Field {
@@ -27,7 +36,10 @@ interface Field {
 const mostFields = 4096;
 const chunkValues = 64 * 1024;
 
-/** Bytes of one value, by the type of its field. Only types of whole numbers are read. */
+/** Bytes of one value, by the type of its field, from 1 to 18. */
+const anyTypeBytes = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8];
+
+/** The same for the types of whole numbers, the only ones that are read as numbers. */
 const typeBytes: ReadonlyMap<number, 1 | 2 | 4 | 8> = new Map([
   [1, 1],
   [3, 2],
@@ -52,14 +64,17 @@ export async function readDirectory(
   const start = offset + countBytes;
   const view = await read(source, start, count * fieldBytes);
   const fields = new Map<number, Field>();
+  const places: (FieldPlace & { readonly tag: number })[] = [];
   for (let index = 0; index < count; index++) {
     const at = index * fieldBytes;
     const tag = view.getUint16(at, isLittle);
     const type = view.getUint16(at + 2, isLittle);
     const values = readNumber(view, at + 4, isBig ? 8 : 4, isLittle);
     const inline = at + (isBig ? 12 : 8);
-    const fits = values * (typeBytes.get(type) ?? 8) <= (isBig ? 8 : 4);
-    const where = fits ? start + inline : readNumber(view, inline, isBig ? 8 : 4, isLittle);
+    const bytes = values * (anyTypeBytes[type] ?? 0);
+    const isInline = bytes <= (isBig ? 8 : 4);
+    const where = isInline ? start + inline : readNumber(view, inline, isBig ? 8 : 4, isLittle);
+    places.push({ tag, type, at: where, bytes });
     if (!fields.has(tag)) fields.set(tag, { type, count: values, at: where });
   }
   const tail = start + count * fieldBytes;
@@ -96,6 +111,7 @@ export async function readDirectory(
     offset,
     next,
     numbers,
+    fields: (tag) => places.filter((place) => place.tag === tag),
     number: async (tag, fallback) => (await numbers(tag, 1))[0] ?? fallback,
   };
 }

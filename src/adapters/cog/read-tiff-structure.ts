@@ -17,6 +17,7 @@ const tags = {
   stripBytes: 279,
   planarConfiguration: 284,
   predictor: 317,
+  colorMap: 320,
   tileWidth: 322,
   tileHeight: 323,
   tileOffsets: 324,
@@ -63,7 +64,9 @@ export async function readTiffStructure(given: ByteSource): Promise<TiffStructur
   };
 }
 
-async function readHeader(source: ByteSource): Promise<{ layout: TiffLayout; first: number }> {
+export async function readHeader(
+  source: ByteSource,
+): Promise<{ layout: TiffLayout; first: number }> {
   const bytes = await source.read(0, 16);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const order = bytes.byteLength < 8 ? "" : String.fromCharCode(bytes[0] ?? 0, bytes[1] ?? 0);
@@ -120,6 +123,7 @@ async function toImage(directory: Directory): Promise<TiffImage> {
     compression: await one(tags.compression, 1),
     predictor: await one(tags.predictor, 1),
     photometric: await one(tags.photometric, 0),
+    has_color_map: directory.fields(tags.colorMap).length > 0,
     is_planar: (await one(tags.planarConfiguration, 1)) === 2,
     block_offsets: await directory.numbers(
       isTiled ? tags.tileOffsets : tags.stripOffsets,

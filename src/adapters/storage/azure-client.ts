@@ -1,5 +1,6 @@
 import type { TokenCredential } from "@azure/identity";
 import type { BlobServiceClient, UserDelegationKey } from "@azure/storage-blob";
+import type { SignedMethod } from "./storage.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { systemClock } from "../runtime/clock.ts";
 import type { Zone } from "./storage.ts";
@@ -46,8 +47,12 @@ async function identity(): Promise<TokenCredential> {
 }
 
 export interface AzureSigner {
-  /** Gives a URL that can read this one blob for `seconds`. */
-  sign(at: { container: string; key: string }, seconds: number): Promise<string>;
+  /** Gives a URL that can read, or put, this one blob for `seconds`. */
+  sign(
+    at: { container: string; key: string },
+    seconds: number,
+    method?: SignedMethod,
+  ): Promise<string>;
 }
 
 /** Signatures begin in the past, because the clocks of machines differ. */
@@ -74,7 +79,7 @@ export function createAzureSigner(
   }
 
   return {
-    sign: async ({ container, key }, seconds) => {
+    sign: async ({ container, key }, seconds, method = "GET") => {
       const { BlobSASPermissions, StorageSharedKeyCredential, generateBlobSASQueryParameters } =
         await import("@azure/storage-blob");
       const now = clock.now().getTime();
@@ -83,7 +88,7 @@ export function createAzureSigner(
       const permission = {
         containerName: container,
         blobName: key,
-        permissions: BlobSASPermissions.parse("r"),
+        permissions: BlobSASPermissions.parse(method === "GET" ? "r" : "cw"),
         startsOn: new Date(now - earlierMs),
         expiresOn: new Date(expires),
         ...(isLocal ? {} : { protocol: "https" as never }),

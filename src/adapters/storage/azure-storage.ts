@@ -147,13 +147,34 @@ export async function createAzureStorage(settings: AzureSettings): Promise<Stora
       return { items: [], next_cursor: null };
     },
 
+    browse: async (folder, { cursor, limit = largestPage } = {}) => {
+      const [zone, ...parts] = splitPrefix(folder.endsWith("/") ? folder : `${folder}/`);
+      const pages = service
+        .getContainerClient(containers[zone])
+        .listBlobsByHierarchy("/", { prefix: parts.join("/") })
+        .byPage({
+          maxPageSize: Math.max(1, Math.min(limit, largestPage)),
+          ...(cursor === undefined ? {} : { continuationToken: readCursor(cursor) }),
+        });
+      for await (const { segment, continuationToken: token = "" } of pages) {
+        return {
+          folders: (segment.blobPrefixes ?? []).map(({ name }) => `${zone}/${name}`),
+          items: segment.blobItems.map(
+            ({ name, properties: { contentLength, etag, lastModified } }) =>
+              toObject(`${zone}/${name}`, contentLength, etag, lastModified),
+          ),
+          next_cursor: token === "" ? null : toCursor(token),
+        };
+      }
+      return { folders: [], items: [], next_cursor: null };
+    },
+
     localPath: async (name) => {
       locate(name);
       return undefined;
     },
-    gdalPath: async (name) => `/vsicurl/${await signer.sign(locate(name), defaultSignedSeconds)}`,
-    signedUrl: async (name, { seconds = defaultSignedSeconds } = {}) =>
-      signer.sign(locate(name), seconds),
+    signedUrl: async (name, { seconds = defaultSignedSeconds, method = "GET" } = {}) =>
+      signer.sign(locate(name), seconds, method),
     /** The service checks the signatures of its URLs itself. */
     checkSignature: async () => false,
   };

@@ -3,8 +3,11 @@ import type { IncomingMessage } from "node:http";
 import http from "node:http";
 import https from "node:https";
 import { isIP } from "node:net";
+import { Transform } from "node:stream";
 import type { Lookup, Network } from "../net/check-address.ts";
 import { findAddresses, pinnedTo, resolveAll } from "../net/check-address.ts";
+import { errorCode } from "../runtime/error-code.ts";
+import { KnownError } from "../runtime/known-error.ts";
 import type { Source } from "./source.ts";
 import { BadSource, SourceNotServed, SourceUnreachable } from "./source.ts";
 import { pour, writeWhole } from "./transfer.ts";
@@ -16,7 +19,14 @@ export interface HttpsRules {
   readonly privateNetworks?: readonly Network[];
   readonly lookup?: Lookup;
   readonly schemes?: readonly string[];
+  /** The largest file that is fetched; by default `largestSourceBytes`. */
+  readonly maxBytes?: number;
+  /** How long the server may send nothing. */
+  readonly idleMs?: number;
 }
+
+export const largestSourceBytes = 100 * 1024 ** 3;
+const defaultIdleMs = 60_000;
 
 /** A server that does not answer must not block a check of the source. */
 const headTimeoutMs = 10_000;
@@ -27,9 +37,10 @@ const headTimeoutMs = 10_000;
  * address, because the DNS of the name may be hostile. An IP address on the allow-list is not
  * checked further.
  */
-export function httpsSource(text: string, rules: HttpsRules): Source {
+export function httpsSource(text: string, rules: HttpsRules): HttpsSource {
   const url = demandAllowed(text, rules);
   const display = displayOf(url);
+  const { maxBytes = largestSourceBytes, idleMs = defaultIdleMs } = rules;
 
   async function ask(method: "GET" | "HEAD", options: Asking = {}): Promise<IncomingMessage> {
     const { headers = {}, signal } = options;
@@ -46,6 +57,10 @@ export function httpsSource(text: string, rules: HttpsRules): Source {
         });
         asked.once("response", resolve);
         asked.once("error", reject);
+        // Also while the answer is read: its stream then fails with this error.
+        asked.setTimeout(idleMs, () => {
+          asked.destroy(Object.assign(new Error("no answer"), { code: "ETIMEDOUT" }));
+        });
         asked.end();
       });
     } catch (error) {
@@ -66,7 +81,7 @@ export function httpsSource(text: string, rules: HttpsRules): Source {
   return {
     kind: "https",
     display,
-    gdalPath: async () => `/vsicurl/${url.href}`,
+    localPath: async () => undefined,
     head: async () => {
       const response = await askHead();
       response.destroy();
@@ -74,6 +89,34 @@ export function httpsSource(text: string, rules: HttpsRules): Source {
       if (statusCode === 404 || statusCode === 410) return undefined;
       if (!isGood(statusCode)) throw new SourceNotServed(display, statusCode);
       return { bytes: sizeOf(response), etag: headers.etag ?? null };
+    },
+    readRange: async (offset, length, etag) => {
+      const response = await ask("GET", {
+        signal: AbortSignal.timeout(rangeTimeoutMs),
+        headers: {
+          range: `bytes=${offset}-${offset + length - 1}`,
+          ...(etag === undefined ? {} : { "if-match": etag }),
+        },
+      });
+      const { statusCode = 0, headers } = response;
+      try {
+        if (statusCode === 412 || (etag !== undefined && etag !== (headers.etag ?? etag))) {
+          throw new BadSource(
+            "SOURCE_CHANGED",
+            `"${display}" was replaced: change \`updated\` of its item.`,
+          );
+        }
+        if (isGood(statusCode) && statusCode !== 206) {
+          throw new BadSource("SOURCE_NOT_IN_PARTS", `"${display}" is not served in parts.`);
+        }
+        if (statusCode !== 206) throw new SourceNotServed(display, statusCode);
+        return await collect(response, length);
+      } catch (error) {
+        if (error instanceof KnownError) throw error;
+        throw new SourceUnreachable(display, error);
+      } finally {
+        response.destroy();
+      }
     },
     fetchTo: async (file, options) => {
       const { signal } = options ?? {};
@@ -84,15 +127,68 @@ export function httpsSource(text: string, rules: HttpsRules): Source {
         throw new SourceNotServed(display, statusCode);
       }
       const total = sizeOf(response) ?? 0;
-      await writeWhole(file, (temporary) => pour(response, temporary, total, options));
+      const limit = limitBytes(maxBytes, display);
+      if (total > maxBytes) {
+        response.destroy();
+        throw tooLarge(display, maxBytes);
+      }
+      response.once("error", (error) => limit.destroy(error));
+      await writeWhole(file, (temporary) =>
+        pour(response.pipe(limit), temporary, total, options),
+      ).catch((error: unknown) => {
+        response.destroy();
+        if (error instanceof BadSource || signal?.aborted === true) throw error;
+        if (errorCode(error) === "ENOSPC") throw error;
+        throw new SourceUnreachable(display, error);
+      });
       return { bytes: (await stat(file)).size };
     },
   };
 }
 
+export interface HttpsSource extends Source {
+  /** A part of the file; with an ETag only of the file that had it. */
+  readRange(offset: number, length: number, etag?: string): Promise<Uint8Array>;
+}
+
+/** A part is small, so a server that sends it slowly is not waited for. */
+const rangeTimeoutMs = 30_000;
+
 interface Asking {
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
+}
+
+/** Passes bytes on, and fails with the first byte beyond the limit, whatever size was announced. */
+function limitBytes(maxBytes: number, display: string): Transform {
+  let passed = 0;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      passed += chunk.length;
+      if (passed > maxBytes) done(tooLarge(display, maxBytes));
+      else done(null, chunk);
+    },
+  });
+}
+
+/** Reads no more than was asked for, whatever the server sends. */
+async function collect(response: IncomingMessage, length: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Uint8Array>) {
+    chunks.push(chunk);
+    bytes += chunk.byteLength;
+    if (bytes >= length) break;
+  }
+  return Buffer.concat(chunks).subarray(0, length);
+}
+
+function tooLarge(display: string, maxBytes: number): BadSource {
+  return new BadSource(
+    "SOURCE_TOO_LARGE",
+    `"${display}" has more than ${maxBytes} bytes, the most that are fetched ` +
+      "(RMHDAG_SOURCE_MAX_BYTES).",
+  );
 }
 
 function displayOf(url: URL): string {

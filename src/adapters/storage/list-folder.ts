@@ -3,7 +3,7 @@ import { lstat, readdir, realpath } from "node:fs/promises";
 import path from "node:path";
 import { ignoreMissing } from "../runtime/error-code.ts";
 import { BadCursor, largestPage, splitPrefix } from "./storage.ts";
-import type { ListOptions, ObjectPage, StoredObject } from "./storage.ts";
+import type { FolderPage, ListOptions, ObjectPage, StoredObject } from "./storage.ts";
 import { unfinished } from "./transfer.ts";
 
 /**
@@ -52,6 +52,40 @@ export async function listFolder(
   const hasMore = isInside && (await walk(real, start));
   const last = items.at(-1);
   return { items, next_cursor: hasMore && last !== undefined ? toCursor(last.path) : null };
+}
+
+/** Lists what lies directly in a folder; links are not followed. */
+export async function browseFolder(
+  folder: string,
+  prefix: string,
+  describe: (name: string, found: Stats) => StoredObject,
+  { cursor, limit = largestPage }: ListOptions = {},
+): Promise<FolderPage> {
+  const [zone, ...below] = splitPrefix(prefix.endsWith("/") ? prefix : `${prefix}/`).slice(0, -1);
+  const name = [zone, ...below].join("/");
+  const after = cursor === undefined ? "" : readCursor(cursor);
+  const wanted = Math.max(1, Math.min(limit, largestPage));
+  const root = await realpath(path.join(folder, zone ?? "")).catch(ignoreMissing);
+  const real = path.join(root ?? "", ...below);
+  const isInside = root !== undefined && (await realpath(real).catch(ignoreMissing)) === real;
+  const entries = isInside ? await readdir(real, { withFileTypes: true }).catch(ignoreMissing) : [];
+  const shown = inOrder(entries ?? []).filter(
+    ({ entry, key }) =>
+      key > after && (entry.isDirectory() || (entry.isFile() && !unfinished.test(key))),
+  );
+  const taken = shown.slice(0, wanted);
+  const found = await Promise.all(
+    taken.map(async ({ entry, key }) => ({
+      full: `${name}/${key}`,
+      stats: entry.isFile() ? await lstat(path.join(real, key)).catch(ignoreMissing) : undefined,
+    })),
+  );
+  const last = taken.at(-1);
+  return {
+    folders: found.flatMap(({ full }) => (full.endsWith("/") ? [full] : [])),
+    items: found.flatMap(({ full, stats }) => (stats === undefined ? [] : [describe(full, stats)])),
+    next_cursor: shown.length > wanted && last !== undefined ? toCursor(last.key) : null,
+  };
 }
 
 /** A folder sorts with the slash that follows its name: `a-b` comes before `a/b`. */

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { describeStorage } from "../../../test/conformance/storage.ts";
+import { createLocalStaging } from "./local-staging.ts";
 import { createLocalStorage } from "./local-storage.ts";
 
 describeStorage("a folder as storage", async () => {
@@ -10,6 +11,7 @@ describeStorage("a folder as storage", async () => {
   const storage = createLocalStorage(folder);
   return {
     storage,
+    staging: createLocalStaging(folder, storage),
     fetchSigned: async (address) => {
       const url = new URL(address, "http://here");
       const name = url.pathname
@@ -58,7 +60,7 @@ describe("a folder on a machine that is not only ours", () => {
       await expect(storage.put(name, bytes("x"))).rejects.toThrow(/leads out/);
       await expect(storage.delete(name)).rejects.toThrow(/leads out/);
       await expect(storage.copy(name, "silver/x")).rejects.toThrow(/leads out/);
-      await expect(storage.gdalPath(name)).rejects.toThrow(/leads out/);
+      await expect(storage.localPath(name)).rejects.toThrow(/leads out/);
     }
     await expect(storage.put("silver/out/new", bytes("x"))).rejects.toThrow(/leads out/);
     for (const prefix of ["silver/", "silver/o", "silver/out/", "silver/other/"]) {

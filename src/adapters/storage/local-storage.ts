@@ -2,10 +2,10 @@ import type { Stats } from "node:fs";
 import { constants, createReadStream } from "node:fs";
 import {
   copyFile,
-  mkdir,
   open,
   readFile,
   realpath,
+  rename,
   stat,
   unlink,
   writeFile,
@@ -14,11 +14,12 @@ import path from "node:path";
 import type { Clock } from "../runtime/clock.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { hasErrorCode, ignoreMissing } from "../runtime/error-code.ts";
-import { listFolder } from "./list-folder.ts";
+import { browseFolder, listFolder } from "./list-folder.ts";
 import { createUrlSigner } from "./signed-url.ts";
 import { BadStoragePath, NotInStorage, defaultSignedSeconds, splitPath } from "./storage.ts";
 import type { Storage, StoredObject } from "./storage.ts";
 import { chunkBytes, pour, writeWhole } from "./transfer.ts";
+import { makeFolder } from "../runtime/make-folder.ts";
 
 export interface LocalStorageOptions {
   /** Put before signed URLs, such as `https://data.example.org`; without it they begin with /. */
@@ -26,8 +27,16 @@ export interface LocalStorageOptions {
   readonly clock?: Clock;
 }
 
+export interface LocalStorage extends Storage {
+  /** Moves a file of the same disk to the path, at once; a crash leaves it in one of both places. */
+  adopt(path: string, file: string): Promise<StoredObject>;
+}
+
 /** A folder as storage: each zone is a folder in it, or a link to one. */
-export function createLocalStorage(folder: string, options: LocalStorageOptions = {}): Storage {
+export function createLocalStorage(
+  folder: string,
+  options: LocalStorageOptions = {},
+): LocalStorage {
   const clock = options.clock ?? systemClock;
   const signer = createUrlSigner(folder);
 
@@ -58,15 +67,20 @@ export function createLocalStorage(folder: string, options: LocalStorageOptions 
     return { target, object: describe(name, found) };
   }
 
+  async function makeWay(name: string): Promise<string> {
+    const [zone] = splitPath(name);
+    await makeFolder(path.join(folder, zone));
+    const target = (await locate(name)) ?? "";
+    await makeFolder(path.dirname(target));
+    return target;
+  }
+
   /** `write` fills a temporary file, which then replaces the target. */
   async function store(
     name: string,
     write: (temporary: string) => Promise<unknown>,
   ): Promise<StoredObject> {
-    const [zone] = splitPath(name);
-    await mkdir(path.join(folder, zone), { recursive: true });
-    const target = (await locate(name)) ?? "";
-    await mkdir(path.dirname(target), { recursive: true });
+    const target = await makeWay(name);
     await writeWhole(target, write);
     return describe(name, await stat(target));
   }
@@ -87,6 +101,15 @@ export function createLocalStorage(folder: string, options: LocalStorageOptions 
     putFile: async (name, file, transfer) => {
       const { size } = await stat(file);
       return store(name, (temporary) => pour(file, temporary, size, transfer));
+    },
+
+    adopt: async (name, file) => {
+      const target = await makeWay(name);
+      await rename(file, target);
+      // Synced, because the record that the file is complete must not outlive its new name.
+      const above = await open(path.dirname(target), "r");
+      await above.sync().finally(() => above.close());
+      return describe(name, await stat(target));
     },
 
     getFile: async (name, file, transfer) => {
@@ -129,13 +152,14 @@ export function createLocalStorage(folder: string, options: LocalStorageOptions 
 
     list: (prefix, page) => listFolder(folder, prefix, describe, page),
 
-    localPath: async (name) => (await find(name)).target,
-    gdalPath: async (name) => (await find(name)).target,
+    browse: (prefix, page) => browseFolder(folder, prefix, describe, page),
 
-    signedUrl: async (name, { seconds = defaultSignedSeconds } = {}) => {
+    localPath: async (name) => (await find(name)).target,
+
+    signedUrl: async (name, { seconds = defaultSignedSeconds, method = "GET" } = {}) => {
       const address = splitPath(name).map(encodeURIComponent).join("/");
       const expires = Math.floor(clock.now().getTime() / 1000) + seconds;
-      const signature = await signer.sign(name, expires);
+      const signature = await signer.sign(name, expires, method);
       const base = options.publicUrl?.replace(/\/+$/, "") ?? "";
       return `${base}/storage/${address}?expires=${expires}&signature=${signature}`;
     },

@@ -10,7 +10,7 @@ import { NotInStorage, splitPath } from "./storage.ts";
 import { pour, writeWhole } from "./transfer.ts";
 
 export interface SourceResolver {
-  /** `silver/a.tif`, or `a.tif` in the container `silver`; https; an archive; a file on a mount. */
+  /** `silver/a.tif`, or `a.tif` in the container `silver`; https; a file on a mount. */
   resolve(blobPath: string, container?: string): Promise<Source>;
 }
 
@@ -23,58 +23,24 @@ export interface SourceSettings {
   readonly containers?: Readonly<Record<string, string>>;
 }
 
-/** How many archives may be inside of each other. */
-const deepestNesting = 2;
-
 export function createSourceResolver(settings: SourceSettings): SourceResolver {
   const zoneOf = (name: string): string => {
     const { containers = {} } = settings;
     return Object.hasOwn(containers, name) ? (containers[name] ?? name) : name;
   };
 
-  async function resolve(text: string, depth = 0): Promise<Source> {
+  async function resolve(text: string): Promise<Source> {
     // eslint-disable-next-line no-control-regex -- control characters are what it looks for
     if (/[\u0000-\u001f\\]/.test(text)) {
       throw refusePath("A source must not contain control characters or backslashes.");
     }
-    if (text.startsWith("/vsicurl/")) return httpsSource(text.slice(9), settings.https);
-    if (text.startsWith("/vsi")) return archiveSource(text, depth);
+    // GDAL's virtual file systems: no source is opened by a name that GDAL interprets.
+    if (/^\/+vsi/i.test(text)) throw refusePath('A source must not begin with "/vsi".');
     if (text.startsWith("/")) return fileSource(text, settings.mounts);
     if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return httpsSource(text, settings.https);
     const at = text.indexOf("/");
     const name = at < 0 ? text : `${zoneOf(text.slice(0, at))}${text.slice(at)}`;
     return storageSource(settings.storage, name);
-  }
-
-  /** `/vsizip/{archive}/member` or `/vsizip/archive.zip/member`; also tar and gzip. */
-  async function archiveSource(text: string, depth: number): Promise<Source> {
-    const [, format = "", rest = ""] = /^\/vsi(zip|tar|gzip)\/(.+)$/s.exec(text) ?? [];
-    if (format === "" || depth >= deepestNesting) {
-      throw refusePath(
-        'Of the virtual file systems only "/vsizip/", "/vsitar/" and "/vsigzip/" over a path that is allowed by itself may be used.',
-      );
-    }
-    const { archive, member } = splitArchive(rest, format);
-    if (member.split("/").some((part) => part === "..")) {
-      throw refusePath('The path inside of an archive must not contain "..".');
-    }
-    const inner = await resolve(archive, depth + 1);
-    const display = `/vsi${format}/${inner.display}${member}`;
-    return {
-      kind: inner.kind,
-      display,
-      gdalPath: async () => {
-        const path = await inner.gdalPath();
-        return format === "gzip" ? `/vsigzip/${path}` : `/vsi${format}/{${path}}${member}`;
-      },
-      head: () => inner.head(),
-      fetchTo: async () => {
-        throw new BadSource(
-          "SOURCE_NEEDS_UNPACKING",
-          `${display} lies in an archive: fetch the archive itself and unpack it.`,
-        );
-      },
-    };
   }
 
   return {
@@ -93,7 +59,7 @@ function storageSource(storage: Storage, name: string): Source {
   return {
     kind: "storage",
     display: name,
-    gdalPath: () => storage.gdalPath(name),
+    localPath: () => storage.localPath(name),
     fetchTo: (file, options) => storage.getFile(name, file, options),
     head: () => storage.head(name),
   };
@@ -118,7 +84,7 @@ async function fileSource(text: string, mounts: readonly string[]): Promise<Sour
   return {
     kind: "file",
     display: text,
-    gdalPath: async () => real ?? text,
+    localPath: async () => real ?? text,
     head: async () => {
       const facts = await found();
       if (facts === undefined) return undefined;
@@ -131,14 +97,6 @@ async function fileSource(text: string, mounts: readonly string[]): Promise<Sour
       return { bytes: facts.size };
     },
   };
-}
-
-function splitArchive(rest: string, format: string): { archive: string; member: string } {
-  if (format === "gzip") return { archive: rest, member: "" };
-  const braces = /^\{(.+)\}(\/[^{}]*)?$/s.exec(rest);
-  if (braces !== null) return { archive: braces[1] ?? "", member: braces[2] ?? "" };
-  const plain = /^(.+?\.(?:zip|kmz|gpkz|tar|tgz|tar\.gz))(\/.*)?$/is.exec(rest);
-  return { archive: plain?.[1] ?? rest, member: plain?.[2] ?? "" };
 }
 
 function refusePath(message: string): BadSource {

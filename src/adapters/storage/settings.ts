@@ -1,5 +1,6 @@
 import path from "node:path";
 import { z } from "zod";
+import { largestSourceBytes } from "./https-source.ts";
 import type { Zone } from "./storage.ts";
 
 const container = (zone: Zone) =>
@@ -33,12 +34,15 @@ export const sourceEnvironment = {
   RMHDAG_SOURCE_HOSTS: list,
   RMHDAG_SOURCE_MOUNTS: list,
   RMHDAG_SOURCE_PRIVATE_NETWORKS: list.pipe(z.array(z.union([z.cidrv4(), z.cidrv6()]))),
+  RMHDAG_SOURCE_MAX_BYTES: z.coerce.number().int().positive().default(largestSourceBytes),
 };
 
 export interface SourceEnvironment {
   readonly hosts: readonly string[];
   readonly mounts: readonly string[];
   readonly privateNetworks: readonly string[];
+  /** The largest file that is fetched from a web server. */
+  readonly maxBytes: number;
 }
 
 export function toSourceEnvironment(
@@ -48,6 +52,7 @@ export function toSourceEnvironment(
     hosts: given.RMHDAG_SOURCE_HOSTS,
     mounts: given.RMHDAG_SOURCE_MOUNTS,
     privateNetworks: given.RMHDAG_SOURCE_PRIVATE_NETWORKS,
+    maxBytes: given.RMHDAG_SOURCE_MAX_BYTES,
   };
 }
 

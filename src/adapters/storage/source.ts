@@ -7,8 +7,8 @@ export interface Source {
   readonly kind: "storage" | "https" | "file";
   /** The path without query, credentials and signature: safe to log and to store. */
   readonly display: string;
-  /** The path for GDAL. Never log it: it may hold a signature. */
-  gdalPath(): Promise<string>;
+  /** The file on this machine; undefined where it must be fetched. */
+  localPath(): Promise<string | undefined>;
   fetchTo(file: string, options?: TransferOptions): Promise<{ readonly bytes: number }>;
   /** Undefined: there is no such file. Some servers do not send the size. */
   head(): Promise<{ readonly bytes: number | null; readonly etag: string | null } | undefined>;
@@ -19,7 +19,9 @@ export type SourceProblem =
   | "SOURCE_SCHEME_NOT_ALLOWED"
   | "SOURCE_HOST_NOT_ALLOWED"
   | "SOURCE_HAS_CREDENTIALS"
-  | "SOURCE_NEEDS_UNPACKING";
+  | "SOURCE_CHANGED"
+  | "SOURCE_NOT_IN_PARTS"
+  | "SOURCE_TOO_LARGE";
 
 /** A source that is not allowed; the message says what is. */
 export class BadSource extends KnownError {

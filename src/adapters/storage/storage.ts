@@ -25,14 +25,25 @@ export interface Storage {
   delete(path: string): Promise<boolean>;
   /** Sorted by path. A prefix begins with a zone and may end anywhere: `silver/a/b`. */
   list(prefix: string, options?: ListOptions): Promise<ObjectPage>;
+  /** What lies directly in a folder, `bronze/` or `bronze/a/`: the folders and files, by name. */
+  browse(folder: string, options?: ListOptions): Promise<FolderPage>;
   /** The file that other programs may read; undefined where storage is not a folder. */
   localPath(path: string): Promise<string | undefined>;
-  /** The path for GDAL. Never log it: it may hold a signature. */
-  gdalPath(path: string): Promise<string>;
-  /** A URL that can read this one object, by default for an hour. Never log it. */
-  signedUrl(path: string, options?: { readonly seconds?: number }): Promise<string>;
-  /** True: `signedUrl` made this signature, and it has not expired. */
-  checkSignature(path: string, signed: { expires: number; signature: string }): Promise<boolean>;
+  /** A URL that can read, or put, this one object, by default for an hour. Never log it. */
+  signedUrl(path: string, options?: SignOptions): Promise<string>;
+  /** True: `signedUrl` made this signature for the method, and it has not expired. */
+  checkSignature(
+    path: string,
+    signed: { expires: number; signature: string; method?: SignedMethod },
+  ): Promise<boolean>;
+}
+
+export type SignedMethod = "GET" | "PUT";
+
+export interface SignOptions {
+  readonly seconds?: number;
+  /** GET by default. */
+  readonly method?: SignedMethod;
 }
 
 export interface PutOptions {
@@ -67,6 +78,11 @@ export interface StoredObject {
 export interface ObjectPage {
   readonly items: readonly StoredObject[];
   readonly next_cursor: string | null;
+}
+
+export interface FolderPage extends ObjectPage {
+  /** Whole paths with a slash at their ends. */
+  readonly folders: readonly string[];
 }
 
 /** Uploads, products of workflows, exports, public files, large results of tasks. */

@@ -10,12 +10,13 @@ import { toBounds, toOwnLongitude } from "../../core/serving/coverage.ts";
 import type { Bounds, MosaicLayer, RasterLayer } from "../../core/serving/layer.ts";
 import type { PointValues } from "../../core/serving/raster-info.ts";
 import type { RenderOptions } from "../../core/serving/render-options.ts";
-import { optionsKey } from "../../core/serving/render-options.ts";
+import { chooseOptions, optionsKey } from "../../core/serving/render-options.ts";
 import type { BandStatistics } from "../../core/serving/statistics.ts";
 import { computeStatistics } from "../../core/serving/statistics.ts";
 import type { Tile } from "../../core/serving/web-mercator.ts";
 import { isTile, tileBox, toMercator } from "../../core/serving/web-mercator.ts";
 import { cached } from "../runtime/cached.ts";
+import { zoneStatistics } from "./zone-statistics.ts";
 import { createByteSources } from "./byte-source.ts";
 import { emptyPicture, encodeImage } from "./encode-image.ts";
 import { createMergeRequests } from "./merge-requests.ts";
@@ -57,19 +58,20 @@ export function createRasterServer(options: RasterServerOptions): RasterServer {
 
   async function open(layer: RasterLayer, path: string): Promise<RasterFile> {
     const key = `${path}@${layer.version_tag}`;
-    return cached(files, key, () => readFile(key, path, layer.wkt2 ?? undefined));
+    return cached(files, key, () => readFile(key, path, layer));
   }
 
   async function readFile(
     key: string,
     path: string,
-    wkt2: string | undefined,
+    { wkt2, datum_shift }: RasterLayer,
   ): Promise<RasterFile> {
     const found = await storage.head(path);
     if (found === undefined) {
       throw new Problem("LAYER_UNREADABLE", "The layer's file is not in storage any more.");
     }
-    return openRaster(sources(key, path, found.bytes), { key, wkt2 });
+    const place = { wkt2: wkt2 ?? undefined, shift: datum_shift };
+    return openRaster(sources(key, path, found.bytes), { key, ...place });
   }
 
   /** Limits how many pictures are made at once. A request that was aborted while it waited is skipped. */
@@ -132,12 +134,12 @@ export function createRasterServer(options: RasterServerOptions): RasterServer {
     const box = tileBox(tile);
     const near = layer.members.filter((member) => mayCover(member, box)).slice(0, mostMembers);
     const names = [...near, ...layer.samples].map(
-      (each) => `${shownPath(each, wanted)}@${each.version_tag}`,
+      (each) => `${isPlain(wanted) ? each.path : each.data_path}@${each.version_tag}`,
     );
     const key = `mosaic ${near.length} ${names.join(" ")}|${tile.z}/${tile.x}/${tile.y}/${tileSize}|${format}|${optionsKey(wanted)}`;
     return keep(key, signal, async (shared) => {
       const openers = (layers: readonly RasterLayer[]) =>
-        layers.map((each) => () => open(each, shownPath(each, wanted)));
+        layers.map((each) => () => open(each, isPlain(wanted) ? each.path : each.data_path));
       const rasters = { members: openers(near), samples: openers(layer.samples) };
       const size = { width: tileSize, height: tileSize };
       const context = { blocks, spreads, signal: shared };
@@ -148,12 +150,13 @@ export function createRasterServer(options: RasterServerOptions): RasterServer {
 
   return {
     async tile(layer, tile, request) {
-      const { tileSize, format, options: wanted, signal } = request;
+      const { tileSize, format, signal } = request;
       if (!isTile(tile)) {
         throw new Problem("NOT_FOUND", `There is no tile ${tile.z}/${tile.x}/${tile.y}.`);
       }
       if (layer.kind === "mosaic") return mosaicTile(layer, tile, request);
-      const raster = await open(layer, shownPath(layer, wanted));
+      const { path, options: wanted } = choosePicture(layer, request.options);
+      const raster = await open(layer, path);
       if (format !== "png" && format !== "webp" && isPlain(wanted)) {
         const block = await passBlock(raster, tile, tileSize, blocks);
         if (block !== undefined) return block;
@@ -168,8 +171,9 @@ export function createRasterServer(options: RasterServerOptions): RasterServer {
       });
     },
 
-    async preview(layer, { mostSide, format, options: wanted, signal }) {
-      const raster = await open(layer, shownPath(layer, wanted));
+    async preview(layer, { mostSide, format, options, signal }) {
+      const { path, options: wanted } = choosePicture(layer, options);
+      const raster = await open(layer, path);
       const key = `${raster.key}|preview/${mostSide}|${format}|${optionsKey(wanted)}`;
       return keep(key, signal, async (shared) => {
         const context = { blocks, spreads, signal: shared };
@@ -206,6 +210,14 @@ export function createRasterServer(options: RasterServerOptions): RasterServer {
       return Object.fromEntries(found);
     },
 
+    async zones(layer, areas, { bands: asked, nodata, signal }) {
+      const raster = await open(layer, layer.data_path);
+      const bands = checkBands(raster, asked);
+      return whenFree(signal, () =>
+        zoneStatistics(raster, areas, { bands, nodata, signal, blocks }),
+      );
+    },
+
     info: async (layer) => describeRaster(await open(layer, layer.data_path)),
 
     async zooms(layer) {
@@ -218,9 +230,14 @@ export function createRasterServer(options: RasterServerOptions): RasterServer {
         };
       }
       const { minZoom, maxZoom } = await open(layer, layer.path);
-      // The bounds of the data, because a visualization copy is padded to whole tiles.
-      const { extent } = await open(layer, layer.data_path);
-      return { bounds: toBounds(extent), minZoom, maxZoom };
+      // The bounds of the data, because a visualization copy is padded to whole tiles. Data in a
+      // projection that cannot be drawn has those of the catalogue.
+      const data = await open(layer, layer.data_path).catch((error: unknown) => {
+        if (layer.path === layer.data_path || !(error instanceof Problem)) throw error;
+        return undefined;
+      });
+      const bounds = data === undefined ? layer.bounds : toBounds(data.extent);
+      return { bounds, minZoom, maxZoom };
     },
   };
 }
@@ -241,9 +258,21 @@ function isPlain({ bands, rescale, colormap, colormap_name, nodata }: RenderOpti
   return [bands, rescale, colormap, colormap_name, nodata].every((each) => each === undefined);
 }
 
-/** A visualization copy has other bands and values, so a request that names bands gets the data. */
-function shownPath(layer: RasterLayer, wanted: RenderOptions): string {
-  return isPlain(wanted) ? layer.path : layer.data_path;
+/**
+ * The file that a request shows, and the options that apply to it. A visualization copy has other
+ * bands and values than the data, so it answers the requests that ask for what it was made to show:
+ * those without options, and those with the options of the item's own style.
+ */
+function choosePicture(
+  { path, data_path, copy }: RasterLayer,
+  wanted: RenderOptions,
+): { readonly path: string; readonly options: RenderOptions } {
+  const { resampling } = wanted;
+  if (isPlain(wanted)) return { path, options: wanted };
+  if (copy === undefined || path === data_path) return { path: data_path, options: wanted };
+  const own = { ...chooseOptions({}, copy.style), resampling };
+  if (optionsKey(own) !== optionsKey(wanted)) return { path: data_path, options: wanted };
+  return { path, options: copy.shows === "picture" ? { resampling } : wanted };
 }
 
 function checkBands(raster: RasterFile, asked: readonly number[] | undefined): readonly number[] {

@@ -1,17 +1,23 @@
 /**
- * Decodes one block of a TIFF to samples. libvips decodes JPEG and WebP, zlib's threads deflate, and
- * geotiff the rarer codecs. Predictors are undone here for all of them.
+ * Decodes one block of a TIFF to samples. libvips decodes JPEG and WebP, unpack-block.ts the other
+ * compressions. Predictors are undone here for all of them.
  */
-import { promisify } from "node:util";
-import { inflate } from "node:zlib";
 import { Compression, TiffTag } from "@cogeotiff/core";
 import type { TiffImage } from "@cogeotiff/core";
 import sharp from "sharp";
 import { Problem } from "../../core/errors.ts";
+import { largestServedBlock } from "../../core/raster/tiff-structure.ts";
 import type { Samples } from "../../core/serving/resample.ts";
 import type { SampleType } from "./raster-file.ts";
+import { unpackBlock } from "./unpack-block.ts";
 
-const inflateBytes = promisify(inflate);
+export function refuseLarge(bytes: number): void {
+  if (bytes <= largestServedBlock) return;
+  throw new Problem(
+    "LAYER_UNREADABLE",
+    "The blocks of the layer's file are too large to be shown.",
+  );
+}
 
 export interface BlockShape {
   readonly width: number;
@@ -29,11 +35,12 @@ export async function decodeBlock(
   shape: BlockShape,
 ): Promise<Samples> {
   const compression = image.value(TiffTag.Compression) ?? Compression.None;
-  if (compression === Compression.Jpeg || compression === Compression.Webp) {
-    return decodePicture(bytes, shape);
-  }
   const expected = shape.width * shape.height * shape.samples * shape.sampleBytes;
-  const decoded = await unpack(image, compression, bytes, expected);
+  refuseLarge(expected);
+  if (compression === Compression.Jpeg || compression === Compression.Webp) {
+    return unlessDamaged(decodePicture(bytes, shape));
+  }
+  const decoded = await unlessDamaged(unpackBlock(image, compression, bytes, expected));
   const whole = pad(decoded, expected);
   const predictor = image.value(TiffTag.Predictor) as number | null;
   if (predictor === 3) {
@@ -56,7 +63,12 @@ export async function decodeBits(
 ): Promise<Uint8Array> {
   const compression = image.value(TiffTag.Compression) ?? Compression.None;
   const rowBytes = Math.ceil(width / 8);
-  const packed = pad(await unpack(image, compression, bytes, rowBytes * height), rowBytes * height);
+  refuseLarge(width * height);
+  const expected = rowBytes * height;
+  const packed = pad(
+    await unlessDamaged(unpackBlock(image, compression, bytes, expected)),
+    expected,
+  );
   const mask = new Uint8Array(width * height);
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x++) {
@@ -67,54 +79,21 @@ export async function decodeBits(
   return mask;
 }
 
-async function unpack(
-  image: TiffImage,
-  compression: Compression,
-  bytes: ArrayBuffer,
-  expected: number,
-): Promise<Uint8Array> {
-  switch (compression) {
-    case Compression.None:
-      return new Uint8Array(bytes);
-    case Compression.Deflate:
-    case Compression.DeflateOther: {
-      const made = await inflateBytes(bytes, { maxOutputLength: expected + 65_536 });
-      return new Uint8Array(made.buffer, made.byteOffset, made.byteLength);
-    }
-    default:
-      return unpackRare(image, compression, bytes);
-  }
-}
-
-/** Loads the library with the first such file: most platforms never have one. */
-async function unpackRare(
-  image: TiffImage,
-  compression: Compression,
-  bytes: ArrayBuffer,
-): Promise<Uint8Array> {
-  const { getDecoder } = await import("geotiff");
-  const parameters = {
-    tileWidth: 0,
-    tileHeight: 0,
-    predictor: 1,
-    bitsPerSample: 8,
-    planarConfiguration: 1,
-    LercParameters: image.value(TiffTag.LercParameters),
-  };
-  let decoder;
+/** A block that no codec can read is the file's fault, and not the server's. */
+async function unlessDamaged<Decoded>(decoding: Promise<Decoded>): Promise<Decoded> {
   try {
-    decoder = await getDecoder(compression, parameters);
-  } catch {
-    throw new Problem(
-      "LAYER_UNREADABLE",
-      `The layer's file is compressed with method ${compression}, which cannot be shown.`,
-    );
+    return await decoding;
+  } catch (error) {
+    if (error instanceof Problem) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Problem("LAYER_UNREADABLE", `A block of the layer's file is damaged: ${reason}.`);
   }
-  return new Uint8Array(await decoder.decode(bytes));
 }
 
 async function decodePicture(bytes: ArrayBuffer, shape: BlockShape): Promise<Uint8Array> {
-  const { data, info } = await sharp(Buffer.from(bytes), { failOn: "error" })
+  // A picture that claims more pixels than its block is refused before memory is taken for it.
+  const limitInputPixels = shape.width * shape.height;
+  const { data, info } = await sharp(Buffer.from(bytes), { failOn: "error", limitInputPixels })
     .raw()
     .toBuffer({ resolveWithObject: true });
   const { width, height, channels } = info;

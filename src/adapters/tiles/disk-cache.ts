@@ -4,10 +4,11 @@
  * Losing a file costs time only, so errors of the file system count as a miss.
  */
 import { createHash, randomUUID } from "node:crypto";
-import { mkdir, readFile, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { readFile, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { LRUCache } from "lru-cache";
 import { once } from "../../core/once.ts";
+import { makeFolder } from "../runtime/make-folder.ts";
 
 export interface DiskCache {
   get(key: string): Promise<Uint8Array | undefined>;
@@ -41,7 +42,7 @@ export function createDiskCache(folder: string, mostBytes: number): DiskCache {
     const name = nameOf(key);
     if (known.has(name)) return;
     const file = fileOf(name);
-    await mkdir(path.dirname(file), { recursive: true });
+    await makeFolder(path.dirname(file));
     const draft = path.join(path.dirname(file), `${randomUUID()}.part`);
     await writeFile(draft, bytes);
     await rename(draft, file);

@@ -79,7 +79,7 @@ export function createMayCover(): (layer: RasterLayer, box: Box) => boolean {
   };
 }
 
-function extentOf({ grid, wkt2 }: RasterLayer): Extent | undefined {
+function extentOf({ grid, wkt2, datum_shift }: RasterLayer): Extent | undefined {
   const toPixels = grid && invert(grid.transform);
   if (grid === undefined || toPixels === undefined) return undefined;
   const { width, height, transform: toCoordinates } = grid;
@@ -88,6 +88,7 @@ function extentOf({ grid, wkt2 }: RasterLayer): Extent | undefined {
     const projection = makeProjection(
       code === undefined ? undefined : Number(code),
       wkt2 ?? undefined,
+      datum_shift,
     );
     return findExtent({ width, height, toCoordinates, toPixels, ...projection });
   } catch {

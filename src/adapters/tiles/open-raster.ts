@@ -1,11 +1,19 @@
 /** Reads the header of a Cloud-Optimized GeoTIFF, and refuses a file that cannot be shown. */
 import type { Source, TiffImage } from "@cogeotiff/core";
-import { SubFileType, Tiff, TiffTag } from "@cogeotiff/core";
+import {
+  ModelTypeCode,
+  RasterTypeKey,
+  SubFileType,
+  Tiff,
+  TiffTag,
+  TiffTagGeo,
+} from "@cogeotiff/core";
 import { Problem } from "../../core/errors.ts";
 import type { Affine } from "../../core/serving/affine.ts";
 import { apply, invert } from "../../core/serving/affine.ts";
+import type { DatumShift } from "../../core/raster/proj-definition.ts";
 import { findExtent } from "../../core/serving/coverage.ts";
-import { toMercator, zoomFor } from "../../core/serving/web-mercator.ts";
+import { halfWorld, mostLatitude, toMercator, zoomFor } from "../../core/serving/web-mercator.ts";
 import { makeProjection } from "./projection.ts";
 import type { Level, RasterFile, SampleType } from "./raster-file.ts";
 
@@ -14,7 +22,11 @@ const mostBlockBytes = 64 * 1024 * 1024;
 
 export async function openRaster(
   source: Source,
-  options: { readonly key: string; readonly wkt2?: string | undefined },
+  options: {
+    readonly key: string;
+    readonly wkt2?: string | undefined;
+    readonly shift?: DatumShift | null | undefined;
+  },
 ): Promise<RasterFile> {
   const tiff = await readHeader(source);
   const [main] = tiff.images;
@@ -30,9 +42,9 @@ export async function openRaster(
   const toCoordinates = readAffine(main);
   const toPixels = invert(toCoordinates);
   if (toPixels === undefined) throw unreadable("its pixels have no area");
-  const code = main.epsg ?? undefined;
+  const code = readCode(main);
   const { width, height } = full;
-  const projection = makeProjection(code, options.wkt2);
+  const projection = makeProjection(code, options.wkt2, options.shift);
   const extent = findExtent({ width, height, toCoordinates, toPixels, ...projection });
   if (extent === undefined) throw unreadable("it has no place on the globe");
   const alphaBand = hasAlpha(main) ? samples : undefined;
@@ -56,6 +68,12 @@ export async function openRaster(
     extent,
   };
   return { ...raster, ...findZooms(raster) };
+}
+
+/** The EPSG code that a GeoTIFF names, of any layout. */
+export async function readTiffCrs(source: Source): Promise<number | undefined> {
+  const [main] = (await readHeader(source)).images;
+  return main && readCode(main);
 }
 
 function unreadable(reason: string): Problem {
@@ -139,6 +157,15 @@ function readLevels(images: readonly TiffImage[]): readonly [Level, ...Level[]] 
 }
 
 function readAffine(image: TiffImage): Affine {
+  const [a, b, c, d, e, f] = readStoredAffine(image);
+  if (image.valueGeo(TiffTagGeo.GTRasterTypeGeoKey) !== RasterTypeKey.PixelIsPoint) {
+    return [a, b, c, d, e, f];
+  }
+  // PixelIsPoint: the file states the place of a pixel's centre, and not of its corner.
+  return [a, b, c - (a + b) / 2, d, e, f - (d + e) / 2];
+}
+
+function readStoredAffine(image: TiffImage): Affine {
   const matrix = image.value(TiffTag.ModelTransformation);
   if (matrix !== null) {
     const [a, b, , c, d, e, , f] = matrix;
@@ -150,6 +177,23 @@ function readAffine(image: TiffImage): Affine {
   const [width, height] = scale;
   const [column = 0, row = 0, , x = 0, y = 0] = tie;
   return [width, 0, x - column * width, 0, -height, y + row * height];
+}
+
+/** 32767 stands for a system that the file defines itself. */
+const userDefined = 32_767;
+
+/**
+ * The EPSG code of the file's own system. The key of a projection (3074) is not read: it numbers a
+ * way to compute coordinates, and not a system.
+ */
+function readCode(image: TiffImage): number | undefined {
+  const model = image.valueGeo(TiffTagGeo.GTModelTypeGeoKey);
+  const isGeographic = model === ModelTypeCode.Geographic;
+  if (!isGeographic && model !== ModelTypeCode.Projected) return undefined;
+  const code = image.valueGeo(
+    isGeographic ? TiffTagGeo.GeodeticCRSGeoKey : TiffTagGeo.ProjectedCRSGeoKey,
+  );
+  return typeof code === "number" && code > 0 && code < userDefined ? code : undefined;
 }
 
 function hasAlpha(image: TiffImage): boolean {
@@ -191,27 +235,48 @@ function readDescriptions(image: TiffImage, samples: number): string[] {
   return Array.from({ length: samples }, (_, index) => found.get(index) ?? "");
 }
 
+/** Places within the raster, in shares of its sides, at which the size of a pixel is measured. */
+const shares = [0.5, 0.25, 0.75, 0.05, 0.95];
+
 /** `minZoom` shows the raster in one tile, `maxZoom` shows it pixel for pixel. */
 function findZooms(
   raster: Pick<RasterFile, "levels" | "toCoordinates" | "toDegrees">,
 ): Pick<RasterFile, "minZoom" | "maxZoom"> {
   const [full] = raster.levels;
   const { width, height } = full;
-  const mercator = (column: number, row: number) => {
-    const found = raster.toDegrees(...apply(raster.toCoordinates, column, row));
-    return found && toMercator(found[0], found[1]);
-  };
-  const middle = mercator(width / 2, height / 2);
-  const beside = mercator(width / 2 + 1, height / 2);
-  const below = mercator(width / 2, height / 2 + 1);
-  if (middle === undefined || beside === undefined || below === undefined) {
-    return { minZoom: 0, maxZoom: 0 };
-  }
-  const area = Math.abs(
-    (beside[0] - middle[0]) * (below[1] - middle[1]) -
-      (beside[1] - middle[1]) * (below[0] - middle[0]),
-  );
-  const resolution = Math.sqrt(area);
+  const sizes = shares
+    .flatMap((x) => shares.map((y) => pixelSize(raster, x * width, y * height)))
+    .filter((size) => size !== undefined)
+    .toSorted((a, b) => a - b);
+  const resolution = sizes[Math.floor(sizes.length / 2)];
+  // Web Mercator ends before the poles: a raster that lies beyond is not on the map.
+  if (resolution === undefined) return { minZoom: 0, maxZoom: 0 };
   const reduction = Math.max(1, Math.max(width, height) / 256);
   return { minZoom: zoomFor(resolution * reduction), maxZoom: zoomFor(resolution) };
+}
+
+/** The side of a pixel in metres of web Mercator; undefined where that has no such place. */
+function pixelSize(
+  raster: Pick<RasterFile, "toCoordinates" | "toDegrees">,
+  column: number,
+  row: number,
+): number | undefined {
+  const mercator = (x: number, y: number) => {
+    const found = raster.toDegrees(...apply(raster.toCoordinates, x, y));
+    if (found === undefined || Math.abs(found[1]) >= mostLatitude) return undefined;
+    return toMercator(found[0], found[1]);
+  };
+  const middle = mercator(column, row);
+  const beside = mercator(column + 1, row);
+  const below = mercator(column, row + 1);
+  if (middle === undefined || beside === undefined || below === undefined) return undefined;
+  const across = (from: number, to: number) => {
+    const step = Math.abs(to - from);
+    // A step over the antimeridian.
+    return step > halfWorld ? 2 * halfWorld - step : step;
+  };
+  const area =
+    across(middle[0], beside[0]) * across(middle[1], below[1]) +
+    across(middle[1], beside[1]) * across(middle[0], below[0]);
+  return area > 0 ? Math.sqrt(area) : undefined;
 }

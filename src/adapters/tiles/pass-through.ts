@@ -8,7 +8,7 @@ import type { Tile } from "../../core/serving/web-mercator.ts";
 import { resolutionAt, tileBox } from "../../core/serving/web-mercator.ts";
 import type { Level, RasterFile } from "./raster-file.ts";
 import type { BlockCache } from "./read-window.ts";
-import { readWindow } from "./read-window.ts";
+import { readBytes, readWindow } from "./read-window.ts";
 
 /** Finds the block that is equal to the tile. */
 export function findBlock(
@@ -63,6 +63,7 @@ export async function passBlock(
     );
     if (mask.some((each) => each !== 255)) return undefined;
   }
-  const block = await level.image.getTile(column, row);
-  return block === null ? undefined : new Uint8Array(block.bytes);
+  const across = Math.ceil(level.width / tileSize);
+  const block = await readBytes(level.image, row * across + column);
+  return block === undefined ? undefined : new Uint8Array(block);
 }

@@ -1,6 +1,9 @@
 import type { Converter } from "proj4";
 import proj4 from "proj4";
 import { Problem } from "../../core/errors.ts";
+import { isWebMercator } from "../../core/raster/crs.ts";
+import type { DatumShift, ProjDefinition } from "../../core/raster/proj-definition.ts";
+import { projDefinition } from "../../core/raster/proj-definition.ts";
 import type { Project } from "../../core/serving/pixel-map.ts";
 import { mostLatitude, toDegrees, toMercator } from "../../core/serving/web-mercator.ts";
 
@@ -15,38 +18,81 @@ export interface Projection {
 /** Longitude and latitude of WGS 84, and systems that differ from it by less than a pixel of any map. */
 const likeWgs84 = new Set([4326, 4258, 4269, 4283, 4674, 6318]);
 
-/** By number where proj4 or `knownSystems` has it, otherwise by the definition in `wkt2`. */
-export function makeProjection(code: number | undefined, wkt2: string | undefined): Projection {
+/**
+ * By number where `knownSystems` has it, then by the definition in `wkt2`, then by proj4's own list
+ * of numbers.
+ */
+export function makeProjection(
+  code: number | undefined,
+  wkt2: string | undefined,
+  shift: DatumShift | null | undefined = null,
+): Projection {
   if (code !== undefined && likeWgs84.has(code)) {
     const same: Project = (x, y) => [x, y];
     return { isWebMercator: false, isStraight: true, toDegrees: same, fromDegrees: same };
   }
   // Not by proj4, which folds longitudes into -180 to 180: a raster may cross the antimeridian.
-  if (code === 3857) {
+  if (code === 3857 || (code === undefined && wkt2 !== undefined && isWebMercator(wkt2))) {
     const fromDegrees: Project = (lon, lat) =>
       Math.abs(lat) > mostLatitude ? undefined : toMercator(lon, lat);
     return { isWebMercator: true, isStraight: true, toDegrees, fromDegrees };
   }
+  const known = findKnownSystem(code ?? 0);
+  // A shift that was measured there is nearer than that of the list.
+  if (known !== undefined && shift == null) return project(plain(known));
+  const defined = wkt2 === undefined ? undefined : projDefinition(wkt2, shift ?? null);
+  if (defined !== undefined) return project(defined);
   const name = `EPSG:${code ?? ""}`;
-  const definition = isKnown(name) ? name : (findKnownSystem(code ?? 0) ?? wkt2);
-  if (definition === undefined) {
-    throw new Problem(
-      "LAYER_UNREADABLE",
-      `${code === undefined ? "Its coordinate reference system" : name} is not known here, and the catalogue has no definition of it. Ingest it again with target_crs EPSG:3857 or EPSG:4326.`,
-    );
-  }
-  const converter = open(definition);
-  const isGeographic = isLongLat(definition);
+  if (isKnown(name)) return project(plain(name));
+  const reason =
+    wkt2 === undefined
+      ? "is not known here, and the catalogue has no definition of it"
+      : "has a projection that cannot be drawn here";
+  throw new Problem(
+    "LAYER_UNREADABLE",
+    `${code === undefined ? "Its coordinate reference system" : name} ${reason}. Ingest it again with target_crs EPSG:3857 or EPSG:4326.`,
+  );
+}
+
+function plain(text: string): ProjDefinition {
+  return { text, isGeographic: false, unit: 1, axes: "east-north" };
+}
+
+function project({ text, isGeographic, unit, axes }: ProjDefinition): Projection {
+  const converter = open(text);
   return {
     isWebMercator: false,
     isStraight: isGeographic,
-    toDegrees: (x, y) => guard(() => converter.inverse([x, y])),
+    toDegrees: (x, y) => {
+      const found = guard(() => converter.inverse(toEastNorth([x * unit, y * unit], axes)));
+      if (!isGeographic || found === undefined) return found;
+      return [nearTo(x * unit, found[0]), found[1]];
+    },
     fromDegrees: (lon, lat) => {
       const found = guard(() => converter.forward([lon, lat]));
-      if (!isGeographic || found === undefined) return found;
-      return [found[0] + 360 * Math.round((lon - found[0]) / 360), found[1]];
+      if (found === undefined) return undefined;
+      if (!isGeographic) return fromEastNorth(found, axes);
+      return [nearTo(lon, found[0]) / unit, found[1] / unit];
     },
   };
+}
+
+/** The same longitude by whole turns, as near as possible to the given one. */
+function nearTo(given: number, longitude: number): number {
+  return longitude + 360 * Math.round((given - longitude) / 360);
+}
+
+function toEastNorth([x, y]: [number, number], axes: ProjDefinition["axes"]): [number, number] {
+  if (axes === "west-south") return [-x, -y];
+  return axes === "south-west" ? [-y, -x] : [x, y];
+}
+
+/** Both orders are their own inverse. */
+function fromEastNorth(
+  [x, y]: readonly [number, number],
+  axes: ProjDefinition["axes"],
+): readonly [number, number] {
+  return toEastNorth([x, y], axes);
 }
 
 function open(definition: string): Converter {
@@ -60,10 +106,6 @@ function open(definition: string): Converter {
 
 function isKnown(name: string): boolean {
   return (proj4.defs(name) as unknown) !== undefined;
-}
-
-function isLongLat(definition: string): boolean {
-  return /^\s*(GEOGCRS|GEOGCS|GEODCRS|BASEGEOGCRS)\b/i.test(definition);
 }
 
 /** Undefined where the projection has no answer: some throw there, others give infinity. */
@@ -85,8 +127,8 @@ const albers = "+proj=aea +lat_0=23 +lon_0=-96 +lat_1=29.5 +lat_2=45.5 +ellps=GR
 
 /**
  * Systems that public agencies use for rasters, beside those that proj4 knows by number (web
- * mercator, UTM on WGS 84, polar UPS). Any other system needs its WKT in the catalogue. The Swiss
- * ones must be here: proj4 reads their WKT2 as an ordinary oblique Mercator, 130 km off.
+ * mercator, UTM on WGS 84, polar UPS), with their datum shifts. Any other system needs its WKT in the
+ * catalogue.
  */
 const knownSystems = new Map<number, string>([
   [2056, `${swiss} +x_0=2600000 +y_0=1200000 ${swissShift}`],

@@ -10,6 +10,7 @@ import type { PointValues, RasterInfo } from "../../core/serving/raster-info.ts"
 import type { RenderOptions } from "../../core/serving/render-options.ts";
 import type { BandStatistics } from "../../core/serving/statistics.ts";
 import type { Tile } from "../../core/serving/web-mercator.ts";
+import type { Area } from "../../core/zonal/zones.ts";
 import type { ByteStore } from "./byte-source.ts";
 import type { DiskCache } from "./disk-cache.ts";
 
@@ -38,6 +39,12 @@ export interface RasterServer {
     layer: RasterLayer,
     request: ValueRequest & { readonly mostSide: number },
   ): Promise<Record<string, BandStatistics>>;
+  /** Statistics of each area, weighted by the exact shares of its pixels. */
+  zones(
+    layer: RasterLayer,
+    areas: readonly Area[],
+    request: ValueRequest,
+  ): Promise<Record<string, BandStatistics>[]>;
   info(layer: RasterLayer): Promise<RasterInfo>;
   /** For TileJSON: of the file that tiles show. */
   zooms(
@@ -75,6 +82,7 @@ export function createLazyRasterServer(options: RasterServerOptions): RasterServ
     preview: async (...given) => (await server()).preview(...given),
     point: async (...given) => (await server()).point(...given),
     statistics: async (...given) => (await server()).statistics(...given),
+    zones: async (...given) => (await server()).zones(...given),
     info: async (...given) => (await server()).info(...given),
     zooms: async (...given) => (await server()).zooms(...given),
   };

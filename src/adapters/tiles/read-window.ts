@@ -6,7 +6,7 @@ import pLimit from "p-limit";
 import { Problem } from "../../core/errors.ts";
 import type { Pixels, Samples } from "../../core/serving/resample.ts";
 import { cached } from "../runtime/cached.ts";
-import { decodeBits, decodeBlock, makeSamples } from "./decode-block.ts";
+import { decodeBits, decodeBlock, makeSamples, refuseLarge } from "./decode-block.ts";
 import { bytesOf } from "./open-raster.ts";
 import type { Level, RasterFile } from "./raster-file.ts";
 
@@ -166,10 +166,15 @@ async function readMask(
 }
 
 /** Undefined: the file leaves this block out. */
-async function readBytes(image: TiffImage, index: number): Promise<ArrayBuffer | undefined> {
+export async function readBytes(image: TiffImage, index: number): Promise<ArrayBuffer | undefined> {
   if (!image.isTiled()) return (await image.getStrip(index))?.bytes;
   const { offset, imageSize } = await image.getTileSize(index);
-  return offset === 0 ? undefined : (await image.getBytes(offset, imageSize))?.bytes;
+  refuseLarge(imageSize);
+  if (offset === 0) return undefined;
+  const isWhole = image.value(TiffTag.JpegTables) === null;
+  // The library puts the tables that blocks share before a JPEG, and fails where there are none.
+  if (isWhole) return image.tiff.source.fetch(offset, imageSize);
+  return (await image.getBytes(offset, imageSize))?.bytes;
 }
 
 interface Copy {

@@ -65,9 +65,9 @@ export function createVectorTiles(db: Queryable): VectorTiles {
 
 async function build(db: Queryable, table: GeoTable, tile: Tile): Promise<Uint8Array> {
   const query = { ...tile, ...conventions, columns: table.columns };
-  if (table.form === "postgis") return postgisTile(db, table, query);
   const margin = conventions.buffer / conventions.extent;
   const reach = tileBounds(tile.z, tile.x, tile.y, margin);
+  if (table.form === "postgis") return postgisTile(db, table, query, reach);
   const features = await tileFeatures(db, table, reach, query);
   return features.length === 0 ? new Uint8Array(0) : encodeVectorTile(features, query);
 }

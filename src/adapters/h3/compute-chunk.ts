@@ -1,0 +1,63 @@
+/** Computes the statistics of the cells of one chunk, all resolutions in one pass over the pixels. */
+import { getResolution } from "h3-js";
+import type { H3Configuration } from "../../core/h3/configuration.ts";
+import { resolutionsOf } from "../../core/h3/configuration.ts";
+import type { ZonalValues } from "../../core/zonal/statistics.ts";
+import type { Tally } from "../../core/zonal/tally.ts";
+import { createTally } from "../../core/zonal/tally.ts";
+import { toPixelRings } from "../../core/zonal/to-pixels.ts";
+import type { RasterFile } from "../tiles/raster-file.ts";
+import { createBlockCache } from "../tiles/read-window.ts";
+import type { Zone } from "../tiles/tally-zones.ts";
+import { tallyZones } from "../tiles/tally-zones.ts";
+import { cellPolygon } from "./cell-polygon.ts";
+import { cellsBelow } from "./chunks.ts";
+
+export interface CellRow {
+  readonly cell: string;
+  readonly values: ZonalValues;
+}
+
+const blockCacheBytes = 96 * 1024 * 1024;
+/** Their values are exact in 32 bits. */
+const single = new Set(["uint8", "int8", "uint16", "int16", "float32"]);
+
+/** By resolution: the cells with data, ascending. */
+export async function computeChunk(
+  raster: RasterFile,
+  { h3_l3, coarser }: { readonly h3_l3: string; readonly coarser: readonly string[] },
+  configuration: H3Configuration,
+  options: { readonly signal: AbortSignal; readonly onPart?: (done: number) => void },
+): Promise<ReadonlyMap<number, readonly CellRow[]>> {
+  const { statistics, band, nodata } = configuration;
+  const made = new Map<number, CellRow[]>();
+  const zones: Zone[] = [];
+  for (const resolution of resolutionsOf(configuration)) {
+    const rows: CellRow[] = [];
+    made.set(resolution, rows);
+    const own = coarser.filter((cell) => getResolution(cell) === resolution);
+    for (const cell of [...own, ...cellsBelow(h3_l3, resolution)]) {
+      // A cell without a place in the raster's projection has no pixels there.
+      const rings = toPixelRings(cellPolygon(cell), raster) ?? [];
+      let tallies: Tally[] | undefined;
+      zones.push({
+        rings,
+        tallies: () => (tallies ??= [createTally(statistics, single.has(raster.sampleType))]),
+        finish: () => {
+          const values = tallies?.[0]?.result();
+          tallies = undefined;
+          if (values !== undefined && values.count > 0) rows.push({ cell, values });
+        },
+      });
+    }
+  }
+  await tallyZones(raster, zones, {
+    bands: [band],
+    nodata: nodata ?? undefined,
+    signal: options.signal,
+    blocks: createBlockCache(blockCacheBytes),
+    onPart: options.onPart,
+  });
+  for (const rows of made.values()) rows.sort((a, b) => (a.cell < b.cell ? -1 : 1));
+  return made;
+}

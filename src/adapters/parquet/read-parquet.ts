@@ -1,0 +1,195 @@
+/**
+ * Reads GeoParquet without GDAL, whose builds mostly lack the driver, and writes it as CSV, which
+ * GDAL then projects: geometries as hexadecimal WKB, values as text, and the columns' types apart.
+ */
+import { open } from "node:fs/promises";
+import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from "hyparquet";
+import type { FileMetaData, SchemaElement } from "hyparquet";
+import { compressors } from "hyparquet-compressors";
+import { z } from "zod";
+import type { GeoColumn } from "../../core/vector/geo-table.ts";
+import { KnownError } from "../runtime/known-error.ts";
+import { columnType, textOf } from "./parquet-values.ts";
+
+export class ParquetError extends KnownError {
+  constructor(code: "FILE_UNREADABLE" | "NO_GEOMETRY" | "FORMAT_NOT_SUPPORTED", message: string) {
+    super(code, "permanent", message);
+  }
+}
+
+export interface ReadParquet {
+  readonly geometryColumn: string;
+  /** Undefined: the file says that it is unknown. */
+  readonly crs: string | undefined;
+  readonly types: ReadonlyMap<string, GeoColumn["type"]>;
+  readonly featureCount: number;
+}
+
+/** Decoded in memory at once, as the file's own index claims it. */
+const largestGroup = 1024 ** 3;
+const rowsAtOnce = 20_000;
+
+export async function readParquet(
+  path: string,
+  options: {
+    readonly target: string;
+    readonly geometryColumn: string | undefined;
+    readonly signal: AbortSignal;
+  },
+): Promise<ReadParquet> {
+  const file = await asyncBufferFromFile(path);
+  const metadata = await parquetMetadataAsync(file).catch((error: unknown) => {
+    throw new ParquetError("FILE_UNREADABLE", `The Parquet file cannot be read: ${words(error)}.`);
+  });
+  for (const group of metadata.row_groups) {
+    if (Number(group.total_byte_size) <= largestGroup) continue;
+    throw new ParquetError(
+      "FORMAT_NOT_SUPPORTED",
+      "A row group of the Parquet file holds more than 1 GiB: write the file again with smaller row groups.",
+    );
+  }
+  const geometry = findGeometry(metadata, options.geometryColumn);
+  const columns = rootColumns(metadata).filter(
+    ({ name }) => name !== geometry.name && !geometry.coverings.has(name),
+  );
+  const handle = await open(options.target, "w");
+  const names = [geometry.name, ...columns.map(({ name }) => name)];
+  try {
+    await handle.write(`${names.map(quoted).join(",")}\n`);
+    const count = Number(metadata.num_rows);
+    for (let rowStart = 0; rowStart < count; rowStart += rowsAtOnce) {
+      options.signal.throwIfAborted();
+      const rowEnd = Math.min(count, rowStart + rowsAtOnce);
+      const range = { rowStart, rowEnd, columns: names, useOffsetIndex: true };
+      const raw = (bytes: Uint8Array) => bytes;
+      const parsers = { geometryFromBytes: raw, geographyFromBytes: raw };
+      const rows = await parquetReadObjects({
+        file,
+        metadata,
+        compressors,
+        parsers,
+        ...range,
+      }).catch((error: unknown) => {
+        throw new ParquetError(
+          "FILE_UNREADABLE",
+          `The Parquet file is damaged, or compressed in a way that is not supported: ${words(error)}.`,
+        );
+      });
+      const lines = rows.map((row) => {
+        const wkb: unknown = row[geometry.name];
+        const hex = wkb instanceof Uint8Array ? Buffer.from(wkb).toString("hex") : "";
+        return [hex, ...columns.map(({ name, type }) => quoted(textOf(row[name], type)))].join(",");
+      });
+      await handle.write(lines.length === 0 ? "" : `${lines.join("\n")}\n`);
+    }
+    return {
+      geometryColumn: geometry.name,
+      crs: geometry.crs,
+      types: new Map(columns.map(({ name, type }) => [name, type])),
+      featureCount: count,
+    };
+  } finally {
+    await handle.close();
+  }
+}
+
+const geoMetadata = z.looseObject({
+  primary_column: z.string().optional(),
+  columns: z.record(
+    z.string(),
+    z.looseObject({
+      encoding: z.string(),
+      crs: z.unknown().optional(),
+      covering: z.record(z.string(), z.record(z.string(), z.array(z.string()))).optional(),
+    }),
+  ),
+});
+
+interface GeometryColumn {
+  readonly name: string;
+  readonly crs: string | undefined;
+  /** Columns that repeat the bounds of the geometries. */
+  readonly coverings: ReadonlySet<string>;
+}
+
+function findGeometry(metadata: FileMetaData, wanted: string | undefined): GeometryColumn {
+  const text = metadata.key_value_metadata?.find(({ key }) => key === "geo")?.value;
+  const geo = text === undefined ? undefined : geoMetadata.safeParse(parse(text)).data;
+  const marked = metadata.schema.filter(
+    ({ logical_type }) => logical_type?.type === "GEOMETRY" || logical_type?.type === "GEOGRAPHY",
+  );
+  const name = wanted ?? geo?.primary_column ?? marked[0]?.name;
+  const column = name === undefined ? undefined : geo?.columns[name];
+  const element = marked.find((each) => each.name === name);
+  if (name === undefined || (column === undefined && element === undefined)) {
+    throw new ParquetError(
+      "NO_GEOMETRY",
+      `The Parquet file has no geometry column${wanted === undefined ? "" : ` "${wanted}"`}: it lacks the metadata of GeoParquet. Write it as GeoParquet, for example with GeoPandas or ogr2ogr.`,
+    );
+  }
+  if (column !== undefined && column.encoding !== "WKB") {
+    throw new ParquetError(
+      "FORMAT_NOT_SUPPORTED",
+      `The geometries are encoded as "${column.encoding}", and only WKB is read: write the file again with the encoding WKB.`,
+    );
+  }
+  const coverings = Object.values(column?.covering ?? {}).flatMap((covering) =>
+    Object.values(covering).map(([root]) => root ?? ""),
+  );
+  return { name, crs: crsOf(column, element), coverings: new Set(coverings) };
+}
+
+/** Without a CRS it is longitude and latitude on WGS 84, as the specification says; null is unknown. */
+function crsOf(
+  column: { readonly crs?: unknown } | undefined,
+  element: SchemaElement | undefined,
+): string | undefined {
+  if (column !== undefined) {
+    if (column.crs === undefined) return "OGC:CRS84";
+    return column.crs === null ? undefined : JSON.stringify(column.crs);
+  }
+  const type = element?.logical_type as { readonly crs?: string } | undefined;
+  const named = /^(?:srid:)?(\d+)$/.exec(type?.crs ?? "")?.[1];
+  if (named !== undefined) return `EPSG:${named}`;
+  return type?.crs !== undefined && /^\w+:\w+$/.test(type.crs) ? type.crs : "OGC:CRS84";
+}
+
+/** Columns at the root; those with members become JSON. */
+function rootColumns({ schema }: FileMetaData): { name: string; type: GeoColumn["type"] }[] {
+  const columns: { name: string; type: GeoColumn["type"] }[] = [];
+  const [root, ...elements] = schema;
+  let index = 0;
+  for (let count = root?.num_children ?? 0; count > 0; count--) {
+    const element = elements[index];
+    if (element === undefined) break;
+    columns.push({ name: element.name, type: columnType(element) });
+    index += sizeOf(elements, index);
+  }
+  return columns;
+}
+
+/** How many elements describe the column at this place: itself and its members. */
+function sizeOf(elements: readonly SchemaElement[], index: number): number {
+  let size = 1;
+  for (let child = elements[index]?.num_children ?? 0; child > 0; child--) {
+    size += sizeOf(elements, index + size);
+    if (index + size > elements.length) break;
+  }
+  return size;
+}
+
+function quoted(text: string | undefined): string {
+  return text === undefined ? "" : `"${text.replaceAll('"', '""')}"`;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function words(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).replace(/\.$/, "");
+}
