@@ -9,19 +9,26 @@
  */
 import { isIPv4 } from "node:net";
 import type { Access } from "../../core/api/contract.ts";
-import { access as everything } from "../../core/api/contract.ts";
+import { access as everything, includesAccess } from "../../core/api/contract.ts";
 import { Problem } from "../../core/errors.ts";
 import type { Caller } from "./handler.ts";
+import type { AddressSigner } from "./signed-address.ts";
+import { readSessionCookie } from "./session-cookie.ts";
 import type { TrustedProxy } from "./trusted-proxy.ts";
 import { comesFrom, userOf } from "./trusted-proxy.ts";
 
 export interface AccessPolicy {
+  /** The caller who has a bearer token. */
   authenticate(
     token: string,
     client?: ClientAddress,
   ): Caller | undefined | Promise<Caller | undefined>;
+  /** The caller whose browser has a session; absent where there are no sessions. */
+  findSession?(secret: string): Promise<Caller | undefined>;
   /** True: callers can prove who they are. Otherwise the server listens on loopback only. */
   readonly hasTokens: boolean;
+  /** Absent: there are no signed addresses. */
+  readonly signer?: AddressSigner | undefined;
   /** Requests from this machine need no token. */
   readonly openOnLoopback: boolean;
   /** Absent: headers that name a signed-in user are ignored. */
@@ -39,7 +46,6 @@ export interface ClientAddress {
 /** The parts of a request that access depends on. */
 export interface AccessRequest extends ClientAddress {
   readonly authorization: string | undefined;
-  readonly cookie: string | undefined;
   readonly host: string | undefined;
   readonly origin: string | undefined;
   /** It came through a proxy, so its address is not the client's. */
@@ -50,20 +56,18 @@ export interface AccessRequest extends ClientAddress {
   readonly header: (name: string) => string | undefined;
 }
 
-export const sessionCookie = "rmhdag_session";
-
 export async function identify(
   policy: AccessPolicy,
   request: AccessRequest,
 ): Promise<Caller | undefined> {
-  const bearer = /^Bearer +(\S+) *$/i.exec(request.authorization ?? "")?.[1];
-  if (bearer !== undefined) {
-    const caller = await policy.authenticate(bearer, request);
+  const token = readToken(request.authorization ?? "");
+  if (token !== undefined) {
+    const caller = await policy.authenticate(token, request);
     if (caller === undefined) throw new Problem("UNAUTHENTICATED", "The token is not known here.");
     return caller;
   }
-  const session = readCookie(request.cookie, sessionCookie);
-  const known = session === undefined ? undefined : await policy.authenticate(session, request);
+  const session = readSessionCookie(request.header);
+  const known = session === undefined ? undefined : await policy.findSession?.(session);
   if (known !== undefined) {
     refuseForeignOrigin(request);
     return known;
@@ -89,12 +93,26 @@ export async function identify(
   return { name: "loopback", access: everything.options };
 }
 
+/**
+ * The token of a request: a bearer, or the password of Basic authentication with any name, which
+ * desktop programs such as QGIS can send.
+ */
+function readToken(authorization: string): string | undefined {
+  const bearer = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
+  if (bearer !== undefined) return bearer;
+  const basic = /^Basic +([A-Za-z\d+/=]+) *$/i.exec(authorization)?.[1];
+  if (basic === undefined) return undefined;
+  const text = Buffer.from(basic, "base64").toString("utf8");
+  const password = text.slice(text.indexOf(":") + 1);
+  return text.includes(":") && /^\S+$/.test(password) ? password : undefined;
+}
+
 export function demandAccess(needed: Access, caller: Caller | undefined): void {
   if (needed === "public") return;
   if (caller === undefined) {
     throw new Problem("UNAUTHENTICATED", "Send a token: `Authorization: Bearer …`.");
   }
-  if (!caller.access.includes(needed)) {
+  if (!includesAccess(caller.access, needed)) {
     throw new Problem("FORBIDDEN", `${caller.name} does not have "${needed}" access.`);
   }
 }
@@ -107,20 +125,8 @@ export function isLoopback(address: string | undefined): boolean {
   return plain === "::1" || plain.toLowerCase() === "localhost";
 }
 
-export function readCookie(header: string | undefined, name: string): string | undefined {
-  for (const pair of header?.split(";") ?? []) {
-    const at = pair.indexOf("=");
-    if (pair.slice(0, at).trim() !== name) continue;
-    try {
-      return decodeURIComponent(pair.slice(at + 1).trim());
-    } catch {
-      return undefined;
-    }
-  }
-  return undefined;
-}
-
-function refuseForeignOrigin({
+/** Refuses a change that a page of another site sent with the user's browser. */
+export function refuseForeignOrigin({
   changes,
   origin,
   host,

@@ -11,6 +11,7 @@ export function baseOf(request: Pick<ApiRequest<Contract>, "header">): string {
   const host = first("x-forwarded-host") ?? request.header("host") ?? "localhost";
   const scheme = first("x-forwarded-proto") === "https" ? "https" : "http";
   const prefix = first("x-forwarded-prefix") ?? "";
-  const plain = /^[\w.:[\]-]+$/.test(host) ? host : "localhost";
+  const isHost = /^[\w.:[\]-]+$/.test(host) && URL.canParse(`${scheme}://${host}`);
+  const plain = isHost ? host : "localhost";
   return `${scheme}://${plain}${/^(?:\/[\w.-]+)*$/.test(prefix) ? prefix : ""}`;
 }

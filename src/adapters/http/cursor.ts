@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { Problem } from "../../core/errors.ts";
+import { errorCode } from "../runtime/error-code.ts";
 
 /**
  * A cursor is the end of a page. It is opaque, so that the order of a list can change, and holds the
@@ -22,17 +23,28 @@ export function decodeCursor<Schema extends z.ZodType>(
 }
 
 /**
- * For `.catch` of a query that compares with a token: a token that decodes but does not belong to this
- * list has values of the wrong type, and the database refuses them (class 22, data exception).
+ * For `.catch` of a query that compares with a token or by a filter. A token that decodes but does not
+ * belong to this list has values of the wrong type, and a filter may calculate a number that is too
+ * large or end a pattern with a backslash: the database refuses both (class 22, data exception).
  */
-export function refuseBadToken(token: string | undefined): (error: unknown) => never {
+export function refuseBadValues(
+  token: string | undefined,
+  hasFilter: boolean,
+): (error: unknown) => never {
   return (error) => {
-    const { code } = error as { code?: unknown };
-    const isData = typeof code === "string" && code.startsWith("22");
-    if (token === undefined || !isData) throw error;
-    throw new Problem("BAD_REQUEST", "The token is not one of this list.", [
-      { pointer: "/query/token", code: "CURSOR", message: "must be of a `next` link of this list" },
-    ]);
+    if (errorCode(error)?.startsWith("22") !== true) throw error;
+    if (token !== undefined) {
+      throw new Problem("BAD_REQUEST", "The token is not one of this list.", [
+        {
+          pointer: "/query/token",
+          code: "CURSOR",
+          message: "must be of a `next` link of this list",
+        },
+      ]);
+    }
+    if (!hasFilter) throw error;
+    const reason = error instanceof Error ? `: ${error.message}` : "";
+    throw new Problem("INVALID_FILTER", `The filter cannot be calculated${reason}.`);
   };
 }
 

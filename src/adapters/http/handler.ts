@@ -15,6 +15,16 @@ export interface Caller {
   readonly access: readonly Access[];
   /** The partner who owns the key; absent for operators and programs of the platform. */
   readonly platformId?: string;
+  /** The hash of the caller's token; for a session, of the token that it was opened with. */
+  readonly tokenSha256?: string;
+  readonly sessionId?: string;
+  /** Of a token for workers: the only queues and handlers that it reaches; null: all. */
+  readonly confined?: Confined;
+}
+
+export interface Confined {
+  readonly queues: readonly string[] | null;
+  readonly handlers: readonly string[] | null;
 }
 
 export interface ApiRequest<C extends Contract> {
@@ -24,6 +34,8 @@ export interface ApiRequest<C extends Contract> {
   /** Undefined only where access is public. */
   readonly caller: Caller | undefined;
   readonly requestId: string;
+  /** The address that the connection comes from: the client's, or a proxy's. */
+  readonly remoteAddress: string | undefined;
   /** HEAD or GET for the handler of a GET, which need not make a body for a HEAD. */
   readonly method: string;
   /** By its lower-case name. */

@@ -36,6 +36,7 @@ export function mapPage(layer: Layer, { prefix, base: path, query }: MapPageOpti
     style: style?.vector ?? null,
     base,
     tilejson,
+    query,
   };
   const html = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(title)}</title>
@@ -45,7 +46,7 @@ export function mapPage(layer: Layer, { prefix, base: path, query }: MapPageOpti
 <div id="map" role="application" aria-label="Map of ${escapeHtml(title)}" data-layer="${escapeHtml(JSON.stringify(shown))}"></div>
 <section id="panel"><h1>${escapeHtml(title)}</h1>
 <label>Opacity <input id="opacity" type="range" min="0" max="100" value="100"></label>
-<p id="value" aria-live="polite">Click the map to read it.</p></section>
+<div id="value" aria-live="polite">Click the map to read it.</div></section>
 <noscript>This page needs JavaScript.</noscript>
 </body></html>
 `;

@@ -1,8 +1,7 @@
 /** A server that is open to the internet: callers from a database, rate limits and timeouts. */
-import { once } from "node:events";
-import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { sendSlowly } from "../../../test/support/send-slowly.ts";
 import { defineContract } from "../../core/api/contract.ts";
 import { Problem } from "../../core/errors.ts";
 import type { HttpServer } from "./server.ts";
@@ -23,7 +22,7 @@ const silent = () => undefined;
 const log = { debug: silent, info: silent, warn: silent, error: silent };
 let handled = 0;
 let server: HttpServer;
-let address: URL;
+let address: string;
 
 beforeAll(async () => {
   server = await buildServer({
@@ -52,7 +51,7 @@ beforeAll(async () => {
       throw new Problem("TOO_MANY_REQUESTS", "Slower.", [], { retryAfterSeconds: 7 });
     },
   });
-  address = new URL((await server.listen({ host: "127.0.0.1", port: 0 })).url);
+  address = (await server.listen({ host: "127.0.0.1", port: 0 })).url;
 });
 afterAll(() => server.close());
 
@@ -81,17 +80,6 @@ describe("a caller from a database", () => {
   });
 });
 
-/** Sends what it is given, never more, and answers with all that came back. */
-async function dawdle(text: string): Promise<string> {
-  const socket = connect(Number(address.port), address.hostname);
-  await once(socket, "connect");
-  let got = "";
-  socket.on("data", (chunk: Buffer) => (got += chunk.toString())).on("error", () => undefined);
-  socket.write(text);
-  await once(socket, "close");
-  return got;
-}
-
 describe("a client that takes its time", () => {
   it.each([
     ["headers", "POST /submit HTTP/1.1\r\nhost: x\r\nx-slow: "],
@@ -102,7 +90,7 @@ describe("a client that takes its time", () => {
     ],
   ])("with its %s is cut off, and nothing is done", async (_what, text) => {
     const before = handled;
-    expect(await dawdle(text)).toMatch(/^HTTP\/1.1 408/);
+    expect(await sendSlowly(address, text)).toMatch(/^HTTP\/1.1 408/);
     expect(handled).toBe(before);
   });
 });

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import type { Contract } from "../../core/api/contract.ts";
 import type { AccessPolicy } from "./access.ts";
 import type { Caller, HttpLog } from "./handler.ts";
@@ -8,10 +9,10 @@ export interface ServerOptions {
   readonly handlers: object;
   readonly access: AccessPolicy;
   readonly log: HttpLog;
+  /** Holds also where a contract allows a larger body. */
   readonly bodyLimitBytes?: number;
   /** Called for every request of a known caller; refuses it by throwing a Problem. */
   readonly admit?: (caller: Caller, contract: Contract) => void;
-  /** For servers that are open to the internet. */
   readonly timeouts?: Timeouts;
   readonly onAnswered?: (timing: Timing) => void;
   /** Fails an answer that does not match its contract. For tests: it costs time. */
@@ -22,7 +23,7 @@ export interface ServerOptions {
 export interface Timeouts {
   /** Until the headers of a request are complete. */
   readonly headersMs: number;
-  /** Until the whole request is complete. */
+  /** Until the whole request is complete; of a body that is streamed, between two of its parts. */
   readonly requestMs: number;
   readonly mostConnections: number;
 }
@@ -35,13 +36,48 @@ export interface Timing {
   readonly seconds: number;
 }
 
+export const usualTimeouts: Timeouts = {
+  headersMs: 10_000,
+  requestMs: 30_000,
+  mostConnections: 2000,
+};
+
 /** Node checks its connections every 30 seconds by default, however short the timeouts are. */
-export function timeoutSettings(timeouts: Timeouts | undefined) {
-  if (timeouts === undefined) return {};
-  const { headersMs, requestMs } = timeouts;
-  const connectionsCheckingInterval = Math.max(50, Math.floor(Math.min(headersMs, requestMs) / 4));
+export function timeoutSettings({ headersMs }: Timeouts) {
+  const connectionsCheckingInterval = Math.max(50, Math.floor(headersMs / 4));
   return {
-    requestTimeout: requestMs,
+    // Node has one limit for all requests, and an upload may take hours: see `limitBody`.
+    requestTimeout: 0,
     http: { headersTimeout: headersMs, connectionsCheckingInterval },
   };
 }
+
+/** Ends a request whose body is not complete in time, or, if it is streamed, has stopped coming. */
+export function limitBody(
+  request: IncomingMessage,
+  requestMs: number,
+  isStreamed: boolean,
+  answer: (error: Error & { readonly code: string }) => void,
+): void {
+  const { "content-length": length = "0", "transfer-encoding": encoding } = request.headers;
+  if (length === "0" && encoding === undefined) return;
+  let seen = request.socket.bytesRead;
+  const late = setTimeout(() => {
+    if (request.complete) return;
+    if (isStreamed && request.socket.bytesRead > seen) {
+      seen = request.socket.bytesRead;
+      late.refresh();
+      return;
+    }
+    answer(Object.assign(new Error("the body is late"), { code: "ERR_HTTP_REQUEST_TIMEOUT" }));
+    // The client may go on sending: it has a moment to read the answer.
+    setTimeout(() => request.socket.destroy(), lingerMs).unref();
+  }, requestMs);
+  const clear = () => {
+    clearTimeout(late);
+  };
+  request.once("end", clear);
+  request.once("close", clear);
+}
+
+const lingerMs = 1000;

@@ -66,10 +66,16 @@ beforeAll(async () => {
   server = await buildServer({
     contracts: [echo, fail, missing],
     handlers,
-    access: createAccessPolicy([
-      { name: "op", sha256: hashToken("op"), access: ["read", "operate"] },
-      { name: "reader", sha256: hashToken("reader"), access: ["read"] },
-    ]),
+    access: createAccessPolicy(
+      [
+        { name: "op", sha256: hashToken("op"), access: ["read", "operate"] },
+        { name: "reader", sha256: hashToken("reader"), access: ["read"] },
+      ],
+      {
+        findSession: async (secret) =>
+          secret === "session-of-op" ? { name: "op", access: ["read", "operate"] } : undefined,
+      },
+    ),
     log,
     bodyLimitBytes: 1000,
     checkAnswers: true,
@@ -179,7 +185,7 @@ describe("a bad request", () => {
     expect(problem(await server.inject({ url: "/nothing" }))).toMatchObject({ status: 404 });
     const answer = await server.inject({ method: "DELETE", url: "/things/a" });
     expect(problem(answer)).toMatchObject({ status: 405, code: "METHOD_NOT_ALLOWED" });
-    expect(answer.headers.allow).toBe("POST");
+    expect(answer.headers.allow).toBe("POST, OPTIONS");
   });
 
   it("survives a request that is not even HTTP", async () => {
@@ -203,6 +209,12 @@ describe("access", () => {
     const none = await post(body, {});
     expect(problem(none)).toMatchObject({ status: 401, code: "UNAUTHENTICATED" });
     expect(none.headers["www-authenticate"]).toBe("Bearer");
+    const basic = (text: string) => ({
+      authorization: `Basic ${Buffer.from(text).toString("base64")}`,
+    });
+    expect((await post(body, basic("qgis:op"))).statusCode).toBeLessThan(300);
+    expect(problem(await post(body, basic("qgis:nope"))).status).toBe(401);
+    expect(problem(await post(body, basic("op"))).status).toBe(401);
     expect(problem(await post(body, { authorization: "Bearer nope" })).status).toBe(401);
     expect(problem(await post(body, { authorization: "Bearer reader" }))).toMatchObject({
       status: 403,
@@ -216,7 +228,7 @@ describe("access", () => {
 
   it("takes the session cookie, but not from a page of another origin", async () => {
     const body = { text: "hi", size: 1 };
-    const cookie = "a=b; rmhdag_session=op";
+    const cookie = "a=b; rmhdag_session=session-of-op";
     const host = "app.example:8000";
     expect((await post(body, { cookie, host })).statusCode).toBe(200);
     const own = { cookie, host, origin: `http://${host}` };
@@ -263,7 +275,7 @@ describe("an error of ours", () => {
     expect(status).toBe(500);
     expect(answer.body).not.toContain("hunter2");
     const line = logged.find((each) => each.includes(instance) && each.includes("hunter2"));
-    expect(line).toContain("token=[redacted]");
+    expect(line).toContain("token=[hidden]");
     expect(logged.join("\n")).not.toContain("secret1");
   });
 

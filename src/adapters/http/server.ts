@@ -4,20 +4,25 @@
  * check access, parse, handle; an error in any step is answered as problem+json.
  */
 import { randomUUID } from "node:crypto";
-import type { ServerResponse } from "node:http";
+import { maxHeaderSize } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import websocket from "@fastify/websocket";
 import fastify from "fastify";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Contract } from "../../core/api/contract.ts";
+import type { Contract, RawMedia } from "../../core/api/contract.ts";
+import { rawMedia, usualBodyLimit } from "../../core/api/contract.ts";
 import { Problem } from "../../core/errors.ts";
+import { hideSecrets } from "../runtime/redact.ts";
 import { demandAccess, identify, isLoopback } from "./access.ts";
 import type { Caller } from "./handler.ts";
 import { Answer, callHandler, checkAnswer } from "./handler.ts";
+import { answerClientError } from "./client-errors.ts";
 import { parseBody } from "./parse-request.ts";
 import { answerError, problemMedia } from "./problem.ts";
-import { allowedMethods, nameRest, redactUrl, toRoute } from "./route-path.ts";
+import { listResources, nameRest, toRoute } from "./route-path.ts";
+import { takeSignature } from "./signed-address.ts";
 import type { ServerOptions } from "./server-options.ts";
-import { timeoutSettings } from "./server-options.ts";
+import { limitBody, timeoutSettings, usualTimeouts } from "./server-options.ts";
 import { sendMessages, writeEvents } from "./streams.ts";
 
 export interface HttpServer {
@@ -36,15 +41,16 @@ const securityHeaders = {
 } as const;
 
 export async function buildServer(options: ServerOptions): Promise<HttpServer> {
-  const { contracts, handlers, log, timeouts } = options;
+  const { contracts, handlers, log, timeouts = usualTimeouts } = options;
   const callers = new WeakMap<FastifyRequest, Caller>();
+  const signed = new WeakMap<IncomingMessage, string>();
   const sockets = new WeakMap<FastifyRequest, OpenedStream>();
   const streams = new Set<AbortController>();
 
   const app = fastify({
     logger: false,
-    bodyLimit: options.bodyLimitBytes ?? 8 * 1024 * 1024,
-    routerOptions: { maxParamLength: 256 },
+    // Any that fits into the headers: the contract refuses a longer one with its name.
+    routerOptions: { maxParamLength: maxHeaderSize },
     requestIdHeader: false,
     schemaController: { compilersFactory: noSchemas },
     genReqId: (raw) => {
@@ -54,13 +60,13 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
     frameworkErrors: (error, request, reply) => {
       fail(error, request, reply);
     },
-    clientErrorHandler: ({ code }, socket) => {
-      const status = code === requestTimeout ? "408 Request Timeout" : "400 Bad Request";
-      if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\n\r\n`);
+    clientErrorHandler: (error, socket) => {
+      answerClientError(error, socket, securityHeaders);
     },
+    rewriteUrl: (raw) => takeSignature(raw, signed),
     ...timeoutSettings(timeouts),
   });
-  if (timeouts !== undefined) app.server.maxConnections = timeouts.mostConnections;
+  app.server.maxConnections = timeouts.mostConnections;
   const inFlight = new Set<ServerResponse>();
   app.server.on("request", (_request, response) => {
     inFlight.add(response);
@@ -69,14 +75,22 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   await app.register(websocket, { options: { maxPayload: 1024 } });
   acceptJsonOnly(app);
 
-  const methodsAt = allowedMethods(contracts);
+  const resources = listResources(contracts);
   app.addHook("onRequest", async (request, reply) => {
     reply.headers({ ...securityHeaders, "x-request-id": request.id });
-    const allow = request.is404 ? methodsAt(pathOf(request)) : undefined;
-    if (allow === undefined) return;
-    // Thrown in this hook, before the body is read.
-    reply.header("allow", allow);
-    throw new Problem("METHOD_NOT_ALLOWED", `Use ${allow} here.`);
+    const { raw: rawBody } = request.routeOptions.config as RouteConfig;
+    limitBody(request.raw, timeouts.requestMs, rawBody !== undefined, (error) => {
+      answerClientError(error, request.raw.socket, securityHeaders);
+    });
+    const path = pathOf(request);
+    const resource = request.is404
+      ? resources.at(path)
+      : resources.within(request.routeOptions.url ?? "").find(({ pattern }) => pattern.test(path));
+    if (resource === undefined) return;
+    // In this hook, before the body is read.
+    reply.header("allow", resource.allow);
+    if (request.method === "OPTIONS") return reply.headers(resource.options).code(204).send();
+    throw new Problem("METHOD_NOT_ALLOWED", `Use ${resource.allow} here.`);
   });
   app.addHook("onResponse", async (request, reply) => {
     const { method, id: request_id } = request;
@@ -85,7 +99,7 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
     const seconds = reply.elapsedTime / 1000;
     options.onAnswered?.({ method, path, status, seconds });
     const caller = callers.get(request)?.name;
-    const url = redactUrl(request.url);
+    const url = hideSecrets(request.url);
     log.debug({ request_id, method, url, status, seconds, caller }, "answered");
   });
   app.addHook("preClose", async () => {
@@ -99,9 +113,10 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   });
 
   function fail(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-    const { status, isOurs, headers, body } = answerError(error, request.id);
+    const { bodyLimit } = request.routeOptions;
+    const { status, isOurs, headers, body } = answerError(error, request.id, bodyLimit);
     if (isOurs) {
-      const fields = { request_id: request.id, url: redactUrl(request.url), err: error };
+      const fields = { request_id: request.id, url: hideSecrets(request.url), err: error };
       log.error(fields, "a request failed");
     }
     reply.headers({ ...securityHeaders, ...headers, "x-request-id": request.id });
@@ -109,10 +124,30 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   }
 
   async function authorise(contract: Contract, request: FastifyRequest): Promise<void> {
-    if (contract.access === "public" && options.access.anonymousOnPublic === true) return;
-    const caller = await identify(options.access, {
+    if (contract.access === "public") {
+      if (contract.anonymous === true || options.access.anonymousOnPublic === true) return;
+    }
+    const token = signed.get(request.raw);
+    const caller =
+      token === undefined
+        ? await identifyCaller(contract, request)
+        : open(contract, request, token);
+    if (caller !== undefined) {
+      callers.set(request, caller);
+      options.admit?.(caller, contract);
+    }
+    demandAccess(contract.access, caller);
+  }
+
+  /** A signed address gives no right to change anything, nor to what else a cookie would open. */
+  function open(contract: Contract, request: FastifyRequest, token: string): Caller | undefined {
+    const caller = options.access.signer?.check(token, pathOf(request));
+    return contract.method === "GET" ? caller : undefined;
+  }
+
+  function identifyCaller(contract: Contract, request: FastifyRequest) {
+    return identify(options.access, {
       authorization: request.headers.authorization,
-      cookie: request.headers.cookie,
       host: request.headers.host,
       origin: request.headers.origin,
       remoteAddress: request.socket.remoteAddress,
@@ -121,11 +156,6 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
       changes: contract.method !== "GET" || contract.stream === "socket",
       header: headerOf(request),
     });
-    if (caller !== undefined) {
-      callers.set(request, caller);
-      options.admit?.(caller, contract);
-    }
-    demandAccess(contract.access, caller);
   }
 
   function run(contract: Contract, request: FastifyRequest, signal: AbortSignal): Promise<unknown> {
@@ -138,6 +168,7 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
       caller: callers.get(request),
       requestId: request.id,
       method: request.method,
+      remoteAddress: request.socket.remoteAddress,
       header: headerOf(request),
       signal,
     });
@@ -177,6 +208,11 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
       method: contract.method,
       url: toRoute(contract.path),
       exposeHeadRoute: contract.stream === undefined,
+      bodyLimit: Math.min(
+        contract.bodyLimit ?? usualBodyLimit,
+        options.bodyLimitBytes ?? Number.MAX_SAFE_INTEGER,
+      ),
+      config: { raw: contract.rawBody } satisfies RouteConfig,
       onRequest: async (request: FastifyRequest) => {
         await authorise(contract, request);
       },
@@ -233,6 +269,10 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   };
 }
 
+interface RouteConfig {
+  readonly raw?: RawMedia | undefined;
+}
+
 interface OpenedStream {
   readonly aborter: AbortController;
   readonly messages: AsyncIterable<unknown>;
@@ -249,7 +289,6 @@ function refuseSchema() {
 
 /** One for all requests: every answer aborts its signal, and a new error with its stack is slow. */
 const clientGone = new DOMException("The client is gone.", "AbortError");
-const requestTimeout = "ERR_HTTP_REQUEST_TIMEOUT";
 
 function pathOf(request: FastifyRequest): string {
   return request.url.split("?", 1)[0] ?? "";
@@ -281,6 +320,13 @@ function acceptJsonOnly(app: FastifyInstance): void {
       done(error as Error);
     }
   });
+  for (const media of rawMedia) {
+    app.addContentTypeParser(media, (request, payload, done) => {
+      const { raw } = request.routeOptions.config as RouteConfig;
+      if (raw === media) done(null, payload);
+      else done(new Problem("UNSUPPORTED_MEDIA_TYPE", `This route takes ${raw ?? "JSON"}.`));
+    });
+  }
 }
 
 function withCharset(media: string): string {

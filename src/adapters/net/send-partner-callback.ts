@@ -1,5 +1,5 @@
 /**
- * Sends one callback to the server of a partner. That server is not trusted: no redirect is followed,
+ * Sends one callback to the server of a partner, or asks whether a server answers. That server is not trusted: no redirect is followed,
  * the address is checked and the connection pinned to it, and time and size of the answer are limited.
  */
 import type { LookupAddress } from "node:dns";
@@ -31,12 +31,27 @@ export async function sendPartnerCallback(
   headers: Readonly<Record<string, string>>,
   options: SendOptions,
 ): Promise<Sent> {
+  return send(url, { method: "POST", body, headers }, options);
+}
+
+/** Whether a GET is answered well; the answer itself is ignored. */
+export async function probeAddress(url: URL, options: SendOptions): Promise<Sent> {
+  return send(url, { method: "GET", body: "", headers: {} }, options);
+}
+
+interface Message {
+  readonly method: "GET" | "POST";
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+async function send(url: URL, message: Message, options: SendOptions): Promise<Sent> {
   const { privateNetworks, timeoutMs = defaultTimeoutMs, lookup = resolveAll } = options;
   const signal = AbortSignal.timeout(timeoutMs);
   try {
     const address = await findAddress(url, privateNetworks, within(lookup, signal));
     if (typeof address === "string") return { status_code: null, error: address };
-    return await post(url, address, body, headers, signal);
+    return await exchange(url, address, message, signal);
   } catch (error) {
     const late = signal.aborted ? `no answer within ${timeoutMs} ms` : undefined;
     return { status_code: null, error: late ?? describe(error) };
@@ -57,11 +72,10 @@ async function findAddress(
   return found[0];
 }
 
-function post(
+function exchange(
   url: URL,
   pinned: LookupAddress,
-  body: string,
-  headers: Readonly<Record<string, string>>,
+  { method, body, headers }: Message,
   signal: AbortSignal,
 ): Promise<Sent> {
   const { request } = url.protocol === "https:" ? https : http;
@@ -70,8 +84,8 @@ function post(
     const sending = request(
       url,
       {
-        method: "POST",
-        headers: { ...headers, "content-length": bytes.length },
+        method,
+        headers: method === "GET" ? headers : { ...headers, "content-length": bytes.length },
         signal,
         // A connection that is kept alive could outlive the check of its address.
         agent: false,

@@ -32,6 +32,8 @@ export const failPoints = [
   "accept.before_submit",
   "accept.before_settle",
   "accept.after_settle",
+  "relay.before_send",
+  "relay.after_send",
   "push.before_send",
   "push.report_received",
   "recover.before",
@@ -50,7 +52,16 @@ export const failPoints = [
   "worker.checkpoint_after_save",
 ] as const;
 
+/** Those of uploads, which the faults of files loop over. */
+export const uploadFailPoints = [
+  "upload.part_saved",
+  "upload.part_confirmed",
+  "upload.before_publish",
+  "upload.published",
+] as const;
+
 export type FailPoint = (typeof failPoints)[number];
+type AnyFailPoint = FailPoint | (typeof uploadFailPoints)[number];
 
 /** `name`, `name:3` for the third time it is reached, `name:3:SIGSTOP` to freeze and not to die. */
 export const failPointSpec = z
@@ -60,7 +71,10 @@ export const failPointSpec = z
     const [name = "", nth = "1", signal = "SIGKILL"] = text.split(":");
     return { name, left: Number(nth), signal };
   })
-  .refine(({ name }) => failPoints.some((known) => known === name), "names no fail-point");
+  .refine(
+    ({ name }) => [...failPoints, ...uploadFailPoints].some((known) => known === name),
+    "names no fail-point",
+  );
 
 let armed: z.output<typeof failPointSpec> | undefined;
 
@@ -68,7 +82,7 @@ export function arm(spec: z.output<typeof failPointSpec> | undefined): void {
   armed = spec && { ...spec };
 }
 
-export function reach(name: FailPoint): void {
+export function reach(name: AnyFailPoint): void {
   if (armed?.name !== name || --armed.left > 0) return;
   const { signal } = armed;
   armed = undefined;

@@ -23,6 +23,17 @@ it("hides secrets in fields, in addresses and in the texts of errors", () => {
   }
 });
 
+it("escapes control characters, which a terminal would act on", () => {
+  for (const format of ["json", "text"] as const) {
+    const { log, lines } = record(format);
+    const text = "a\u001b]0;title\u0007\u009b2J";
+    const err = new Error(text);
+    log.error({ err, job: text }, text);
+    expect(lines.join("").replaceAll("\n", "")).not.toMatch(/\p{Cc}/u);
+    expect(lines.join("")).toContain("\\u009b2J");
+  }
+});
+
 it("writes the explaining fields of an error, and no objects attached to it", () => {
   const { log, lines } = record("json");
   const cause = new Error("refused");
@@ -49,4 +60,16 @@ it("writes one JSON object a line for machines, and a readable line for people",
   expect(text.lines[0]).toMatch(
     /^\d\d:\d\d:\d\d\.\d{3} WARN {2}test\[\d+\] slow \{"queue":"q"\}\n$/,
   );
+});
+
+it("shows the stack of an error that repeats once, and its message each time", () => {
+  for (const format of ["json", "text"] as const) {
+    const { log, lines } = record(format);
+    const fail = () => new Error("the database is away");
+    for (let round = 0; round < 3; round++) log.warn({ err: fail() }, "trying again");
+    const text = lines.join("");
+    expect(text.match(/logger\.test\.ts/g)?.length).toBeLessThan(10);
+    expect(text.match(/the database is away/g)?.length).toBeGreaterThanOrEqual(3);
+    expect(lines.filter((line) => line.includes("logger.test.ts"))).toHaveLength(1);
+  }
 });

@@ -1,4 +1,6 @@
 import { pino } from "pino";
+import { escapeControls, escapeUpperControls } from "./control-characters.ts";
+import { hideSecrets } from "./redact.ts";
 
 export type Logger = pino.Logger;
 
@@ -12,34 +14,23 @@ export interface LoggerOptions {
   readonly destination?: { write(line: string): void };
 }
 
-/** Values of these keys are hidden, on the first three levels of a logged object. */
-const secretKeys = [
-  "authorization",
-  "cookie",
-  "password",
-  "secret",
-  "sig",
-  "token",
-  "api_key",
-  "connection_string",
-  "connectionString",
-  "database_url",
-];
-const censored = "[hidden]";
+/** Values of these keys are hidden whole, also objects, on the first three levels. */
+const secretKeys = ["authorization", "cookie", "password", "secret", "token", "api_key"];
 
 export function createLogger(options: LoggerOptions): Logger {
   const destination = options.destination ?? standardOutput();
+  const shownBefore = rememberStacks();
   return pino(
     {
       level: options.level,
       base: { name: options.name ?? "rmhdag", pid: process.pid },
       redact: {
         paths: secretKeys.flatMap((key) => [key, `*.${key}`, `*.*.${key}`]),
-        censor: censored,
+        censor: "[hidden]",
       },
-      serializers: { err: serializeError },
+      serializers: { err: (error: unknown) => serializeError(error, shownBefore) },
       hooks: {
-        streamWrite: (line) => hideSecrets(line),
+        streamWrite: (line) => escapeUpperControls(hideSecrets(line)),
       },
     },
     options.format === "text" ? textStream(destination) : destination,
@@ -54,18 +45,28 @@ function standardOutput(): NodeJS.WriteStream {
   return process.stdout;
 }
 
-/** Hides passwords in URLs, signatures, tokens and keys, also inside of messages and stacks. */
-export function hideSecrets(text: string): string {
-  return text
-    .replace(/(\b[a-z][a-z0-9+.-]*:\/\/[^\s:/@"]*):[^\s/@"]+@/gi, `$1:${censored}@`)
-    .replace(/([?&](?:sig|token|signature|code)=)[^\s&"\\]+/gi, `$1${censored}`)
-    .replace(/\b((?:AccountKey|SharedAccessKey|Password)=)[^\s;"\\]+/gi, `$1${censored}`)
-    .replace(/\b(rmhk_[0-9a-f]{12}_)[A-Za-z0-9_-]+/g, `$1${censored}`)
-    .replace(/\b(Bearer\s+)[A-Za-z0-9._~+/=-]+/gi, `$1${censored}`);
+type ShownBefore = (stack: string) => boolean;
+
+/** An error that repeats in an outage shows its stack once in so long, and only its message else. */
+const stackEveryMs = 10 * 60_000;
+const rememberedStacks = 200;
+
+function rememberStacks(): ShownBefore {
+  const shown = new Map<string, number>();
+  return (stack) => {
+    const now = performance.now();
+    const last = shown.get(stack);
+    if (last !== undefined && now - last < stackEveryMs) return true;
+    shown.delete(stack);
+    shown.set(stack, now);
+    const [oldest] = shown.keys();
+    if (shown.size > rememberedStacks && oldest !== undefined) shown.delete(oldest);
+    return false;
+  };
 }
 
 /** Keeps only the fields that explain an error: the driver attaches its client with its keys. */
-function serializeError(error: unknown): unknown {
+function serializeError(error: unknown, shownBefore: ShownBefore): unknown {
   if (!(error instanceof Error)) return error;
   const { name, message, stack, cause } = error;
   const { code, detail, constraint } = error as {
@@ -76,11 +77,11 @@ function serializeError(error: unknown): unknown {
   return {
     type: name,
     message,
-    stack,
+    ...(stack === undefined || shownBefore(stack) ? {} : { stack }),
     ...(code === undefined ? {} : { code }),
     ...(detail === undefined ? {} : { detail }),
     ...(constraint === undefined ? {} : { constraint }),
-    ...(cause === undefined ? {} : { cause: serializeError(cause) }),
+    ...(cause === undefined ? {} : { cause: serializeError(cause, shownBefore) }),
   };
 }
 
@@ -96,12 +97,19 @@ function textStream(destination: { write(line: string): void }) {
   };
 }
 
+function describeTrouble(err: unknown): string {
+  if (typeof err !== "object" || err === null) return "";
+  const { type, message, stack } = err as { type?: string; message?: string; stack?: string };
+  return stack === undefined ? `\n${type ?? "Error"}: ${message ?? ""}` : `\n${stack}`;
+}
+
 function toText(line: string): string {
   const { level, time, name, pid, msg, err, ...rest } = JSON.parse(line) as Record<string, unknown>;
   const clock = new Date(Number(time)).toISOString().slice(11, 23);
   const word = (levelNames.get(Number(level)) ?? String(level)).padEnd(5);
-  const more = Object.keys(rest).length === 0 ? "" : ` ${JSON.stringify(rest)}`;
-  const stack = (err as { stack?: string } | undefined)?.stack;
-  const trouble = stack === undefined ? "" : `\n${stack}`;
-  return `${clock} ${word} ${String(name)}[${String(pid)}] ${typeof msg === "string" ? msg : ""}${more}${trouble}\n`;
+  const fields = escapeUpperControls(JSON.stringify(rest));
+  const more = fields === "{}" ? "" : ` ${fields}`;
+  const trouble = describeTrouble(err);
+  const message = typeof msg === "string" ? escapeControls(msg) : "";
+  return `${clock} ${word} ${String(name)}[${String(pid)}] ${message}${more}${escapeControls(trouble)}\n`;
 }

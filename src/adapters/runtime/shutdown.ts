@@ -28,16 +28,24 @@ export interface ShutdownOptions {
 /** The conventional exit status: 128 and the number of the signal. */
 const exitCodes = { SIGINT: 130, SIGTERM: 143 } as const;
 
+/** A step that takes longer is named in the log. */
+const reminderMs = 3000;
+
 export function stopOnSignals({ log, steps }: ShutdownOptions): void {
   let isStopping = false;
 
   async function stopAll(): Promise<void> {
     for (const { name, stop } of steps) {
+      const reminder = setInterval(() => {
+        log.info({ step: name }, "still stopping");
+      }, reminderMs);
       try {
         await stop();
       } catch (err) {
         process.exitCode = 1;
         log.error({ err, step: name }, "a stop step failed");
+      } finally {
+        clearInterval(reminder);
       }
     }
     log.info("stopped");

@@ -122,9 +122,14 @@ export function buildTree(
       }
       return key.value;
     }
-    const text =
-      isScalar(key) && key.source !== undefined ? `: write "${key.source}" in quotes` : "";
-    report("YAML_UNSUPPORTED", key, `a key must be text${text}`);
+    const hint =
+      isScalar(key) && key.source !== undefined
+        ? `: write "${key.source}" in quotes`
+        : // A mapping as the key of a mapping is what `{{ x }}` without quotes means in YAML.
+          isMap(key)
+          ? ': write a template in quotes, "{{ … }}"'
+          : "";
+    report("YAML_UNSUPPORTED", key, `a key must be text${hint}`);
     return undefined;
   }
 

@@ -117,6 +117,20 @@ const cases: Record<Exclude<FindingCode, Elsewhere>, Case> = {
     text: 'nodes:\n  a: {handler: echo, next: c}\n  c:\n    type: conditional\n    condition: "{{ inputs.x }} > 1"\n',
     expected: ["3:3 CONDITIONAL_FORM error: `condition` needs `on_true` or `on_false`"],
   },
+  MAY_BE_SKIPPED: {
+    text: [
+      "nodes:",
+      '  c: {type: conditional, condition: "1 == 2", on_true: a}',
+      "  a: {handler: echo}",
+      "outputs:",
+      '  x: "is {{ nodes.a.output }}"',
+    ].join("\n"),
+    expected: ['5:13 MAY_BE_SKIPPED warning: "a" may be skipped'],
+  },
+  MAY_BE_MISSING: {
+    text: 'inputs: {x: }\nnodes:\n  a: {handler: echo, params: {y: "{{ inputs.x }}"}}\n',
+    expected: ['3:38 MAY_BE_MISSING warning: input "x" is optional and has no default'],
+  },
   NO_DEFAULT_BRANCH: {
     text: [
       "nodes:",
@@ -188,8 +202,8 @@ const cases: Record<Exclude<FindingCode, Elsewhere>, Case> = {
     expected: ["5:17 WRONG_PARAMETER error: fail: must be permanent, transient, throttling"],
   },
   MISSING_PARAMETER: {
-    text: "nodes:\n  a:\n    handler: raster.validate\n    params:\n      container: bronze\n",
-    expected: ['4:5 MISSING_PARAMETER error: raster.validate: "blob_path" is missing'],
+    text: "nodes:\n  a:\n    handler: stac.find_item\n    params:\n      collection_id: c\n",
+    expected: ['4:5 MISSING_PARAMETER error: stac.find_item: "item_id" is missing'],
   },
   UNKNOWN_PARAMETER: {
     text: "nodes:\n  a:\n    handler: sleep\n    params:\n      second: 3\n",
@@ -246,6 +260,7 @@ describe("findings together", () => {
       "5:15 UNKNOWN_NODE",
       "6:3 WRONG_TYPE",
       "9:18 TEMPLATE_SYNTAX",
+      "9:39 UNKNOWN_NODE",
     ]);
   });
 

@@ -4,10 +4,12 @@ import type { CompileOptions } from "../../core/dag/compile/compile.ts";
 import { compile } from "../../core/dag/compile/compile.ts";
 import type { Finding, FindingCode } from "../../core/dag/finding.ts";
 import { errorAt } from "../../core/dag/finding.ts";
-import type { Graph } from "../../core/dag/compile/graph.ts";
+import type { Graph } from "../../core/dag/graph.ts";
 import type { WorkflowDefinition } from "../../core/model/workflow.ts";
+import { isJsonObject } from "../../core/model/json.ts";
 import { hasErrorCode } from "../runtime/error-code.ts";
 import { hashDefinition } from "./hash-definition.ts";
+import type { Position } from "./positions.ts";
 import { largestFile, readWorkflow, tooLarge } from "./read-workflow.ts";
 
 export interface LoadedWorkflow {
@@ -40,29 +42,47 @@ export async function loadWorkflowFiles(
   paths: readonly string[],
   options: LoadOptions,
 ): Promise<LoadedFiles> {
-  const findings: LocatedFinding[] = [];
-  const files = await listFiles(paths, findings);
+  const { files, findings: unreadable } = await listWorkflowFiles(paths);
+  const findings = [...unreadable];
   const workflows: LoadedWorkflow[] = [];
   const fileOf = new Map<string, string>();
   for (const file of files) {
-    const loaded = await loadFile(file, options, findings);
-    if (loaded === undefined) continue;
-    const { workflow, idAt } = loaded;
-    const { workflow_id } = workflow.definition;
-    const other = fileOf.get(workflow_id);
-    if (other === undefined) {
-      fileOf.set(workflow_id, file);
-      workflows.push(workflow);
+    const loaded = await loadWorkflowFile(file, options);
+    findings.push(...loaded.findings);
+    if (loaded.workflow === undefined) continue;
+    const other = fileOf.get(loaded.workflowId);
+    if (other !== undefined) {
+      findings.push(duplicate(loaded, other));
       continue;
     }
-    const message = `workflow "${workflow_id}" is already defined in ${other}`;
-    findings.push({ file, ...idAt, code: "DUPLICATE_WORKFLOW", severity: "error", message });
+    fileOf.set(loaded.workflowId, file);
+    workflows.push(loaded.workflow);
   }
   return { files, workflows, findings };
 }
 
-async function listFiles(paths: readonly string[], findings: LocatedFinding[]): Promise<string[]> {
+/** One file as it was read. */
+export interface LoadedFile {
+  readonly file: string;
+  /** The id that the file gives itself, as far as it can be read, or else its base name. */
+  readonly workflowId: string;
+  /** Undefined: the findings hold an error. */
+  readonly workflow: LoadedWorkflow | undefined;
+  readonly source: string;
+  readonly findings: readonly LocatedFinding[];
+  readonly idAt: Position;
+}
+
+export function duplicate({ file, workflowId, idAt }: LoadedFile, other: string): LocatedFinding {
+  const message = `workflow "${workflowId}" is already defined in ${other}`;
+  return { file, ...idAt, code: "DUPLICATE_WORKFLOW", severity: "error", message };
+}
+
+export async function listWorkflowFiles(
+  paths: readonly string[],
+): Promise<{ files: string[]; findings: LocatedFinding[] }> {
   const files = new Map<string, string>();
+  const findings: LocatedFinding[] = [];
   for (const path of paths) {
     try {
       if (!(await stat(path)).isDirectory()) {
@@ -76,30 +96,41 @@ async function listFiles(paths: readonly string[], findings: LocatedFinding[]): 
       findings.push(unreadable(path, reason(error)));
     }
   }
-  return [...files.values()];
+  return { files: [...files.values()], findings };
 }
 
-async function loadFile(
-  file: string,
-  options: LoadOptions,
-  findings: LocatedFinding[],
-): Promise<{ workflow: LoadedWorkflow; idAt: { line: number; column: number } } | undefined> {
+export async function loadWorkflowFile(file: string, options: LoadOptions): Promise<LoadedFile> {
+  const findings: LocatedFinding[] = [];
+  const baseName = basename(file, extname(file));
   const text = await readText(file, findings);
-  if (text === undefined) return undefined;
+  if (text === undefined) {
+    const idAt = { line: 1, column: 1 };
+    return { file, workflowId: baseName, workflow: undefined, source: "", findings, idAt };
+  }
   const source = readWorkflow(text);
-  const workflowId = basename(file, extname(file));
   const compiled =
-    source.tree === undefined ? undefined : compile(source.tree, { ...options, workflowId });
+    source.tree === undefined
+      ? undefined
+      : compile(source.tree, { ...options, workflowId: baseName });
   const located = [...source.findings, ...(compiled?.findings ?? [])].map((finding) => {
     const { code, severity, message } = finding;
     return { file, ...source.locate(finding), code, severity, message };
   });
   findings.push(...located.sort((a, b) => a.line - b.line || a.column - b.column));
-  if (compiled?.graph === undefined || compiled.definition === undefined) return undefined;
-  if (source.findings.some((finding) => finding.severity === "error")) return undefined;
-  const { graph, definition } = compiled;
   const idAt = source.locate(errorAt("DUPLICATE_WORKFLOW", ["workflow_id"], ""));
-  return { workflow: { file, definition, graph, hash: hashDefinition(definition) }, idAt };
+  const hasErrors = findings.some((finding) => finding.severity === "error");
+  const { graph, definition } = compiled ?? {};
+  const workflow =
+    hasErrors || graph === undefined || definition === undefined
+      ? undefined
+      : { file, definition, graph, hash: hashDefinition(definition) };
+  const workflowId = definition?.workflow_id ?? writtenId(source.tree) ?? baseName;
+  return { file, workflowId, workflow, source: text, findings, idAt };
+}
+
+function writtenId(tree: unknown): string | undefined {
+  const id = isJsonObject(tree) ? (tree["workflow_id"] ?? tree["job_type"]) : undefined;
+  return typeof id === "string" ? id : undefined;
 }
 
 async function readText(file: string, findings: LocatedFinding[]): Promise<string | undefined> {

@@ -71,7 +71,7 @@ function read(
   const documents = [...composer.compose(tokens, true, text.length)];
   for (const { errors } of documents) {
     for (const { pos, message } of errors.slice(0, mostSyntaxErrors - findings.length)) {
-      report("YAML_SYNTAX", pos[0], message);
+      report("YAML_SYNTAX", pos[0], message + quotesHint(text, pos[0]));
     }
   }
   if (findings.length > 0) return undefined;
@@ -89,6 +89,15 @@ function read(
 
 export function tooLarge(size: number): string {
   return `${size} bytes; a workflow may have at most ${largestFile}`;
+}
+
+/** YAML reads braces without quotes as a mapping, and its own message says nothing of templates. */
+function quotesHint(text: string, offset: number): string {
+  const from = text.lastIndexOf("\n", offset - 1) + 1;
+  const end = text.indexOf("\n", offset);
+  const line = text.slice(from, end === -1 ? text.length : end);
+  const outside = line.replaceAll(/"(?:[^"\\]|\\.)*"|'[^']*'/g, "");
+  return outside.includes("{{") ? '; write a template in quotes: "{{ … }}"' : "";
 }
 
 /** Above the limit of the tree itself, because brackets and pairs also count here. */
