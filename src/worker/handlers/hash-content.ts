@@ -27,3 +27,11 @@ export async function hashSource(files: readonly string[], signal: AbortSignal):
   for (const file of files) lines.push(`${path.extname(file)} ${await hashFile(file, signal)}\n`);
   return `1220${createHash("sha256").update(lines.sort().join("")).digest("hex")}`;
 }
+
+/** The hash of several hashes in their order; null if one of them is unknown. */
+export function hashTogether(hashes: readonly (string | null | undefined)[]): string | null {
+  if (hashes.length === 0 || hashes.some((hash) => hash == null)) return null;
+  const [only, ...others] = hashes;
+  if (others.length === 0) return only ?? null;
+  return `1220${createHash("sha256").update(hashes.join("\n")).digest("hex")}`;
+}

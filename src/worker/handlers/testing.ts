@@ -102,7 +102,7 @@ export const multiPhase = defineHandler("multi_phase", async (params, context) =
 });
 
 /** One handler for system and fault tests: its parameter `mode` selects how the task behaves. */
-export const probe = defineHandler("probe", async (params, { attempt, signal }) => {
+export const probe = defineHandler("probe", async (params, { attempt, signal, checkpoint }) => {
   const { mode, seconds = 1, size = 1024 } = params;
   const answer = { mode, ...(params.value === undefined ? {} : { value: params.value }) };
   switch (mode) {
@@ -128,6 +128,13 @@ export const probe = defineHandler("probe", async (params, { attempt, signal }) 
     case "crash":
       process.kill(process.pid, "SIGKILL");
       return new Promise(() => undefined);
+    case "crash_times": {
+      const { deaths = 0 } = ((await checkpoint.load())?.data ?? {}) as { deaths?: number };
+      if (deaths >= size) return { ran: params.value };
+      await checkpoint.save("death", { deaths: deaths + 1 });
+      process.kill(process.pid, "SIGKILL");
+      return new Promise(() => undefined);
+    }
     case "large":
       return { ...answer, value: "x".repeat(size) };
     case "deep": {

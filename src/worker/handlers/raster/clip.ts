@@ -1,24 +1,27 @@
-import { writeFile } from "node:fs/promises";
 import { defineHandler } from "../../define-handler.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
+import { copyBoundary, writeBoundary } from "./boundary.ts";
 import { destinationOf, stemOf } from "./destination.ts";
 import { encode, prepare } from "./encode.ts";
 import { finishCog } from "./finish-cog.ts";
-import { openLocalSource } from "./open-source.ts";
+import { openSource } from "./open-source.ts";
 import { planSource } from "./plan-source.ts";
 import type { PlannedSource } from "./plan-source.ts";
-import { readCrs, runGdal, temporaryFile, threadsOf } from "./run-gdal.ts";
+import { rewriteSource } from "./rewrite-source.ts";
+import { readCrs, reading, runGdal, temporaryFile, threadsOf } from "./run-gdal.ts";
+import type { RasterInput } from "./run-gdal.ts";
 
 /**
  * Handler raster_clip: cuts a raster along a box, a GeoJSON geometry or a vector file, and writes a
  * COG.
  */
 export const clip = defineHandler("raster_clip", async (params, context) => {
-  const { file, display } = await openLocalSource(context, params);
+  const { file, display } = await openSource(context, params);
   const planned = await planSource(context, file, display, {});
   const { raster, plan, profile, rasterType } = planned;
-  const prepared = await prepare(context, file, planned, { forOnePiece: true });
+  const source = { file, driver: raster.driver };
+  const prepared = await prepare(context, source, planned, { forOnePiece: true });
   const { boundary, boundary_crs } = params;
   const output = temporaryFile(context, "output.tif");
   const { bands, width, height } = raster;
@@ -36,7 +39,8 @@ export const clip = defineHandler("raster_clip", async (params, context) => {
     const translate = [...plan.translate, ...window, "-projwin_srs", wkt2];
     await encode(context, prepared, output, { ...common, plan: { ...plan, translate } });
   } else {
-    const cut = await cutOut(context, prepared, planned, boundary, wkt2);
+    const ours = prepared === source ? await rewriteSource(context, source, raster) : prepared;
+    const cut = await cutOut(context, ours, planned, boundary, wkt2);
     await encode(context, cut, output, { ...common, plan: { ...plan, ...maskOf(planned) } });
   }
   const name = `${stemOf(params.blob_path)}_clipped.tif`;
@@ -58,31 +62,31 @@ function isBounds(boundary: unknown): boundary is [number, number, number, numbe
  */
 async function cutOut(
   context: HandlerContext,
-  source: string,
+  source: RasterInput,
   { raster, plan }: PlannedSource,
   boundary: Boundary,
   boundaryWkt2: string,
-): Promise<string> {
+): Promise<RasterInput> {
   const cutline =
     typeof boundary === "string"
-      ? (await openLocalSource(context, { blob_path: boundary })).file
+      ? await copyBoundary(context, boundary)
       : await writeBoundary(context, boundary, boundaryWkt2);
   const output = temporaryFile(context, "cut.vrt");
   const needsAlpha = raster.transparency === "none" && plan.nodata === null;
   const args = ["-q", "-of", "VRT", "-overwrite", "-r", "near", "-crop_to_cutline"];
   if (plan.nodata !== null) args.push("-dstnodata", String(plan.nodata));
   if (needsAlpha) args.push("-dstalpha");
-  await runGdal(context, "gdalwarp", [...args, "-cutline", cutline, source, output]).catch(
-    (error: unknown) => {
-      const isOutside = error instanceof Error && /cutline|does not intersect/i.test(error.message);
-      if (!isOutside) throw error;
-      throw new PermanentError(`The boundary does not cut the raster: ${error.message}`, {
-        code: "BOUNDARY_NOT_USABLE",
-        cause: error,
-      });
-    },
-  );
-  return output;
+  const whole = [...args, "-cutline", cutline, source.file, output];
+  const options = reading(context, source, "VRT", "GPKG");
+  await runGdal(context, "gdalwarp", whole, options).catch((error: unknown) => {
+    const isOutside = error instanceof Error && /cutline|does not intersect/i.test(error.message);
+    if (!isOutside) throw error;
+    throw new PermanentError(`The boundary does not cut the raster: ${error.message}`, {
+      code: "BOUNDARY_NOT_USABLE",
+      cause: error,
+    });
+  });
+  return { file: output, driver: "VRT" };
 }
 
 /** Turns the alpha band that the cut has added into the mask of the original bands. */
@@ -90,21 +94,4 @@ function maskOf({ raster, plan }: PlannedSource): { translate: readonly string[]
   if (raster.transparency !== "none" || plan.nodata !== null) return { translate: [] };
   const bands = [...raster.bands.keys()].flatMap((index) => ["-b", String(index + 1)]);
   return { translate: [...bands, "-mask", String(raster.bands.length + 1)] };
-}
-
-async function writeBoundary(
-  context: HandlerContext,
-  geometry: Exclude<Boundary, string>,
-  wkt2: string,
-): Promise<string> {
-  const file = temporaryFile(context, "boundary.geojson");
-  const collection = {
-    type: "FeatureCollection",
-    features: [{ type: "Feature", properties: {}, geometry }],
-  };
-  await writeFile(file, JSON.stringify(collection));
-  const placed = temporaryFile(context, "boundary.gpkg");
-  // GDAL assumes that GeoJSON is in longitude and latitude; the copy states the real CRS.
-  await runGdal(context, "ogr2ogr", ["-q", "-f", "GPKG", "-a_srs", wkt2, placed, file]);
-  return placed;
 }

@@ -7,7 +7,7 @@ import { PermanentError } from "../../errors.ts";
 import { destinationOf, stemOf } from "./destination.ts";
 import { encode, prepare, sizeOf } from "./encode.ts";
 import { finishCog } from "./finish-cog.ts";
-import { openLocalSource } from "./open-source.ts";
+import { openSource } from "./open-source.ts";
 import { planSource } from "./plan-source.ts";
 import type { CogParams, PlannedSource } from "./plan-source.ts";
 import { temporaryFile, threadsOf } from "./run-gdal.ts";
@@ -17,6 +17,7 @@ export const createCog = defineHandler("raster.create_cog", async (params, conte
   const { planned, written } = made;
   return {
     ...written,
+    source_path: made.display,
     action: planned.plan.isCopy ? ("copy" as const) : ("encode" as const),
     tier: params.tier,
     findings: [...planned.findings],
@@ -31,8 +32,9 @@ interface MakeParams extends CogParams {
 }
 
 async function makeCog(context: HandlerContext, params: MakeParams, name: string) {
-  const { file, display } = await openLocalSource(context, params);
-  const planned = await planSource(context, file, display, params);
+  const { file, original, display, findings } = await openSource(context, params);
+  const isUnpacked = findings.length > 0;
+  const planned = await planSource(context, file, display, params, { isUnpacked });
   if (planned.profile.isWebAligned && isCrossing(planned)) {
     throw new PermanentError(
       `"${display}" reaches across 180° and cannot be cut along the tiles of web maps. Use the analysis tier.`,
@@ -41,10 +43,15 @@ async function makeCog(context: HandlerContext, params: MakeParams, name: string
   }
   const suffix = params.tier === "visualization" ? "_visualization" : "";
   const destination = destinationOf(context, params, `${name}${suffix}.tif`);
-  const output = planned.plan.isCopy ? file : await convert(context, file, planned);
+  const { isCopy } = planned.plan;
+  const output = isCopy ? original : await convert(context, file, planned);
   context.progress(90, "checking the result");
-  const written = await finishCog(context, output, destination, planned.rasterType);
-  return { planned, written };
+  const inspected = isCopy ? file : output;
+  const written = await finishCog(context, output, destination, planned.rasterType, inspected);
+  // GDAL keeps a table of classes in a file of its own beside a TIFF, where no reader finds it.
+  const { classes } = planned.raster;
+  const named = classes.length === 0 ? {} : { classes: [...classes] };
+  return { planned, written: { ...written, facts: { ...written.facts, ...named } }, display };
 }
 
 function isCrossing({ findings }: PlannedSource): boolean {
@@ -57,7 +64,8 @@ async function convert(
   planned: PlannedSource,
 ): Promise<string> {
   const { raster, plan, profile } = planned;
-  const prepared = await prepare(context, file, planned, { forOnePiece: true });
+  const source = { file, driver: raster.driver };
+  const prepared = await prepare(context, source, planned, { forOnePiece: true });
   const output = temporaryFile(context, "output.tif");
   await encode(context, prepared, output, {
     plan,

@@ -37,7 +37,7 @@ async function make(name: string, params: object = {}): Promise<Made> {
 /** As GDAL says it, apart from what our own code has read. */
 async function gdalinfo(path: string): Promise<string> {
   const file = (await test.storage.localPath(path))!;
-  return (await runGdal(test.context, "gdalinfo", [file])).stdout;
+  return (await runGdal(test.context, "gdalinfo", [file], { sources: [file] })).stdout;
 }
 
 describe.skipIf(!hasGdal)("the profile follows from what the file holds (needs GDAL)", () => {

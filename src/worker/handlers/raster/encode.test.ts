@@ -41,7 +41,7 @@ it("a disk without room fails the task before it starts, with that reason and th
     addAlpha: false,
   };
   await expect(
-    encode(test.context, "in.tif", "out.tif", {
+    encode(test.context, { file: "in.tif", driver: "GTiff" }, "out.tif", {
       plan,
       profile,
       bands: [band],

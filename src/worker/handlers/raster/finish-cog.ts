@@ -16,14 +16,16 @@ import { inspectRaster } from "./inspect.ts";
 
 const cogMedia = "image/tiff; application=geotiff; profile=cloud-optimized";
 
+/** `inspected`: the same raster without the statistics that a copied file claims about itself. */
 export async function finishCog(
   context: HandlerContext,
   file: string,
   destination: string,
   rasterType: RasterType | undefined,
+  inspected = file,
 ) {
   const [facts] = await Promise.all([
-    readFacts(context, file, destination, rasterType),
+    readFacts(context, { file, inspected }, destination, rasterType),
     checkCog(file, destination),
   ]);
   context.signal.throwIfAborted();
@@ -49,7 +51,8 @@ export async function readStored(
   const file = await localCopy(context, destination);
   try {
     await checkCog(file, destination);
-    return toWritten(destination, await readFacts(context, file, destination, rasterType));
+    const files = { file, inspected: file };
+    return toWritten(destination, await readFacts(context, files, destination, rasterType));
   } catch (error) {
     if (!(error instanceof HandlerError)) throw error;
     context.logger.warn(error.message);
@@ -88,12 +91,12 @@ async function checkCog(file: string, display: string): Promise<void> {
 
 async function readFacts(
   context: HandlerContext,
-  file: string,
+  { file, inspected }: { readonly file: string; readonly inspected: string },
   display: string,
   rasterType: RasterType | undefined,
 ): Promise<RasterFacts> {
   const [inspection, checksum, { size: bytes }] = await Promise.all([
-    inspectRaster(context, file, { display, reads: true }),
+    inspectRaster(context, inspected, { display, reads: true }),
     hashFile(file, context.signal),
     stat(file),
   ]);
@@ -139,6 +142,8 @@ function toFacts(
     sampling: raster.sampling,
     raster_type: known.rasterType ?? detectRasterType(raster.bands, raster.hasPalette),
     datetime: raster.datetime,
+    ...(raster.timeSpan === null ? {} : { time_span: [...raster.timeSpan] as [string, string] }),
+    ...(raster.classes.length === 0 ? {} : { classes: [...raster.classes] }),
     bytes: known.bytes,
     checksum: known.checksum,
     software: { gdal: known.gdalVersion },

@@ -4,7 +4,7 @@ import { boundsOf } from "../../../core/raster/inspected.ts";
 import { defineHandler } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
 import { describeGrid } from "./run-gdal.ts";
-import { prepare } from "./encode.ts";
+import { prepareGrid } from "./encode.ts";
 import { openTileSource } from "./make-tile.ts";
 
 const megabyte = 1024 * 1024;
@@ -16,7 +16,8 @@ export const generateTilingScheme = defineHandler(
   "raster.generate_tiling_scheme",
   async (params, context) => {
     const { source, planned } = await openTileSource(context, params);
-    const prepared = await prepare(context, source.gdalPath, planned, { forOnePiece: false });
+    const input = { file: source.file, driver: planned.raster.driver };
+    const prepared = await prepareGrid(context, input, planned);
     const { width, height, transform, crs, bands } = await describeGrid(context, prepared);
     const place = crs ?? planned.raster.crs;
     if (transform === null || place === null) {

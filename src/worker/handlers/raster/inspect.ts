@@ -2,19 +2,25 @@
  * Inspects a raster file, cheapest step first: its size, its first bytes, its TIFF directories,
  * GDAL's description, and last every block. Each step may end the inspection with findings.
  */
-import { open, stat } from "node:fs/promises";
+import { stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { inspectCog } from "../../../adapters/cog/inspect-cog.ts";
+import { checkRasterFile } from "../../../adapters/files/check-raster-file.ts";
 import { GdalError } from "../../../adapters/gdal/gdal-error.ts";
+import { hidePaths } from "../../../adapters/runtime/redact.ts";
 import { dataBands } from "../../../core/raster/inspected.ts";
 import type { InspectedRaster } from "../../../core/raster/inspected.ts";
 import { makeFinding } from "../../../core/raster/finding.ts";
 import type { RasterFinding } from "../../../core/raster/finding.ts";
-import { detectFormat } from "../../../core/raster/format.ts";
 import { judgeHeader } from "../../../core/raster/header.ts";
 import { parseGdalInfo } from "../../../core/raster/parse-info.ts";
+import { hasServableBlocks } from "../../../core/raster/tiff-structure.ts";
+import { maskedVrt } from "../../../core/raster/vrt.ts";
 import type { HandlerContext } from "../../define-handler.ts";
-import { runGdal } from "./run-gdal.ts";
+import { rewriteSource } from "./rewrite-source.ts";
+import { reading, runGdal, temporaryFile } from "./run-gdal.ts";
+import type { RasterInput } from "./run-gdal.ts";
+import { blankStatistics } from "./strip-statistics.ts";
 import { takeSample } from "./take-sample.ts";
 
 export type Inspection =
@@ -26,54 +32,64 @@ export interface InspectOptions {
   readonly display: string;
   /** True: every block is read, to find damage and to compute statistics. */
   readonly reads: boolean;
+  /** False: no sample of the pixels is taken. */
+  readonly samples?: boolean;
+  /** True: a virtual raster that this task has made over files that it wrote. */
+  readonly isOurs?: boolean;
 }
 
 export async function inspectRaster(
   context: HandlerContext,
   file: string,
-  { display, reads }: InspectOptions,
+  { display, reads, samples = true, isOurs = false }: InspectOptions,
 ): Promise<Inspection> {
   const refuse = (...findings: RasterFinding[]): Inspection => ({ raster: undefined, findings });
-  const isVirtual = file.startsWith("/vsi") || isOurs(context, file);
-  const cheap = isVirtual ? unknownFile : await inspectBytes(file, display);
-  if (cheap.findings.length > 0) return refuse(...cheap.findings);
-  const shown = await describe(context, file, display);
+  const cheap = isOurs ? virtualFile : await inspectBytes(context, file, display);
+  if (cheap.driver === undefined) return refuse(...cheap.findings);
+  const input = { file, driver: cheap.driver };
+  const shown = await describe(context, input, display);
   if (shown.info === undefined) return refuse(shown.finding);
-  const raster = { ...shown.info, ...cheap.facts, readErrors: [] };
-  if (!reads) return { raster: await withSample(context, file, raster) };
-  const read = await readBlocks(context, file, display, raster);
-  return { raster: read.readErrors.length > 0 ? read : await withSample(context, file, read) };
+  const claims = shown.info.bands.some(({ statistics }) => statistics !== null);
+  const bands = shown.info.bands.map((band) => ({ ...band, statistics: null }));
+  const raster = { ...shown.info, ...cheap.facts, bands, readErrors: [] };
+  if (!samples) return { raster };
+  if (!reads) return { raster: await withSample(context, input, raster) };
+  const read = await readBlocks(context, input, display, { raster, claims });
+  return { raster: read.readErrors.length > 0 ? read : await withSample(context, input, read) };
 }
 
-/** True for a virtual raster that this task has written itself, over files that were inspected. */
-function isOurs({ workDir }: HandlerContext, file: string): boolean {
-  return file.startsWith(workDir + path.sep) && file.endsWith(".vrt");
-}
+type Facts = Pick<InspectedRaster, "bytes" | "isCog" | "isWholeCog" | "lacksPalette">;
 
-interface CheapInspection {
-  readonly findings: readonly RasterFinding[];
-  readonly facts: Pick<InspectedRaster, "bytes" | "isCog" | "isWholeCog">;
-}
+/** Without a driver the file is refused, and GDAL does not see it. */
+type CheapInspection =
+  | { readonly driver: string; readonly facts: Facts }
+  | { readonly driver: undefined; readonly findings: readonly RasterFinding[] };
 
-/**
- * For a file over the network, which only GDAL reads: `raster.validate` has inspected a local copy.
- */
-const unknownFile: CheapInspection = {
-  findings: [],
-  facts: { bytes: 0, isCog: false, isWholeCog: false },
+const virtualFile: CheapInspection = {
+  driver: "VRT",
+  facts: { bytes: 0, isCog: false, isWholeCog: false, lacksPalette: false },
 };
 
-async function inspectBytes(file: string, display: string): Promise<CheapInspection> {
+async function inspectBytes(
+  { gdal }: HandlerContext,
+  file: string,
+  display: string,
+): Promise<CheapInspection> {
   const { size: bytes } = await stat(file);
-  const facts = { bytes, isCog: false, isWholeCog: false };
-  const refuse = (...findings: RasterFinding[]) => ({ findings, facts });
+  const facts = { bytes, isCog: false, isWholeCog: false, lacksPalette: false };
+  const refuse = (...findings: RasterFinding[]) => ({ driver: undefined, findings });
   if (bytes === 0) return refuse(makeFinding("FILE_EMPTY", `"${display}" has no bytes.`));
-  const format = detectFormat(await readStart(file));
-  if (format === undefined) {
-    const text = `"${display}" is not a raster file of a supported format.`;
+  const { driver, content, problem } = await checkRasterFile(file);
+  if (driver === undefined) {
+    const text = `"${display}" is ${content}, and not a raster file of a supported format.`;
     return refuse(makeFinding("INVALID_FORMAT", text));
   }
-  if (format !== "GTiff") return refuse();
+  if (problem !== undefined) return refuse(makeFinding("EXTERNAL_REFERENCE", problem.message));
+  if (!gdal.capabilities.rasterDrivers.includes(driver)) {
+    const text = `It is ${content}, which this worker's GDAL (${gdal.engine} ${gdal.version}) does not read.`;
+    return refuse(makeFinding("FORMAT_NOT_SUPPORTED", text));
+  }
+  if (driver !== "GTiff") return { driver, facts };
   const cog = await inspectCog(file);
   if (cog.structure === undefined) {
     const [problem] = cog.errors;
@@ -81,37 +97,34 @@ async function inspectBytes(file: string, display: string): Promise<CheapInspect
     return refuse(makeFinding(code, problem?.message ?? "Its header cannot be read."));
   }
   const findings = judgeHeader(cog.structure);
+  if (findings.length > 0) return refuse(...findings);
   const [main] = cog.structure.images;
-  const isWholeCog = cog.valid && cog.warnings.length === 0 && main.is_tiled;
-  return { findings, facts: { bytes, isCog: cog.valid, isWholeCog } };
+  const isServable = main.is_tiled && hasServableBlocks(cog.structure);
+  const isWholeCog = cog.valid && cog.warnings.length === 0 && isServable;
+  const lacksPalette = main.photometric === paletteColours && !main.has_color_map;
+  return { driver, facts: { bytes, isCog: cog.valid, isWholeCog, lacksPalette } };
 }
 
-async function readStart(file: string): Promise<Uint8Array> {
-  const handle = await open(file);
-  try {
-    const { buffer, bytesRead } = await handle.read(new Uint8Array(16), 0, 16, 0);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await handle.close();
-  }
-}
+/** TIFF's number for pixels that are numbers of colours. */
+const paletteColours = 3;
 
 type Info = NonNullable<ReturnType<typeof parseGdalInfo>>;
 
 async function describe(
   context: HandlerContext,
-  file: string,
+  input: RasterInput,
   display: string,
 ): Promise<{ info: Info } | { info: undefined; finding: RasterFinding }> {
   try {
-    const { stdout } = await runGdal(context, "gdalinfo", ["-json", "-norat", "-noct", file]);
+    const args = ["-json", "-noct", input.file];
+    const { stdout } = await runGdal(context, "gdalinfo", args, reading(context, input));
     const info = parseGdalInfo(stdout);
     if (info !== undefined && info.bands.length > 0) return { info };
     const text = `"${display}" holds no raster bands that GDAL can read.`;
     return { info: undefined, finding: makeFinding("INVALID_FORMAT", text) };
   } catch (error) {
     if (!(error instanceof GdalError)) throw error;
-    return { info: undefined, finding: toFinding(error, file, display) };
+    return { info: undefined, finding: toFinding(error, input.file, display) };
   }
 }
 
@@ -119,51 +132,84 @@ function toFinding(error: GdalError, file: string, display: string): RasterFindi
   const words = withoutPath(error.message, file, display);
   if (error.category === "transient") throw error;
   return error.code === "UNSUPPORTED_CODEC"
-    ? makeFinding("CODEC_NOT_SUPPORTED", words)
-    : makeFinding("FILE_CORRUPTED", `GDAL cannot open it: ${words}`);
+    ? makeFinding("CODEC_NOT_SUPPORTED", `Its compression cannot be read here (${words}).`)
+    : makeFinding("FILE_CORRUPTED", `It cannot be opened (${words}).`);
 }
 
 /** Decodes every block once: gives statistics, and finds the damage that only decoding shows. */
 async function readBlocks(
   context: HandlerContext,
-  file: string,
+  input: RasterInput,
   display: string,
-  raster: InspectedRaster,
+  { raster, claims }: { readonly raster: InspectedRaster; readonly claims: boolean },
 ): Promise<InspectedRaster> {
-  // With statistics in the file, -stats would read no block; -checksum always does.
-  const isComputed = raster.bands.every(({ statistics }) => statistics === null);
-  const args = ["-json", "-norat", "-noct", isComputed ? "-stats" : "-checksum", file];
+  if (claims) {
+    // A format other than TIFF keeps statistics where they cannot be blanked.
+    const ours = await rewriteSource(context, input, raster);
+    await blankStatistics(ours.file);
+    return readBlocks(context, ours, display, { raster, claims: false });
+  }
+  const { file } = input;
+  const args = ["-json", "-norat", "-noct", "-stats", file];
   const env = { GDAL_ERROR_ON_LIBJPEG_WARNING: "TRUE" };
   try {
-    const { stdout, stderr } = await runGdal(context, "gdalinfo", args, { env });
+    const options = { ...reading(context, input), env };
+    const { stdout, stderr } = await runGdal(context, "gdalinfo", args, options);
     const readErrors = errorsIn(stderr, file, display);
-    const info = parseGdalInfo(stdout);
-    return { ...raster, bands: (isComputed ? info?.bands : undefined) ?? raster.bands, readErrors };
+    const bands = parseGdalInfo(stdout)?.bands ?? raster.bands;
+    const read = { ...raster, bands, readErrors };
+    const isMasked = raster.transparency === "alpha" || raster.transparency === "mask";
+    return readErrors.length === 0 && isMasked ? await leaveOutMasked(context, input, read) : read;
   } catch (error) {
     if (!(error instanceof GdalError) || error.category === "transient") throw error;
     return { ...raster, readErrors: errorsIn(error.lines.join("\n"), file, display, true) };
   }
 }
 
-/** GDAL's error for a band without a valid pixel, which has no statistics: not a damaged block. */
-const noValidPixels = /no valid pixels found/i;
+/** GDAL's statistics count masked pixels, so they are computed once more without those. */
+async function leaveOutMasked(
+  context: HandlerContext,
+  input: RasterInput,
+  raster: InspectedRaster,
+): Promise<InspectedRaster> {
+  const isOurs = input.driver === "VRT" || input.file.startsWith(context.workDir + path.sep);
+  const ours = isOurs ? input : await rewriteSource(context, input, raster);
+  const alpha = raster.bands.findIndex(({ color }) => color === "alpha");
+  const count = alpha === -1 ? raster.bands.length : alpha;
+  const file = temporaryFile(context, "masked.vrt");
+  await writeFile(file, maskedVrt(ours.file, raster, count));
+  const options = reading(context, { file, driver: "VRT" });
+  const { stdout } = await runGdal(context, "gdalinfo", ["-json", "-stats", file], options);
+  const found = parseGdalInfo(stdout)?.bands ?? [];
+  const bands = raster.bands.map((band, index) =>
+    index < count ? { ...band, statistics: found[index]?.statistics ?? null } : band,
+  );
+  return { ...raster, bands };
+}
+
+/**
+ * Errors of GDAL that are no damaged block: a band without a valid pixel has no statistics, and the
+ * corners of a local system or of a picture of the globe have no longitude and latitude.
+ */
+const harmless =
+  /no valid pixels found|^ERROR \d+: PROJ: |projection domain|coordinate (?:operation|transformation)|tolerance condition error|proj_/i;
 
 function errorsIn(stderr: string, file: string, display: string, hasFailed = false): string[] {
   const lines = stderr
     .split("\n")
-    .filter((line) => /^(?:ERROR|FAILURE)\b/.test(line) && !noValidPixels.test(line))
+    .filter((line) => /^(?:ERROR|FAILURE)\b/.test(line) && !harmless.test(line))
     .map((line) => withoutPath(line.replace(/^ERROR \d+: /, ""), file, display));
   const unique = [...new Set(lines)];
   return unique.length === 0 && hasFailed ? ["GDAL could not read it"] : unique;
 }
 
 function withoutPath(text: string, file: string, display: string): string {
-  return text.replaceAll(file, display);
+  return text.split(file).map(hidePaths).join(display);
 }
 
 async function withSample(
   context: HandlerContext,
-  file: string,
+  input: RasterInput,
   raster: InspectedRaster,
 ): Promise<InspectedRaster> {
   const data = dataBands(raster.bands);
@@ -171,5 +217,5 @@ async function withSample(
     data.length >= 3 && raster.bands.every(({ data_type }) => data_type === "uint8");
   // A sample serves stretching and the detection of classes; images of bytes need neither.
   if (isPlainImage) return raster;
-  return { ...raster, bands: await takeSample(context, file, raster) };
+  return { ...raster, bands: await takeSample(context, input, raster) };
 }

@@ -31,7 +31,7 @@ export async function openTileSource(
   params: TileSource,
 ): Promise<OpenTileSource> {
   const source = await openSource(context, params);
-  const planned = await planSource(context, source.gdalPath, source.display, params);
+  const planned = await planSource(context, source.file, source.display, params);
   return { source, planned };
 }
 
@@ -62,9 +62,10 @@ export async function makeTile(
     context.logger.info(`tile ${index} is finished already`, { blob_path: destination });
     return { ...found, tile_index: index, window, reused: true };
   }
-  const prepared = await prepare(context, source.gdalPath, planned, { forOnePiece: false });
   const output = temporaryFile(context, `tile_${index}.tif`);
   const { plan, profile, raster } = planned;
+  const input = { file: source.file, driver: raster.driver };
+  const prepared = await prepare(context, input, planned, { forOnePiece: false, window });
   const [, , width, height] = window;
   await encode(context, prepared, output, {
     plan,
@@ -75,7 +76,6 @@ export async function makeTile(
     threads: 1,
     size: [width, height],
     bands: raster.bands,
-    env: source.env,
   });
   const written = await finishCog(context, output, destination, planned.rasterType);
   await rm(output, { force: true });

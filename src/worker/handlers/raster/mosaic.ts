@@ -11,7 +11,8 @@ import { encode, prepare, sizeOf } from "./encode.ts";
 import { finishCog } from "./finish-cog.ts";
 import { inspectRaster } from "./inspect.ts";
 import { RasterRejected, planSource } from "./plan-source.ts";
-import { openLocalSource } from "./open-source.ts";
+import { openSource } from "./open-source.ts";
+import { rewriteSource } from "./rewrite-source.ts";
 import { temporaryFile, threadsOf } from "./run-gdal.ts";
 
 /** Handler raster_mosaic: rasters of one grid become one COG. */
@@ -19,18 +20,21 @@ export const mosaic = defineHandler("raster_mosaic", async (params, context) => 
   const members: { file: string; raster: InspectedRaster }[] = [];
   const paths = params.blob_paths ?? params.tiles?.map(({ blob_path }) => blob_path) ?? [];
   for (const blob_path of paths) {
-    const { file, display } = await openLocalSource(context, {
+    const { file, display } = await openSource(context, {
       blob_path,
       container: params.container,
     });
     const inspection = await inspectRaster(context, file, { display, reads: false });
     if (inspection.raster === undefined) throw new RasterRejected(display, inspection.findings);
-    members.push({ file, raster: inspection.raster });
+    const { raster } = inspection;
+    const ours = await rewriteSource(context, { file, driver: raster.driver }, raster);
+    members.push({ file: ours.file, raster });
   }
   const merged = await merge(context, members);
-  const planned = await planSource(context, merged, "the mosaic", params);
+  const planned = await planSource(context, merged, "the mosaic", params, { isOurs: true });
   const { raster, plan, profile, rasterType } = planned;
-  const prepared = await prepare(context, merged, planned, { forOnePiece: true });
+  const source = { file: merged, driver: "VRT" };
+  const prepared = await prepare(context, source, planned, { forOnePiece: true });
   const output = temporaryFile(context, "output.tif");
   await encode(context, prepared, output, {
     plan,

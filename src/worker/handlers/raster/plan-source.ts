@@ -2,12 +2,14 @@
  * Plans the conversion of a source: inspects it, refuses what cannot be converted, chooses the
  * encoding.
  */
+import path from "node:path";
 import { detectRasterType } from "../../../core/raster/detect-type.ts";
 import type { RasterCrs, RasterType } from "../../../core/raster/facts.ts";
 import { describeFindings, sortFindings } from "../../../core/raster/finding.ts";
 import type { RasterFinding } from "../../../core/raster/finding.ts";
 import { dataBands } from "../../../core/raster/inspected.ts";
 import type { InspectedRaster } from "../../../core/raster/inspected.ts";
+import { judgeCompression } from "../../../core/raster/judge-compression.ts";
 import { judgePlace } from "../../../core/raster/judge-place.ts";
 import { judgeBands } from "../../../core/raster/judge-values.ts";
 import { planCog } from "../../../core/raster/plan-cog.ts";
@@ -78,19 +80,26 @@ export async function planSource(
   file: string,
   display: string,
   params: CogParams,
+  {
+    isOurs = false,
+    isUnpacked = false,
+  }: { readonly isOurs?: boolean; readonly isUnpacked?: boolean } = {},
 ): Promise<PlannedSource> {
   // All values must be read to know which smaller type holds them.
   const reads = params.allow_downcast === true;
-  const inspection = await inspectRaster(context, file, { display, reads });
+  const inspection = await inspectRaster(context, file, { display, reads, isOurs });
   if (inspection.raster === undefined) throw new RasterRejected(display, inspection.findings);
   const { raster } = inspection;
   const givenCrs = await readOptionalCrs(context, params.source_crs);
   const targetCrs = await readOptionalCrs(context, params.target_crs);
   const policy = { ...policyOf(params, givenCrs), tier: params.tier ?? "analysis" };
-  const rasterType = policy.rasterType ?? detectRasterType(raster.bands, raster.hasPalette);
+  const rasterType =
+    policy.rasterType ??
+    detectRasterType(raster.bands, raster.hasPalette, path.posix.basename(display));
   const findings = sortFindings([
     ...judgePlace(raster, givenCrs),
     ...judgeBands(raster, rasterType, { ...policy, strict: false }),
+    ...judgeCompression(raster, params.compression ?? undefined, policy.tier),
   ]);
   if (findings.some(({ severity }) => severity === "reject")) {
     throw new RasterRejected(display, findings);
@@ -104,9 +113,12 @@ export async function planSource(
     givenCrs,
     tier: policy.tier,
     nodata: policy.nodata,
-    isEncodingGiven: [params.compression, params.block_size, params.overview_resampling].some(
-      (given) => given != null,
-    ),
+    // A file that the task has unpacked is no COG of the submitter, even if it has its form.
+    isEncodingGiven:
+      isUnpacked ||
+      [params.compression, params.block_size, params.overview_resampling].some(
+        (given) => given != null,
+      ),
   });
   return { raster, findings, profile, plan, rasterType };
 }

@@ -6,14 +6,14 @@ import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import path from "node:path";
-import type { GdalOutput, GdalProgram } from "../../../adapters/gdal/gdal.ts";
+import type { GdalOutput, GdalProgram, GdalRunOptions } from "../../../adapters/gdal/gdal.ts";
 import type { RasterCrs } from "../../../core/raster/facts.ts";
 import { parseGdalInfo } from "../../../core/raster/parse-info.ts";
 import { probeVrt } from "../../../core/raster/vrt.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
 
-interface RunOptions {
+interface RunOptions extends Pick<GdalRunOptions, "sources" | "drivers" | "stdin"> {
   readonly env?: Readonly<Record<string, string>>;
   /** The percentages of the task's progress at which this run starts and ends. */
   readonly progress?: readonly [number, number];
@@ -26,11 +26,16 @@ export function runGdal(
   args: readonly string[],
   options: RunOptions = {},
 ): Promise<GdalOutput> {
-  const { progress, env } = options;
+  const { progress, env, sources = [], drivers, stdin } = options;
+  // Files beside a submitted one are none of its own: GDAL does not look for them.
+  const alone = sources.length === 0 ? {} : { GDAL_DISABLE_READDIR_ON_OPEN: "EMPTY_DIR" };
   return context.gdal.run(program, args, {
     workDir: context.workDir,
     signal: context.signal,
-    ...(env === undefined ? {} : { env }),
+    sources,
+    drivers,
+    stdin,
+    env: { ...alone, ...env },
     ...(progress === undefined
       ? {}
       : {
@@ -40,6 +45,27 @@ export function runGdal(
           },
         }),
   });
+}
+
+/** A raster, and the only driver that may open it. */
+export interface RasterInput {
+  readonly file: string;
+  readonly driver: string;
+}
+
+/**
+ * The options of a run that reads a raster and writes with the drivers `outputs`. VRT reads the
+ * GeoTIFFs that the task has written itself; no submitted file is opened while it is on.
+ */
+export function reading(
+  { workDir }: HandlerContext,
+  { file, driver }: RasterInput,
+  ...outputs: string[]
+): Pick<GdalRunOptions, "sources" | "drivers"> {
+  // A warp along a cutline is drawn in memory.
+  const drivers = new Set([driver, ...(driver === "VRT" ? ["GTiff", "MEM"] : []), ...outputs]);
+  const isInside = file.startsWith(workDir + path.sep);
+  return { sources: isInside ? [] : [file], drivers: [...drivers] };
 }
 
 /**
@@ -59,8 +85,9 @@ export function threadsOf({ gdal }: HandlerContext): number {
 }
 
 /** Reads the size, transform and CRS of a raster that this task has made. */
-export async function describeGrid(context: HandlerContext, file: string) {
-  const { stdout } = await runGdal(context, "gdalinfo", ["-json", file]);
+export async function describeGrid(context: HandlerContext, input: RasterInput) {
+  const args = ["-json", input.file];
+  const { stdout } = await runGdal(context, "gdalinfo", args, reading(context, input));
   const info = parseGdalInfo(stdout);
   if (info === undefined) throw new Error("gdalinfo does not describe the raster that GDAL made.");
   return info;
@@ -70,7 +97,8 @@ export async function describeGrid(context: HandlerContext, file: string) {
 export async function readCrs(context: HandlerContext, given: string): Promise<RasterCrs> {
   const file = temporaryFile(context, "crs.vrt");
   await writeFile(file, probeVrt(given));
-  const { stdout } = await runGdal(context, "gdalinfo", ["-json", file]).catch(() => ({
+  const options = reading(context, { file, driver: "VRT" });
+  const { stdout } = await runGdal(context, "gdalinfo", ["-json", file], options).catch(() => ({
     stdout: "",
   }));
   const crs = parseGdalInfo(stdout)?.crs ?? null;

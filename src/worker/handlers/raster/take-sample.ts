@@ -1,11 +1,12 @@
 import { readFile, rm } from "node:fs/promises";
 import { GdalError } from "../../../adapters/gdal/gdal-error.ts";
-import { bytesOf } from "../../../core/raster/data-type.ts";
+import { bytesOf, toGdalType } from "../../../core/raster/data-type.ts";
 import type { RasterBand } from "../../../core/raster/facts.ts";
 import type { InspectedRaster } from "../../../core/raster/inspected.ts";
 import { readSamples, summariseSample } from "../../../core/raster/sample.ts";
 import type { HandlerContext } from "../../define-handler.ts";
-import { runGdal, temporaryFile } from "./run-gdal.ts";
+import { reading, runGdal, temporaryFile } from "./run-gdal.ts";
+import type { RasterInput } from "./run-gdal.ts";
 
 const longestSide = 512;
 /** With more bands, reading the sample takes longer than its statistics are worth. */
@@ -19,8 +20,8 @@ const plainTypes = new Set(["uint8", "int16", "uint16", "int32", "uint32", "floa
  */
 export async function takeSample(
   context: HandlerContext,
-  file: string,
-  { bands, width, height }: InspectedRaster,
+  input: RasterInput,
+  { bands, width, height, transparency }: InspectedRaster,
 ): Promise<readonly RasterBand[]> {
   const [first] = bands;
   if (first === undefined || bands.length > mostBands) return bands;
@@ -30,9 +31,30 @@ export async function takeSample(
   const columns = Math.max(1, Math.round(width * shrink));
   const rows = Math.max(1, Math.round(height * shrink));
   const raw = temporaryFile(context, "sample.img");
-  const args = ["-q", "-of", "ENVI", "-r", "nearest", "-outsize", String(columns), String(rows)];
+  // The mask is written as one band more.
+  const masks = transparency === "mask" ? ["-b", "mask,1"] : [];
+  const chosen = masks.length === 0 ? [] : bands.flatMap((_, at) => ["-b", String(at + 1)]);
+  const count = bands.length + masks.length / 2;
+  const args = [
+    ...chosen,
+    ...masks,
+    "-q",
+    "-of",
+    "ENVI",
+    "-co",
+    "INTERLEAVE=BSQ",
+    "-r",
+    "nearest",
+    "-outsize",
+    String(columns),
+    String(rows),
+  ];
   try {
-    await runGdal(context, "gdal_translate", [...args, file, raw]);
+    // GDAL opens the ENVI file that it has written, and finds its header in the folder.
+    const env = { GDAL_DISABLE_READDIR_ON_OPEN: "FALSE" };
+    const options = { ...reading(context, input, "ENVI"), env };
+    const type = masks.length === 0 ? [] : ["-ot", toGdalType(first.data_type)];
+    await runGdal(context, "gdal_translate", [...args, ...type, input.file, raw], options);
   } catch (error) {
     // A damaged file is found when all its blocks are read.
     if (error instanceof GdalError && error.category === "permanent") return bands;
@@ -41,12 +63,13 @@ export async function takeSample(
   const bytes = await readFile(raw);
   await rm(raw, { force: true });
   const pixels = columns * rows;
-  if (bytes.length < pixels * bands.length * bytesOf(first.data_type)) return bands;
-  const values = readSamples(bytes, first.data_type, pixels, bands.length);
-  const alpha = values[bands.findIndex(({ color }) => color === "alpha")];
+  if (bytes.length < pixels * count * bytesOf(first.data_type)) return bands;
+  const values = readSamples(bytes, first.data_type, pixels, count);
+  const alphaAt = bands.findIndex(({ color }) => color === "alpha");
+  const alpha = values[masks.length === 0 ? alphaAt : bands.length];
   const isValid = alpha === undefined ? undefined : (index: number) => (alpha[index] ?? 0) > 0;
   return bands.map((band, index) => ({
     ...band,
-    sample: summariseSample(values[index] ?? [], band.nodata, isValid) ?? null,
+    sample: summariseSample(values[index] ?? [], band.nodata, isValid, columns) ?? null,
   }));
 }

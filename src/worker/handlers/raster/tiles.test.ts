@@ -32,7 +32,9 @@ interface Scheme {
 /** Of every band, and of the mask: equal only where all pixels are. */
 async function checksums(path: string): Promise<string[]> {
   const file = (await test.storage.localPath(path))!;
-  const { stdout } = await runGdal(test.context, "gdalinfo", ["-checksum", file]);
+  const { stdout } = await runGdal(test.context, "gdalinfo", ["-checksum", file], {
+    sources: [file],
+  });
   return [...stdout.matchAll(/Checksum=(\d+)/g)].map(([, sum]) => sum!);
 }
 

@@ -2,7 +2,9 @@
  * Handlers raster.validate (judges one raster) and raster.check_homogeneity (compares the judged
  * ones).
  */
+import path from "node:path";
 import { pixelBytes } from "../../../core/raster/data-type.ts";
+import { sortFindings, verdictOf } from "../../../core/raster/finding.ts";
 import type { RasterFinding } from "../../../core/raster/finding.ts";
 import { checkHomogeneity as compare } from "../../../core/raster/homogeneity.ts";
 import { boundsOf, dataBands } from "../../../core/raster/inspected.ts";
@@ -11,24 +13,27 @@ import { judgeRaster } from "../../../core/raster/judge.ts";
 import type { Judgement } from "../../../core/raster/judge.ts";
 import { defineHandler } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
-import { hashFile } from "../hash-content.ts";
+import { hashFile, hashTogether } from "../hash-content.ts";
 import { inspectRaster } from "./inspect.ts";
-import { openLocalSource } from "./open-source.ts";
+import { openSource } from "./open-source.ts";
 import { RasterRejected, policyOf } from "./plan-source.ts";
+import { judgeTransformation } from "./judge-transformation.ts";
 import { readOptionalCrs } from "./run-gdal.ts";
 
 export const validate = defineHandler("raster.validate", async (params, context) => {
-  const { file, display } = await openLocalSource(context, params);
+  const { file, original, display, findings: opening } = await openSource(context, params);
   const givenCrs = await readOptionalCrs(context, params.source_crs);
   const [inspection, content_hash] = await Promise.all([
     inspectRaster(context, file, { display, reads: true }),
-    hashFile(file, context.signal),
+    hashFile(original, context.signal),
   ]);
   const finish = (findings: readonly RasterFinding[], judged?: Judged) => {
     const rejected = findings.some(({ severity }) => severity === "reject");
     for (const { code, message } of findings) context.logger.info(`${code}: ${message}`);
     if (rejected && params.on_reject === "fail") throw new RasterRejected(display, findings);
-    return { blob_path: display, content_hash, ...toResult(findings, judged) };
+    const result = toResult(findings, judged);
+    const names = { blob_path: display, blob_url: display, size_mb: result.file_size_mb };
+    return { ...names, content_hash, ...result };
   };
   if (inspection.raster === undefined) return finish(inspection.findings);
   const { raster } = inspection;
@@ -37,8 +42,16 @@ export const validate = defineHandler("raster.validate", async (params, context)
     tier: params.tier,
     strict: params.strict,
     maxNodataPercent: params.max_nodata_percent,
+    compression: params.compression ?? undefined,
+    fileName: path.posix.basename(display),
   });
-  return finish(judgement.findings, { raster, judgement });
+  // What was unpacked is no COG of the submitter, even if it has its form.
+  const own = judgement.findings.filter(
+    ({ code }) => opening.length === 0 || code !== "ALREADY_COG",
+  );
+  const moving = await judgeTransformation(context, raster, givenCrs);
+  const findings = sortFindings([...own, ...opening, ...moving]);
+  return finish(findings, { raster, judgement: { ...judgement, verdict: verdictOf(findings) } });
 });
 
 interface Judged {
@@ -77,7 +90,7 @@ function toResult(findings: readonly RasterFinding[], judged: Judged | undefined
     file_size_mb: raster.bytes / megabyte,
     raw_size_mb: (width * height * pixelBytes(bands)) / megabyte,
     verdict: judgement.verdict,
-    findings: [...judgement.findings],
+    findings: [...findings],
     crs: crs?.code ?? crs?.wkt2 ?? null,
     crs_definition: crs,
     bounds: transform === null ? null : boundsOf({ width, height, transform }),
@@ -120,5 +133,6 @@ export const checkHomogeneity = defineHandler("raster.check_homogeneity", async 
     dtype: first?.dtype ?? "unknown",
     band_count: first?.band_count ?? 0,
     raster_type: first?.raster_type ?? "unknown",
+    content_hash: hashTogether(members.map(({ content_hash }) => content_hash)),
   };
 });

@@ -30,7 +30,9 @@ async function judge(name: string, params: object = {}): Promise<Validated> {
   return (await test.run(validate, { blob_path, on_reject: "report", ...params })) as Validated;
 }
 
-const codesOf = ({ findings }: Validated) => findings.map(({ code }) => code);
+/** Without the finding that depends on the grids of the machine. */
+const codesOf = ({ findings }: Validated) =>
+  findings.map(({ code }) => code).filter((code) => code !== "TRANSFORMATION_GRID_MISSING");
 
 describe.skipIf(!hasGdal)("a curator's expectations of real files (needs GDAL)", () => {
   it.each([
@@ -45,7 +47,7 @@ describe.skipIf(!hasGdal)("a curator's expectations of real files (needs GDAL)",
     ["nodata_unset.tif", "warning", "dem", ["CRS_WITHOUT_CODE", "NODATA_NOT_DECLARED"]],
     ["external_overview.tif", "green", "rgba", []],
     ["overviews_unsorted.tif", "green", "rgb", []],
-    ["valid_cog_uint16.tif", "green", "dem", ["ALREADY_COG"]],
+    ["valid_cog_uint16.tif", "green", "continuous", ["ALREADY_COG"]],
     ["antimeridian_utm60.tif", "warning", "continuous", ["CROSSES_ANTIMERIDIAN", "ALREADY_COG"]],
     ["crs_without_code.tif", "warning", "continuous", ["CRS_WITHOUT_CODE"]],
     ["dem_float32_epsg2056.tif", "green", "dem", ["ALREADY_COG"]],

@@ -2,7 +2,7 @@ import { version } from "../../../adapters/runtime/version.ts";
 import { bboxOf } from "../../../core/geometry/boxes.ts";
 import type { Footprint } from "../../../core/catalogue/footprint.ts";
 import { simpleGeometry } from "../../../core/geometry/geometry.ts";
-import { itemIdFor, stacItem } from "../../../core/catalogue/stac.ts";
+import { stacItem } from "../../../core/catalogue/stac.ts";
 import type { GivenTime } from "../../../core/catalogue/moment.ts";
 import { chooseTime } from "../../../core/catalogue/moment.ts";
 import { buildRasterItem } from "../../../core/catalogue/raster-item.ts";
@@ -16,7 +16,7 @@ import type { StoredRaster } from "./describe-raster.ts";
 /** What a task's parameters say about an item. */
 export interface ItemRequest extends GivenTime {
   readonly collection_id: string;
-  readonly item_id?: string | null | undefined;
+  readonly item_id: string;
   readonly title?: string | null | undefined;
   readonly properties?: JsonObject | null | undefined;
   readonly platform?: Readonly<Record<string, string>> | null | undefined;
@@ -38,12 +38,11 @@ export function buildItem(
   const { source_path: source } = request;
   const item = buildRasterItem({
     ...request,
-    item_id: request.item_id ?? itemIdFor(first.path),
     footprint,
-    time: chooseTime(request, first.facts.datetime, first.written_at),
+    time: chooseTime(request, first.facts.datetime, first.written_at, first.facts.time_span),
     files,
     visual,
-    render: request.render ?? chooseRender((visual ?? first).facts),
+    render: request.render ?? chooseRender(first.facts),
     processing: {
       datetime: first.written_at,
       software: { rmhdagmaster: version, GDAL: gdal.version },

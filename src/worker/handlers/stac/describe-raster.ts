@@ -3,11 +3,13 @@ import { readTiffStructure } from "../../../adapters/cog/read-tiff-structure.ts"
 import type { DescribedRaster, RasterFile } from "../../../core/catalogue/raster-item.ts";
 import { detectRasterType } from "../../../core/raster/detect-type.ts";
 import type { RasterFacts } from "../../../core/raster/facts.ts";
-import { parseGdalInfo } from "../../../core/raster/parse-info.ts";
 import { validateCog } from "../../../core/raster/validate-cog.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
-import { hashStream } from "../hash-content.ts";
+import { hashFile } from "../hash-content.ts";
+import { inspectRaster } from "../raster/inspect.ts";
+import { openSource } from "../raster/open-source.ts";
+import { RasterRejected } from "../raster/plan-source.ts";
 
 /** Describing a raster starts programs of GDAL, and a list may have thousands of files. */
 export const rastersAtOnce = 4;
@@ -52,22 +54,25 @@ export async function describeRaster(
     }
     return { ...common, is_cog: true, facts };
   }
+  const { file, original } = await openSource(context, { blob_path, container });
   const [read, checksum, isCog] = await Promise.all([
-    readInfo(context, path),
-    hashStored(context, path),
+    readInfo(context, file, path),
+    hashFile(original, context.signal),
     checkCog(context, path),
   ]);
   return { ...common, is_cog: isCog, facts: { ...read, checksum } };
 }
 
-async function readInfo(context: HandlerContext, path: string): Promise<DescribedRaster> {
-  const { gdal, storage, workDir, signal } = context;
-  const args = ["-json", "-norat", "-noct", await storage.gdalPath(path)];
-  // Without this GDAL would write an .aux.xml file beside the file in storage.
-  const env = { GDAL_PAM_ENABLED: "NO" };
-  const { stdout } = await gdal.run("gdalinfo", args, { workDir, signal, env });
-  const info = parseGdalInfo(stdout);
-  if (info === undefined || info.crs === null || info.transform === null) {
+async function readInfo(
+  context: HandlerContext,
+  file: string,
+  path: string,
+): Promise<DescribedRaster> {
+  const options = { display: path, reads: false, samples: false };
+  const inspection = await inspectRaster(context, file, options);
+  if (inspection.raster === undefined) throw new RasterRejected(path, inspection.findings);
+  const info = inspection.raster;
+  if (info.crs === null || info.transform === null) {
     throw new PermanentError(
       `"${path}" has no place on the map: it has no coordinate reference system or no transform. Process it with raster_ingest first, with source_crs.`,
       { code: "CRS_MISSING" },
@@ -76,11 +81,6 @@ async function readInfo(context: HandlerContext, path: string): Promise<Describe
   const { width, height, crs, transform, bands, sampling, datetime, hasPalette } = info;
   const raster_type = detectRasterType(bands, hasPalette);
   return { width, height, crs, transform, bands: [...bands], sampling, datetime, raster_type };
-}
-
-async function hashStored({ storage, signal }: HandlerContext, path: string): Promise<string> {
-  const { body } = await storage.stream(path);
-  return hashStream(body, signal);
 }
 
 /** Checks the structure of the file; blocks are not decoded. */

@@ -1,20 +1,23 @@
 /**
- * Handlers stac.find_item, stac.delete_item, stac.delete_files, stac.drop_tables: the steps of
- * unpublishing.
+ * Handlers stac.find_item, stac.find_version, stac.delete_item, stac.delete_version,
+ * stac.delete_files, stac.drop_tables: the steps of unpublishing.
  */
 import { findItem as find } from "../../../adapters/postgres/queries/catalogue-items.ts";
 import {
+  findVersionSources,
   knownPaths,
   knownTables,
   usedByOthers,
 } from "../../../adapters/postgres/queries/catalogue-sources.ts";
 import { deleteItem as remove } from "../../../adapters/postgres/repositories/catalogue.ts";
+import { deleteVersionItems } from "../../../adapters/postgres/repositories/catalogue-revisions.ts";
 import { dropGeoTable } from "../../../adapters/postgres/repositories/geo-publish.ts";
 import { sourcesOf } from "../../../core/catalogue/stac.ts";
 import { seesAll } from "../../../core/domain/served-version.ts";
 import { defineHandler } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
 import { requireDatabase } from "../require-database.ts";
+import { listPaths } from "./list-items-rasters.ts";
 
 /** An item with the files and tables that only this item uses, and those that it shares. */
 export const findItem = defineHandler("stac.find_item", async (params, context) => {
@@ -37,6 +40,23 @@ export const findItem = defineHandler("stac.find_item", async (params, context) 
     shared: [...shared],
   };
 });
+
+/** All files and tables that the jobs of a version made, also those that no item uses. */
+export const findVersion = defineHandler("stac.find_version", async (params, context) => {
+  const { paths, tables, jobs } = await findVersionSources(requireDatabase(context), params);
+  const found = new Set(paths);
+  const ofJobs = jobs.flatMap((job) => [`silver/${job}/`, `gold/${job}/`]);
+  const exported = `gold/${params.asset_id}/v${params.version_ordinal}/`;
+  for (const folder of [...ofJobs, exported]) {
+    for await (const page of listPaths(context, folder)) for (const path of page) found.add(path);
+  }
+  return { paths: [...found], tables };
+});
+
+/** Deletes the items of all revisions of a version. */
+export const deleteVersion = defineHandler("stac.delete_version", async (params, context) => ({
+  item_ids: await deleteVersionItems(requireDatabase(context), params),
+}));
 
 export const deleteItem = defineHandler("stac.delete_item", async (params, context) => {
   const { collection_id, item_id } = params;

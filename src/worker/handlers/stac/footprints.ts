@@ -1,9 +1,15 @@
 /** The outlines of rasters in longitude and latitude, computed from their edges with GDAL. */
-import { footprintOf, walkEdges } from "../../../core/catalogue/footprint.ts";
+import { footprintOf, hullOf, walkEdges, walkLattice } from "../../../core/catalogue/footprint.ts";
 import type { Footprint } from "../../../core/catalogue/footprint.ts";
 import type { Position } from "../../../core/geometry/geometry.ts";
 import type { RasterCrs, Transform } from "../../../core/raster/facts.ts";
-import { boundsOf } from "../../../core/raster/inspected.ts";
+import { measureShift } from "../../../core/catalogue/datum-shift.ts";
+import { horizontalWkt, meaningOf } from "../../../core/raster/crs.ts";
+import { readTransformation, tellTransformation } from "../../../core/raster/transformation.ts";
+import type { Transformation } from "../../../core/raster/transformation.ts";
+import { boundsOf, place } from "../../../core/raster/inspected.ts";
+import type { DatumShift } from "../../../core/raster/proj-definition.ts";
+import { makeProjection } from "../../../adapters/tiles/projection.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
 import type { StoredRaster } from "./describe-raster.ts";
@@ -33,24 +39,57 @@ export async function findFootprints(
   for (const [wkt2, group] of byCrs) {
     const walks = group.map((raster) => {
       const { transform, width, height } = raster;
-      return { raster, edges: walkEdges(transform, width, height) };
+      const middle = place(transform, width / 2, height / 2);
+      const edges = walkEdges(transform, width, height).map(withinPoles(raster));
+      return { raster, middle, edges };
     });
-    const points = walks.flatMap(({ edges }) => edges);
-    const moved = await toDegrees(context, wkt2, group[0]?.crs.code ?? null, points);
+    const points = walks.flatMap(({ edges, middle }) => [...edges, middle]);
+    const code = group[0]?.crs.code ?? null;
+    const { moved, transformation } = await toDegrees(context, wkt2, code, points);
     let at = 0;
-    for (const { raster, edges } of walks) {
-      const footprint = footprintOf(moved.slice(at, at + edges.length));
-      at += edges.length;
+    for (const { raster, middle, edges } of walks) {
+      const footprint =
+        footprintOf(moved.slice(at, at + edges.length)) ??
+        hullOf((await toDegrees(context, wkt2, code, latticeOf(raster))).moved);
+      const datum_shift = shiftAt(wkt2, middle, moved[at + edges.length] ?? []);
+      at += edges.length + 1;
       if (footprint === undefined) {
         throw new PermanentError(
           `"${raster.name}" has corners that have no place on earth: is its coordinate reference system (${raster.crs.name}) the right one?`,
           { code: "FOOTPRINT_NOT_ON_EARTH" },
         );
       }
-      found.set(raster, footprint);
+      found.set(raster, { ...footprint, datum_shift, transformation });
     }
   }
   return rasters.flatMap((raster) => found.get(raster) ?? []);
+}
+
+function latticeOf(raster: Placed): Position[] {
+  const { transform, width, height } = raster;
+  return walkLattice(transform, width, height).map(withinPoles(raster));
+}
+
+/** A grid whose outermost pixels have their centres at the poles reaches half a pixel beyond. */
+function withinPoles({ crs, transform }: Placed): (position: Position) => Position {
+  const meaning = meaningOf(crs);
+  if (meaning?.kind !== "geographic") return (position) => position;
+  const pole = Math.PI / 2 / meaning.unit;
+  const most = pole + 0.51 * Math.abs(transform[4]);
+  return ([x = 0, y = 0]) => [x, Math.abs(y) > most ? y : Math.max(-pole, Math.min(pole, y))];
+}
+
+function shiftAt(wkt2: string, middle: Position, onWgs84: Position): DatumShift | null {
+  const meaning = meaningOf({ code: null, name: "", wkt2 });
+  const [longitude = NaN, latitude = NaN] = onWgs84;
+  try {
+    const own = makeProjection(undefined, wkt2).toDegrees(middle[0] ?? NaN, middle[1] ?? NaN);
+    if (meaning === undefined || own === undefined) return null;
+    return measureShift(own, meaning, [longitude, latitude]);
+  } catch {
+    // The server that draws tiles refuses a system without a definition there, with the reason.
+    return null;
+  }
 }
 
 /** Coordinates in these systems are returned as they are, without a run of GDAL. */
@@ -61,15 +100,23 @@ async function toDegrees(
   wkt2: string,
   code: string | null,
   points: readonly Position[],
-): Promise<Position[]> {
-  if (code !== null && degrees.has(code)) return [...points];
+): Promise<{ moved: Position[]; transformation?: Transformation | undefined }> {
+  if (code !== null && degrees.has(code)) return { moved: [...points] };
   const stdin = points.map(([x, y]) => `${x} ${y}\n`).join("");
-  const args = ["-s_srs", code ?? wkt2, "-t_srs", "OGC:CRS84", "-output_xy"];
-  const { stdout } = await gdal.run("gdaltransform", args, { workDir, signal, stdin });
-  return stdout
+  // Heights are none of a footprint, and their transformation may need a grid.
+  const args = ["-s_srs", code ?? horizontalWkt(wkt2), "-t_srs", "OGC:CRS84", "-output_xy"];
+  const { stdout, stderr } = await gdal.run("gdaltransform", args, {
+    env: tellTransformation,
+    workDir,
+    signal,
+    stdin,
+    drivers: [],
+  });
+  const moved = stdout
     .trim()
     .split("\n")
     .map((line) => line.trim().split(/\s+/).map(Number));
+  return { moved, transformation: readTransformation(stderr) };
 }
 
 /**

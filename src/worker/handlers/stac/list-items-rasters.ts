@@ -5,7 +5,9 @@
 import type { Database } from "../../../adapters/postgres/database.ts";
 import { searchItems } from "../../../adapters/postgres/queries/catalogue-items.ts";
 import type { ItemPlace } from "../../../adapters/postgres/queries/catalogue-items.ts";
+import { governedPaths } from "../../../adapters/postgres/queries/catalogue-owners.ts";
 import { knownPaths } from "../../../adapters/postgres/queries/catalogue-sources.ts";
+import type { StoredObject } from "../../../adapters/storage/storage.ts";
 import type { StacItem } from "../../../core/catalogue/stac.ts";
 import { seesAll } from "../../../core/domain/served-version.ts";
 import { defineHandler } from "../../define-handler.ts";
@@ -44,9 +46,12 @@ export const listRasters = defineHandler("stac.list_rasters", async (params, con
   let known = 0;
   let truncated = false;
   for await (const page of listPaths(context, `${container}/${prefix}`)) {
-    const rasters = page.filter((path) =>
+    const matching = page.filter((path) =>
       extensions.some((extension) => path.toLowerCase().endsWith(extension)),
     );
+    // Outputs of a version are catalogued by its own job only, so that its approval decides.
+    const governed = await governedPaths(database, matching);
+    const rasters = matching.filter((path) => !governed.has(path));
     const catalogued = again ? new Set<string>() : await knownPaths(database, rasters);
     known += catalogued.size;
     found.push(...rasters.filter((path) => !catalogued.has(path)));
@@ -59,9 +64,16 @@ export const listRasters = defineHandler("stac.list_rasters", async (params, con
 
 /** Yields every path in storage that begins with the prefix, a page at a time. */
 export async function* listPaths(
-  { storage, signal }: HandlerContext,
+  context: HandlerContext,
   prefix: string,
 ): AsyncGenerator<string[]> {
+  for await (const page of objectsBelow(context, prefix)) yield page.map(({ path }) => path);
+}
+
+export async function* objectsBelow(
+  { storage, signal }: HandlerContext,
+  prefix: string,
+): AsyncGenerator<readonly StoredObject[]> {
   let cursor: string | undefined;
   do {
     signal.throwIfAborted();
@@ -69,7 +81,7 @@ export async function* listPaths(
       limit: 1000,
       ...(cursor === undefined ? {} : { cursor }),
     });
-    yield page.items.map(({ path }) => path);
+    yield page.items;
     cursor = page.next_cursor ?? undefined;
   } while (cursor !== undefined);
 }

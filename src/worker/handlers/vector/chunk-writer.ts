@@ -40,6 +40,8 @@ export interface ChunkWriterOptions {
   readonly form: GeometryForm;
   readonly chunkSize: number;
   readonly signal: AbortSignal;
+  /** The index of the first chunk: the layers of one load are numbered on. */
+  readonly firstIndex: number;
 }
 
 const flushLength = 1024 * 1024;
@@ -55,10 +57,11 @@ export class ChunkWriter {
   private readonly options: ChunkWriterOptions;
   private readonly open = new Map<Kind, OpenChunk>();
   private readonly totals = new Map<Kind, { rows: number; bounds: Bounds | undefined }>();
-  private started = 0;
+  private started: number;
 
   constructor(options: ChunkWriterOptions) {
     this.options = options;
+    this.started = options.firstIndex;
   }
 
   /**

@@ -1,4 +1,5 @@
 import { version } from "../../../adapters/runtime/version.ts";
+import { ownerOfJob } from "../../../adapters/postgres/queries/catalogue-owners.ts";
 import type { GeoTable } from "../../../adapters/postgres/queries/geo-tables.ts";
 import { findGeoTable } from "../../../adapters/postgres/queries/geo-tables.ts";
 import {
@@ -8,6 +9,8 @@ import {
 import { buildCollection } from "../../../core/catalogue/collection.ts";
 import { chooseTime } from "../../../core/catalogue/moment.ts";
 import { buildVectorItem } from "../../../core/catalogue/vector-item.ts";
+import { namesOf } from "../../../core/catalogue/owner.ts";
+import { versionItemId } from "../../../core/domain/platform-names.ts";
 import { defineHandler } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
 import { requireDatabase } from "../require-database.ts";
@@ -25,8 +28,10 @@ export const createVectorStac = defineHandler("vector_create_stac", async (param
       });
     }),
   );
+  const owner = await ownerOfJob(database, context.job_id);
+  const wanted = params.item_id ?? (owner?.kind === "version" ? versionItemId(owner) : undefined);
   const items = tables.map((table) => {
-    const item_id = itemId(table, params.item_id ?? undefined, tables);
+    const item_id = itemId(table, wanted, tables);
     const writtenAt = table.published_at.toISOString();
     return buildVectorItem({
       collection_id,
@@ -45,22 +50,25 @@ export const createVectorStac = defineHandler("vector_create_stac", async (param
           ? {}
           : { lineage: `Made from ${params.source_path}.`, derived_from: params.source_path }),
       },
-      platform: params.platform ?? undefined,
+      platform: namesOf(owner) ?? params.platform,
       properties: params.properties,
     });
   });
-  await ensureCollection(database, buildCollection({ collection_id, license: "other" }));
-  const { item_ids } = await upsertItems(database, collection_id, items);
+  await ensureCollection(database, buildCollection({ collection_id, license: "other" }), owner);
+  const { item_ids } = await upsertItems(database, collection_id, items, owner);
   const [first] = items;
   if (first === undefined) throw new Error("there is a table, so there is an item");
   return { collection_id, item_id: first.id, item_ids };
 });
 
 /**
- * The id of a table's item. With several tables, the kind of geometry is appended to the given id.
+ * The id of a table's item. With several tables, the kind of geometry is appended to the given id, or
+ * the table's name if the file had several layers.
  */
 function itemId(table: GeoTable, wanted: string | undefined, tables: readonly GeoTable[]): string {
   if (wanted === undefined) return table.table_name;
   if (tables.length === 1) return wanted;
-  return `${wanted}_${table.geometry_type.replace("Multi", "").toLowerCase()}`;
+  const types = new Set(tables.map((each) => each.geometry_type));
+  const isOneLayer = types.size === tables.length;
+  return `${wanted}_${isOneLayer ? table.geometry_type.replace("Multi", "").toLowerCase() : table.table_name}`;
 }

@@ -7,9 +7,9 @@ import type { VectorFinding } from "../../../core/vector/findings.ts";
 import { crsAssignedFinding, crsAssumedFinding } from "../../../core/vector/findings.ts";
 import type { LayerFacts } from "../../../core/vector/read-ogrinfo.ts";
 import { isCsv } from "../../../core/vector/source-format.ts";
+import type { SourceFormat } from "../../../core/vector/source-format.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
-import type { SourceFile } from "./fetch-source.ts";
 import { runOptions } from "./gdal-options.ts";
 
 export interface CrsDecision {
@@ -19,15 +19,20 @@ export interface CrsDecision {
 }
 
 export async function decideCrs(
-  source: SourceFile,
-  layer: LayerFacts,
+  source: {
+    readonly format: SourceFormat;
+    readonly layer: LayerFacts;
+    readonly ownCrs?: string | undefined;
+  },
   given: { readonly source_crs?: string | null | undefined; readonly hasDegreeColumns: boolean },
   context: HandlerContext,
 ): Promise<CrsDecision> {
   const { source_crs: wanted } = given;
-  if (layer.crsWkt !== undefined) {
-    if (wanted != null) await refuseMismatch(layer.crsWkt, wanted, layer.extent, context);
-    return { assign: undefined, findings: [] };
+  const { layer } = source;
+  const own = source.ownCrs ?? layer.crsWkt;
+  if (own !== undefined) {
+    if (wanted != null) await refuseMismatch(own, wanted, layer.extent, context);
+    return { assign: source.ownCrs, findings: [] };
   }
   if (wanted != null) return { assign: wanted, findings: [crsAssignedFinding(wanted)] };
   if (source.format.impliedCrs !== undefined) {
@@ -62,7 +67,7 @@ async function refuseMismatch(
   const stdin = `${places.map(([x, y]) => `${x} ${y}`).join("\n")}\n`;
   const args = ["-s_srs", inFile, "-t_srs", wanted];
   const moved = await context.gdal
-    .run("gdaltransform", args, { ...runOptions(context), stdin })
+    .run("gdaltransform", args, { ...runOptions(context, []), stdin })
     .catch((error: unknown) => {
       if (error instanceof GdalError && error.category === "permanent") return undefined;
       throw error;

@@ -1,40 +1,74 @@
 /** Fetches the source and its sidecar files into the task's folder, under fixed names. */
-import { mkdir, open } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import path from "node:path";
 import { ensureSpace } from "../../../adapters/gdal/ensure-space.ts";
-import { looksLike, endingOf, formatOf, knownEndings } from "../../../core/vector/source-format.ts";
+import { endingOf, formatOf, isArchive, knownEndings } from "../../../core/vector/source-format.ts";
+import type { VectorFinding } from "../../../core/vector/findings.ts";
 import type { SourceFormat } from "../../../core/vector/source-format.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
+import { checkSource } from "./check-source.ts";
 import { unpackArchive } from "./unpack-archive.ts";
 
 export interface SourceFile {
   readonly file: string;
   readonly format: SourceFormat;
+  /** The only driver that may open it. */
+  readonly drivers: readonly [string];
   /** The sender's name of the file; names the table where `table_name` is not given. */
   readonly name: string;
   /** The submitted files, the source itself first: an archive is one file, a shapefile several. */
   readonly received: readonly string[];
+  /** What was changed before GDAL reads it. */
+  readonly findings: readonly VectorFinding[];
+  /** How many documents a file of JSON lines has. */
+  readonly lines?: number | undefined;
+  readonly bytes: number;
+  /** Columns that stay text, because a number among their values has more than 64 bits. */
+  readonly textColumns?: ReadonlySet<string> | undefined;
+}
+
+/** A source that was fetched and is not checked yet. */
+export type FetchedSource = Omit<
+  SourceFile,
+  "drivers" | "findings" | "lines" | "bytes" | "textColumns"
+>;
+
+interface NamedSource {
+  readonly blob_path: string;
+  readonly container?: string | undefined;
+}
+
+/** The workflow's default container applies to paths, not to addresses. */
+function containerOf({ blob_path, container }: NamedSource): string | undefined {
+  return blob_path.startsWith("https://") ? undefined : container;
+}
+
+export function resolveSource(
+  named: NamedSource,
+  { sources }: HandlerContext,
+): ReturnType<HandlerContext["sources"]["resolve"]> {
+  return sources.resolve(named.blob_path, containerOf(named));
 }
 
 export async function fetchSource(
-  named: { blob_path: string; container?: string | undefined },
+  named: NamedSource & { readonly encoding?: string | null | undefined },
   context: HandlerContext,
 ): Promise<SourceFile> {
   const { blob_path } = named;
-  // The workflow's default container applies to paths, not to addresses.
-  const container = blob_path.startsWith("https://") ? undefined : named.container;
+  const container = containerOf(named);
   const folder = path.join(context.workDir, "source");
+  await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   const ending = endingOf(blob_path);
-  const source = await context.sources.resolve(blob_path, container);
+  const source = await resolveSource(named, context);
   const options = { signal: context.signal };
   await ensureSpace(context.workDir, (await source.head())?.bytes ?? 0);
-  if (ending === ".zip") {
+  if (isArchive(blob_path)) {
     const archive = path.join(context.workDir, "source.zip");
     await source.fetchTo(archive, options);
     const unpacked = await unpackArchive(archive, folder, options);
-    return checkSignature({ ...unpacked, received: [archive] });
+    return checkSource({ ...unpacked, received: [archive] }, named, context);
   }
   const format = formatOf(blob_path);
   if (format === undefined) {
@@ -57,32 +91,5 @@ export async function fetchSource(
       break;
     }
   }
-  return checkSignature({ file, format, name: blob_path, received });
-}
-
-const signatureBytes = 4096;
-
-/**
- * Refuses a file whose first bytes do not fit its extension. GDAL chooses its driver by the
- * content, and the content of a renamed file may name other files to read.
- */
-async function checkSignature(source: SourceFile): Promise<SourceFile> {
-  const handle = await open(source.file);
-  try {
-    const { buffer, bytesRead } = await handle.read(
-      Buffer.alloc(signatureBytes),
-      0,
-      signatureBytes,
-      0,
-    );
-    if (bytesRead === 0)
-      throw new PermanentError("The file is empty: send it again.", { code: "FILE_EMPTY" });
-    if (looksLike(source.format, buffer.subarray(0, bytesRead))) return source;
-  } finally {
-    await handle.close();
-  }
-  throw new PermanentError(
-    `The file's extension says ${source.format.name}, and its content is not: save it again, or correct its extension.`,
-    { code: "INVALID_FORMAT" },
-  );
+  return checkSource({ file, format, name: blob_path, received }, named, context);
 }

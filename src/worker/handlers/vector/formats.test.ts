@@ -123,7 +123,7 @@ describe("vector files", () => {
         geometry: { type: "Point", coordinates: [500_000, 5_000_000] },
       }),
     ],
-    ["a format that is not known", "table.xlsx", "PK"],
+    ["a format that is not known", "table.ods", "PK"],
     ["an archive that is none", "archive.zip", "PK and nothing else"],
   ])("are refused for %s", async (_, name, content) => {
     const codes: Record<string, string> = {
@@ -134,7 +134,7 @@ describe("vector files", () => {
       "empty.geojson": "FILE_EMPTY",
       "none.geojson": "NO_FEATURES",
       "far.geojson": "COORDINATES_OUT_OF_RANGE",
-      "table.xlsx": "UNSUPPORTED_FORMAT",
+      "table.ods": "UNSUPPORTED_FORMAT",
       "archive.zip": "NOT_A_ZIP",
     };
     await expect(prepare(name, content)).rejects.toMatchObject(refused(codes[name]!));

@@ -4,21 +4,27 @@ import type { GdalRunOptions } from "../../../adapters/gdal/gdal.ts";
 import { encodingFinding } from "../../../core/vector/findings.ts";
 import type { VectorFinding } from "../../../core/vector/findings.ts";
 import { guessEncoding } from "../../../core/vector/source-format.ts";
-import { isCsv, isShapefile } from "../../../core/vector/source-format.ts";
+import { endingOf, isCsv, isShapefile } from "../../../core/vector/source-format.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import type { SourceFile } from "./fetch-source.ts";
 
 /**
- * The options of every run: it ends with the task, and formats that name other files are switched
- * off.
+ * The options of every run: it ends with the task, and has the drivers of its source and of its
+ * output only.
  */
-export function runOptions(context: HandlerContext): GdalRunOptions {
+export function runOptions(context: HandlerContext, drivers: readonly string[]): GdalRunOptions {
   return {
     workDir: context.workDir,
     signal: context.signal,
+    drivers,
     env: {
-      OGR_SKIP: "OGR_VRT",
       OGR_GEOJSON_MAX_OBJ_SIZE: "0",
+      // GML: no schema is fetched, and values stay text, in which a code keeps its zeros.
+      GML_DOWNLOAD_SCHEMA: "NO",
+      GML_FIELDTYPES: "ALWAYS_STRING",
+      OGR_CSV_MAX_LINE_SIZE: "-1",
+      // A sheet of texts only would have no header otherwise.
+      OGR_XLSX_HEADERS: "FORCE",
       // GDAL makes a missing .shx index from the .shp, in the task's own copy.
       SHAPE_RESTORE_SHX: "YES",
     },
@@ -44,11 +50,13 @@ const degreeNames = {
 
 /** The arguments with which every run of GDAL on this source opens it. */
 export async function openOptions(
-  source: SourceFile,
+  source: Pick<SourceFile, "format" | "file">,
   given: CsvColumns & { readonly encoding?: string | null | undefined },
 ): Promise<OpenOptions> {
   if (isCsv(source.format)) return { args: csvOptions(given), findings: [] };
-  if (!isShapefile(source.format)) return { args: [], findings: [] };
+  if (!isShapefile(source.format) && endingOf(source.file) !== ".dbf") {
+    return { args: [], findings: [] };
+  }
   if (given.encoding != null) {
     return {
       args: ["-oo", `ENCODING=${given.encoding}`],
@@ -66,7 +74,8 @@ function csvOptions({ longitude_column, latitude_column, geometry_column }: CsvC
     `Y_POSSIBLE_NAMES=${y}`,
     `GEOM_POSSIBLE_NAMES=${geometry_column ?? "wkt,geom,geometry,the_geom"}`,
     "KEEP_GEOM_COLUMNS=NO",
-    "AUTODETECT_TYPE=YES",
+    // GDAL would make 7 of 007; the types are found from all values later.
+    "AUTODETECT_TYPE=NO",
     "EMPTY_STRING_AS_NULL=YES",
   ];
   return options.flatMap((option) => ["-oo", option]);
@@ -74,7 +83,7 @@ function csvOptions({ longitude_column, latitude_column, geometry_column }: CsvC
 
 /** Guesses the encoding of a shapefile without a .cpg file; GDAL would assume Latin-1. */
 async function guessFromTable(file: string): Promise<OpenOptions> {
-  const base = file.slice(0, -".shp".length);
+  const base = file.slice(0, -endingOf(file).length);
   const none = { args: [], findings: [] };
   const named = await readFile(`${base}.cpg`, "latin1").catch(() => "");
   if (named.trim() !== "") return none;

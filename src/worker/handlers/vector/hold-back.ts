@@ -1,20 +1,20 @@
 /**
- * Holds back the features that GEOS must check before they are written: invalid ones, and polygons
- * that were cut at the antimeridian. They are kept in two files, geometries and attributes, a line
- * for each; one more run of GDAL then repairs them all.
+ * Holds back the features that are not proven valid, for GEOS to check before they are written. They
+ * are kept in two files, geometries and attributes, a line for each; one more run of GDAL then
+ * repairs those that are invalid.
  */
 import type { FileHandle } from "node:fs/promises";
-import { open } from "node:fs/promises";
+import { open, readFile } from "node:fs/promises";
 import path from "node:path";
+import { invalidSql, readInvalid } from "../../../core/vector/survey.ts";
 import type { Parts } from "../../../core/vector/parts.ts";
 import { isEmpty, keep, kindsOf } from "../../../core/vector/parts.ts";
-import type { LayerFacts } from "../../../core/vector/read-ogrinfo.ts";
 import { readWkb } from "../../../core/vector/read-wkb.ts";
 import { fromGeoJson, toGeoJson } from "../../../core/vector/geojson.ts";
 import type { HandlerContext } from "../../define-handler.ts";
-import { dumpOptions, openDump, readLines } from "./open-dump.ts";
+import { dumpOptions, openDump } from "./open-dump.ts";
+import { readLines } from "./read-lines.ts";
 import { runOptions } from "./gdal-options.ts";
-import { surveySource } from "./read-features.ts";
 
 export interface Released {
   /** Undefined: the repair left no geometry of the original kind. */
@@ -30,10 +30,15 @@ export class HeldBack {
   private readonly attributes: string;
   private handles: readonly [FileHandle, FileHandle] | undefined;
 
-  constructor(context: HandlerContext) {
+  constructor(context: HandlerContext, name: string) {
     this.context = context;
-    this.geometries = path.join(context.workDir, "held.geojsonl");
-    this.attributes = path.join(context.workDir, "held.attributes");
+    this.geometries = path.join(context.workDir, `held-${name}.geojsonl`);
+    this.attributes = path.join(context.workDir, `held-${name}.attributes`);
+  }
+
+  /** GDAL reads a file of one line as GeoJSON. */
+  private get drivers(): readonly [string] {
+    return this.count > 1 ? ["GeoJSONSeq"] : ["GeoJSON"];
   }
 
   async add(parts: Parts, attributes: string): Promise<void> {
@@ -50,21 +55,12 @@ export class HeldBack {
     if (this.handles === undefined) return;
     for (const handle of this.handles) await handle.close();
     const { context } = this;
-    const layer: LayerFacts = {
-      name: "held",
-      geometryType: "Unknown",
-      featureCount: this.count,
-      fields: [],
-      crsWkt: undefined,
-      geometryColumn: undefined,
-      extent: undefined,
-    };
-    const { invalid } = await surveySource({ file: this.geometries, openArgs: [], layer }, context);
+    const invalid = await this.findInvalid();
     const repaired = invalid.size === 0 ? new Map<number, Parts>() : await this.repair();
     let number = 0;
-    const attributes = readLines(this.attributes, context.signal);
+    const attributes = readLines({ path: this.attributes }, context.signal);
     let waiting: Buffer[] = [];
-    for await (const lines of readLines(this.geometries, context.signal)) {
+    for await (const lines of readLines({ path: this.geometries }, context.signal)) {
       for (const line of lines) {
         if (waiting.length === 0) waiting = ((await attributes.next()).value as Buffer[]).reverse();
         const rest = waiting.pop()?.toString("latin1") ?? "";
@@ -75,16 +71,28 @@ export class HeldBack {
         number += 1;
       }
     }
+    await attributes.return(undefined);
+  }
+
+  private async findInvalid(): Promise<ReadonlySet<number>> {
+    const { context } = this;
+    const answer = `${this.geometries}.invalid`;
+    const sql = invalidSql(path.basename(this.geometries, ".geojsonl"));
+    const args = ["-f", "GeoJSONSeq", answer, this.geometries, "-dialect", "SQLITE", "-sql", sql];
+    const options = runOptions(context, [...this.drivers, "GeoJSONSeq"]);
+    await context.gdal.run("ogr2ogr", args, options);
+    return readInvalid(await readFile(answer, "utf8"));
   }
 
   /** The repaired geometries by the number of their feature. */
   private async repair(): Promise<Map<number, Parts>> {
     const { context } = this;
-    const file = path.join(context.workDir, "repaired.sql");
+    const file = `${this.geometries}.sql`;
     const args = [...dumpOptions, "-nlt", "GEOMETRY", "-makevalid", "-skipfailures", file];
-    await context.gdal.run("ogr2ogr", [...args, this.geometries], runOptions(context));
+    const options = runOptions(context, [...this.drivers, "PGDUMP"]);
+    await context.gdal.run("ogr2ogr", [...args, this.geometries], options);
     const repaired = new Map<number, Parts>();
-    for await (const rows of openDump(file, context.signal)) {
+    for await (const rows of openDump({ path: file }, context.signal)) {
       for (const { geometry, attributes } of rows) {
         if (geometry !== undefined) repaired.set(Number(attributes.toString()), readWkb(geometry));
       }

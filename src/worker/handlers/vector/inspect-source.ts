@@ -2,41 +2,85 @@
 import { GdalError } from "../../../adapters/gdal/gdal-error.ts";
 import type { LayerFacts } from "../../../core/vector/read-ogrinfo.ts";
 import { readOgrinfo } from "../../../core/vector/read-ogrinfo.ts";
+import { shown } from "../../../core/files/problem.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
+import { FileRefused } from "./check-source.ts";
 import type { SourceFile } from "./fetch-source.ts";
 import { runOptions } from "./gdal-options.ts";
 import type { OpenOptions } from "./gdal-options.ts";
 
 /** PostgreSQL allows 1600 columns, but a row with so many values does not fit into a page. */
 const mostColumns = 1000;
+const mostLayers = 100;
 
+/** Reads the layers of a file, and chooses those with geometries or the wanted one. */
 export async function inspectSource(
-  source: SourceFile,
-  options: OpenOptions,
+  source: Pick<SourceFile, "file" | "drivers" | "format" | "lines">,
+  options: Pick<OpenOptions, "args">,
   {
     wanted,
-    header,
-  }: { readonly wanted: string | null | undefined; readonly header: readonly string[] },
+    header = [],
+    needsExtent = false,
+  }: {
+    readonly wanted: string | null | undefined;
+    readonly header?: readonly string[];
+    readonly needsExtent?: boolean;
+  },
   context: HandlerContext,
-): Promise<LayerFacts> {
+): Promise<LayerFacts[]> {
   refuseWide(header.length);
-  const args = ["-ro", "-so", "-al", ...options.args, source.file];
+  // Counting the features and measuring the extent each read a file of lines once more.
+  const isSlow = source.lines !== undefined;
+  const brief = [...(isSlow ? ["-nocount"] : []), ...(needsExtent ? [] : ["-noextent"])];
+  const args = ["-ro", "-so", "-al", ...brief, ...options.args, source.file];
   const { stdout } = await context.gdal
-    .run("ogrinfo", args, runOptions(context))
+    .run("ogrinfo", args, runOptions(context, source.drivers))
     .catch((error: unknown) => {
       if (!(error instanceof GdalError) || error.category !== "permanent") throw error;
       throw new PermanentError(
         `GDAL cannot read the file as ${source.format.name}. Open it in a GIS and save it again.`,
         {
           code: "FILE_UNREADABLE",
-          details: { lines: error.lines.map((line) => line.replaceAll(`${context.workDir}/`, "")) },
+          details: { lines: [...error.lines] },
         },
       );
     });
-  const layer = choose(readOgrinfo(stdout), wanted);
-  refuseWide(layer.fields.length);
-  return layer;
+  const found = readOgrinfo(stdout).map((layer) =>
+    isSlow ? { ...layer, featureCount: source.lines ?? Number.NaN } : layer,
+  );
+  const layers = choose(found, wanted);
+  for (const layer of layers) {
+    refuseWide(layer.fields.length);
+    refuseOption(layer.name);
+  }
+  return layers;
+}
+
+/** The only layer of a file, or the wanted one. */
+export async function inspectLayer(
+  source: Parameters<typeof inspectSource>[0],
+  options: Pick<OpenOptions, "args">,
+  wanted: string | null | undefined,
+  context: HandlerContext,
+): Promise<LayerFacts> {
+  const layers = await inspectSource(source, options, { wanted }, context);
+  const [layer] = layers;
+  if (layer !== undefined && layers.length === 1) return layer;
+  const names = layers.map((each) => each.name);
+  throw new PermanentError(
+    `The file has several layers: ${names.join(", ")}. Say which one with "layer".`,
+    { code: "LAYER_AMBIGUOUS", details: { layers: names } },
+  );
+}
+
+/** A layer's name is an argument of GDAL's programs, where a hyphen begins an option. */
+function refuseOption(name: string): void {
+  if (name !== "" && !/^-|\p{Cc}/u.test(name)) return;
+  throw new FileRefused({
+    code: "NAME_NOT_ALLOWED",
+    message: `The layer "${shown(name)}" has a name that cannot be used.`,
+  });
 }
 
 function refuseWide(columns: number): void {
@@ -47,26 +91,25 @@ function refuseWide(columns: number): void {
   );
 }
 
-function choose(layers: readonly LayerFacts[], wanted: string | null | undefined): LayerFacts {
-  const names = layers.map((layer) => layer.name).join(", ");
+function choose(layers: readonly LayerFacts[], wanted: string | null | undefined): LayerFacts[] {
   if (wanted != null) {
     const found = layers.find((layer) => layer.name === wanted);
-    if (found !== undefined) return found;
+    if (found !== undefined) return [found];
+    const names = layers.map((layer) => layer.name).join(", ");
     throw new PermanentError(`The file has no layer "${wanted}"; it has: ${names}.`, {
       code: "LAYER_NOT_FOUND",
     });
   }
   const located = layers.filter((layer) => layer.geometryType !== "None");
-  const [layer, another] = located;
-  if (layer === undefined) {
+  if (located.length > mostLayers) {
     throw new PermanentError(
-      "The file has no geometries. A CSV needs columns with longitude and latitude, or with WKT: name them with longitude_column and latitude_column, or geometry_column.",
-      { code: "NO_GEOMETRY" },
+      `The file has ${located.length} layers, and one job loads at most ${mostLayers}: name one with "layer", one job each.`,
+      { code: "LAYER_AMBIGUOUS", details: { layers: located.map((each) => each.name) } },
     );
   }
-  if (another === undefined) return layer;
+  if (located.length > 0) return located;
   throw new PermanentError(
-    `The file has several layers: ${names}. Say which one with "layer", one job each.`,
-    { code: "LAYER_AMBIGUOUS", details: { layers: located.map((each) => each.name) } },
+    "The file has no geometries. A table needs columns with longitude and latitude, or with WKT: name them with longitude_column and latitude_column, or geometry_column.",
+    { code: "NO_GEOMETRY" },
   );
 }

@@ -1,9 +1,10 @@
 /**
  * Reads the rows of GDAL's PGDUMP format: feature number, geometry, and the attributes undecoded.
  */
-import { createReadStream } from "node:fs";
-import { readColumn, readCopy } from "../../../core/vector/read-dump.ts";
+import { readColumn, readCopy, spellEscapes } from "../../../core/vector/read-dump.ts";
 import type { DumpColumn } from "../../../core/vector/read-dump.ts";
+import { readLines } from "./read-lines.ts";
+import type { GrowingFile } from "./read-lines.ts";
 
 export const dumpNames = { geometry: "rmhdag_geom", fid: "rmhdag_fid" } as const;
 
@@ -33,23 +34,24 @@ export const dumpOptions: readonly string[] = [
 
 export interface DumpRow {
   readonly fid: number;
-  readonly geometry: Uint8Array | undefined;
-  /** The attributes in COPY's text format, separated by tabs. */
+  readonly geometry: Buffer | undefined;
+  /** The attributes in COPY's text format on one line, separated by tabs. */
   readonly attributes: Buffer;
 }
 
 const tab = 9;
+const backslash = 0x5c;
 const nothing = Buffer.alloc(0);
 
 /** Yields the rows in batches. `onColumns` is called once, before the first row. */
 export async function* openDump(
-  file: string,
+  file: GrowingFile,
   signal: AbortSignal,
   onColumns: (columns: readonly DumpColumn[]) => void = () => undefined,
 ): AsyncGenerator<DumpRow[]> {
   const declared = new Map<string, DumpColumn>();
   let isGeometryFirst: boolean | undefined;
-  for await (const lines of readLines(file, signal)) {
+  for await (const lines of readLines(file, signal, { hasEscapes: true })) {
     const rows: DumpRow[] = [];
     for (const line of lines) {
       if (isGeometryFirst !== undefined) {
@@ -83,28 +85,11 @@ function readRow(line: Buffer, isGeometryFirst: boolean): DumpRow {
   return {
     fid: Number(fid),
     geometry: hex === "\\N" ? undefined : Buffer.from(hex, "hex"),
-    attributes: second < 0 ? nothing : line.subarray(second + 1),
+    attributes: second < 0 ? nothing : spell(line.subarray(second + 1)),
   };
 }
 
-const newline = 10;
-
-/** Yields the lines of a file in batches, without line ends: one await for many lines. */
-export async function* readLines(file: string, signal: AbortSignal): AsyncGenerator<Buffer[]> {
-  const blocks = createReadStream(file, { highWaterMark: 1024 * 1024, signal });
-  let begun: Buffer[] = [];
-  for await (const chunk of blocks) {
-    const block = chunk as Buffer;
-    const lines: Buffer[] = [];
-    let start = 0;
-    for (let end = block.indexOf(newline); end >= 0; end = block.indexOf(newline, start)) {
-      const piece = block.subarray(start, end);
-      lines.push(begun.length === 0 ? piece : Buffer.concat([...begun, piece]));
-      begun = [];
-      start = end + 1;
-    }
-    if (start < block.length) begun.push(block.subarray(start));
-    if (lines.length > 0) yield lines;
-  }
-  if (begun.length > 0) yield [Buffer.concat(begun)];
+function spell(attributes: Buffer): Buffer {
+  if (!attributes.includes(backslash)) return attributes;
+  return Buffer.from(spellEscapes(attributes.toString("latin1")), "latin1");
 }

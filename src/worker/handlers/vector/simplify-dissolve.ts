@@ -8,7 +8,7 @@ import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
 import { fetchSource } from "./fetch-source.ts";
 import { openOptions, runOptions } from "./gdal-options.ts";
-import { inspectSource } from "./inspect-source.ts";
+import { inspectLayer } from "./inspect-source.ts";
 import { sqlOf, withSql } from "./with-sql.ts";
 import type { OpenedLayer } from "./with-sql.ts";
 
@@ -66,8 +66,8 @@ async function openLayer(
 ): Promise<OpenedLayer> {
   const source = await fetchSource(given, context);
   const options = await openOptions(source, {});
-  const layer = await inspectSource(source, options, { wanted: given.layer, header: [] }, context);
-  return { file: source.file, openArgs: options.args, layer };
+  const layer = await inspectLayer(source, options, given.layer, context);
+  return { file: source.file, drivers: source.drivers, openArgs: options.args, layer };
 }
 
 function quote(name: string): string {
@@ -109,16 +109,21 @@ function chooseTarget(
 
 /** Writes a file with one run of GDAL, counts its features, and puts it into storage. */
 async function writeVector(
-  { file, args }: { readonly file: string; readonly args: readonly string[] },
+  {
+    file,
+    drivers,
+    args,
+  }: Pick<OpenedLayer, "file" | "drivers"> & { readonly args: readonly string[] },
   { blob_path, container }: Target,
   context: HandlerContext,
 ) {
   const ending = endingOf(blob_path);
   const output = path.join(context.workDir, `output${ending}`);
   const driver = writable.get(ending) ?? "GPKG";
-  const options = runOptions(context);
+  const options = runOptions(context, [...drivers, driver]);
   await context.gdal.run("ogr2ogr", ["-f", driver, output, file, ...args], options);
-  const { stdout } = await context.gdal.run("ogrinfo", ["-ro", "-so", "-al", output], options);
+  const described = runOptions(context, [driver]);
+  const { stdout } = await context.gdal.run("ogrinfo", ["-ro", "-so", "-al", output], described);
   await context.storage.putFile(`${container}/${blob_path}`, output, { signal: context.signal });
   const { size } = await stat(output);
   return {

@@ -2,8 +2,9 @@
  * Unpacks an archive that holds one layer: one file of a known format, or one shapefile with its
  * sidecars.
  */
-import { rename } from "node:fs/promises";
+import { mkdir, rename } from "node:fs/promises";
 import path from "node:path";
+import { geodatabaseFile } from "../../../adapters/files/check-vector-file.ts";
 import { openZip } from "../../../adapters/zip/open-zip.ts";
 import {
   endingOf,
@@ -12,16 +13,30 @@ import {
   knownEndings,
 } from "../../../core/vector/source-format.ts";
 import { PermanentError } from "../../errors.ts";
-import type { SourceFile } from "./fetch-source.ts";
+import type { FetchedSource } from "./fetch-source.ts";
 
 export async function unpackArchive(
   archive: string,
   folder: string,
   { signal }: { readonly signal: AbortSignal },
-): Promise<Omit<SourceFile, "received">> {
+): Promise<Omit<FetchedSource, "received">> {
   const zip = await openZip(archive);
   try {
-    const name = choose(zip.entries.map((entry) => entry.name).filter(isData));
+    const names = zip.entries.map((entry) => entry.name).filter(isData);
+    const geodatabase = findGeodatabase(names);
+    if (geodatabase !== undefined) {
+      const written = await zip.extractTo(path.join(folder, "unpacked"), {
+        signal,
+        only: ({ name }) => isIn(geodatabase, name),
+      });
+      const file = path.join(folder, "source.gdb");
+      await mkdir(file);
+      for (const each of written) await rename(each, path.join(file, path.basename(each)));
+      const format = formatOf(file);
+      if (format === undefined) throw new Error("a geodatabase is a known format");
+      return { file, format, name: geodatabase };
+    }
+    const name = choose(names);
     const format = formatOf(name);
     if (format === undefined) throw new Error("only known formats are chosen");
     const wanted = new Set([endingOf(name), ...format.sidecars]);
@@ -37,6 +52,20 @@ export async function unpackArchive(
   } finally {
     zip.close();
   }
+}
+
+/** The only folder whose name ends in .gdb; undefined: there is none, or other data beside it. */
+function findGeodatabase(names: readonly string[]): string | undefined {
+  const folders = new Set(
+    names.flatMap((name) => /^((?:.*\/)?[^/]+\.gdb)\/[^/]+$/i.exec(name)?.[1] ?? []),
+  );
+  const [folder, ...others] = folders;
+  return others.length === 0 ? folder : undefined;
+}
+
+function isIn(folder: string, name: string): boolean {
+  const file = name.startsWith(`${folder}/`) ? name.slice(folder.length + 1) : "";
+  return geodatabaseFile.test(file);
 }
 
 function choose(names: readonly string[]): string {

@@ -13,6 +13,8 @@ import { dumpNames } from "./open-dump.ts";
 
 export interface OpenedLayer {
   readonly file: string;
+  /** The only driver that may open it. */
+  readonly drivers: readonly [string];
   readonly openArgs: readonly string[];
   readonly layer: LayerFacts;
 }
@@ -49,7 +51,8 @@ async function copyLayer(opened: OpenedLayer, context: HandlerContext): Promise<
   const names = ["-lco", `FID=${dumpNames.fid}`, "-lco", `GEOMETRY_NAME=${dumpNames.geometry}`];
   const args = ["-f", "GPKG", ...names, "-preserve_fid", "-nln", "layer", "-nlt", "GEOMETRY"];
   const source = [...opened.openArgs, file, opened.file, opened.layer.name];
-  await context.gdal.run("ogr2ogr", [...args, ...source], runOptions(context));
+  const drivers = [...opened.drivers, "GPKG"];
+  await context.gdal.run("ogr2ogr", [...args, ...source], runOptions(context, drivers));
   const layer = { ...opened.layer, name: "layer", geometryColumn: dumpNames.geometry };
-  return { file, openArgs: [], layer };
+  return { file, drivers: ["GPKG"], openArgs: [], layer };
 }

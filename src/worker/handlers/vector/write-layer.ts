@@ -2,21 +2,21 @@
  * Turns the rows of GDAL's dump into chunk files: prepares each geometry, and counts each change.
  */
 import { isUtf8 } from "node:buffer";
-import type { AttributePlan } from "../../../core/vector/attributes.ts";
-import { mendAttributes, planAttributes } from "../../../core/vector/attributes.ts";
+import { AttributeReader } from "../../../core/vector/attributes.ts";
 import type { CountedCode } from "../../../core/vector/findings.ts";
 import { Tally } from "../../../core/vector/findings.ts";
 import type { Parts } from "../../../core/vector/parts.ts";
 import { keep, kindsOf, rewindAll } from "../../../core/vector/parts.ts";
 import type { PreparedGeometry, Unusable } from "../../../core/vector/prepare-geometry.ts";
 import { prepareGeometry } from "../../../core/vector/prepare-geometry.ts";
-import type { DumpColumn } from "../../../core/vector/read-dump.ts";
+import { isProvenValid } from "../../../core/vector/prove-valid.ts";
 import type { ReadGeometry } from "../../../core/vector/read-wkb.ts";
 import { BadWkb, readWkb } from "../../../core/vector/read-wkb.ts";
-import type { Survey } from "../../../core/vector/survey.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
 import type { ChunkWriter } from "./chunk-writer.ts";
+import type { Conversion } from "./convert-layer.ts";
+import type { Curved } from "./straighten.ts";
 import { HeldBack } from "./hold-back.ts";
 import { openDump } from "./open-dump.ts";
 
@@ -27,25 +27,34 @@ const codes = {
 } as const satisfies Record<Unusable, CountedCode>;
 
 export interface WrittenLayer {
-  /** The columns that are kept, under the names that the file gives them. */
-  readonly columns: readonly DumpColumn[];
+  /** The columns under the names that the file gives them. */
+  readonly columns: ReturnType<AttributeReader["found"]>;
   readonly tally: Tally;
+  /** The rows that GDAL wrote. */
+  readonly seen: number;
+}
+
+export interface LayerToWrite {
+  /** A short name that no other layer of the task has. */
+  readonly name: string;
+  readonly conversion: Conversion;
+  readonly isUntyped: boolean;
+  readonly canChooseEncoding: boolean;
+  /** The file's own count, for the progress; it may be wrong. */
+  readonly claimedCount: number;
+  /** Reads curved geometries again, in the file's coordinates, where arcs are arcs. */
+  straighten(curved: readonly Curved[]): AsyncIterable<Parts | undefined>;
 }
 
 export async function writeLayer(
-  dump: string,
-  survey: Survey,
+  layer: LayerToWrite,
   writer: ChunkWriter,
   context: HandlerContext,
 ): Promise<WrittenLayer> {
   const tally = new Tally();
-  const held = new HeldBack(context);
-  let columns: readonly DumpColumn[] = [];
-  let plan: AttributePlan = planAttributes([], new Set());
-  const onColumns = (found: readonly DumpColumn[]) => {
-    plan = planAttributes(found, survey.emptyColumns);
-    columns = found.filter((_, index) => plan.kept.includes(index));
-  };
+  const held = new HeldBack(context, layer.name);
+  const curved: (Curved & { readonly attributes: string })[] = [];
+  let reader = new AttributeReader([], false);
   let seen = 0;
 
   async function emit(parts: Parts, attributes: string): Promise<void> {
@@ -56,21 +65,42 @@ export async function writeLayer(
     for (const kind of kinds) await writer.write(kind, keep([kind], wound.parts), attributes);
   }
 
-  for await (const rows of openDump(dump, context.signal, onColumns)) {
-    for (const { fid, geometry, attributes } of rows) {
-      seen += 1;
-      const prepared = prepare(geometry, tally);
-      if (prepared === undefined) continue;
-      if (!isUtf8(attributes)) throw refuseEncoding();
-      const mended = mendAttributes(plan, attributes.toString("latin1"));
-      if (mended.droppedDates > 0) tally.add("DATES_DROPPED", mended.droppedDates);
-      const { parts, wasSplit } = prepared;
-      if (wasSplit) tally.add("ANTIMERIDIAN_SPLIT");
-      const needsRepair = survey.invalid.has(fid) || (wasSplit && parts.polygons.length > 0);
-      if (needsRepair) await held.add(parts, mended.row);
-      else await emit(parts, mended.row);
+  async function take(read: ReadGeometry, attributes: string): Promise<void> {
+    const prepared = prepare(read, tally);
+    if (prepared === undefined) return;
+    const { parts, wasSplit } = prepared;
+    if (wasSplit) tally.add("ANTIMERIDIAN_SPLIT");
+    if (isProvenValid(parts)) await emit(parts, attributes);
+    else await held.add(parts, attributes);
+  }
+
+  const rowsOf = openDump(layer.conversion, context.signal, (columns) => {
+    reader = new AttributeReader(columns, layer.isUntyped);
+  });
+  try {
+    for await (const rows of rowsOf) {
+      for (const { fid, geometry, attributes } of rows) {
+        seen += 1;
+        const read = readGeometry(geometry, tally);
+        if (read === undefined) continue;
+        if (!isUtf8(attributes)) throw refuseEncoding(layer.canChooseEncoding);
+        const row = reader.read(attributes.toString("latin1"));
+        if (read.hasCurves) curved.push({ fid, attributes: row });
+        else await take(read, row);
+      }
+      context.progress(15 + (70 * seen) / Math.max(1, seen, layer.claimedCount));
     }
-    context.progress(50 + (35 * seen) / Math.max(1, survey.featureCount));
+  } finally {
+    layer.conversion.stop();
+  }
+  let index = 0;
+  if (curved.length > 0) {
+    tally.add("CURVES_LINEARISED", curved.length);
+    for await (const parts of layer.straighten(curved)) {
+      const { attributes } = curved[index++] ?? { attributes: "" };
+      if (parts === undefined) tally.add("FEATURES_UNREADABLE");
+      else await take({ ...parts, hasNonFinite: false, hasCurves: false }, attributes);
+    }
   }
   for await (const { parts, attributes, wasRepaired } of held.release()) {
     if (parts === undefined) {
@@ -80,36 +110,42 @@ export async function writeLayer(
     if (wasRepaired) tally.add("GEOMETRY_REPAIRED");
     await emit(parts, attributes);
   }
-  if (seen < survey.featureCount) tally.add("FEATURES_UNREADABLE", survey.featureCount - seen);
-  return { columns, tally };
+  if (reader.droppedDates > 0) tally.add("DATES_DROPPED", reader.droppedDates);
+  if (reader.hugeColumns > 0) tally.add("INTEGERS_AS_TEXT", reader.hugeColumns);
+  return { columns: reader.found(), tally, seen };
 }
 
-/** Undefined: the geometry cannot be stored; the tally has counted why. */
-function prepare(
-  bytes: Uint8Array | undefined,
-  tally: Tally,
-): Exclude<PreparedGeometry, { unusable: Unusable }> | undefined {
+/** Undefined: there is no geometry that can be read; the tally has counted why. */
+function readGeometry(bytes: Uint8Array | undefined, tally: Tally): ReadGeometry | undefined {
   if (bytes === undefined) {
     tally.add("GEOMETRY_NULL");
     return undefined;
   }
-  let read: ReadGeometry;
   try {
-    read = readWkb(bytes);
+    return readWkb(bytes);
   } catch (error) {
     if (!(error instanceof BadWkb)) throw error;
     tally.add("FEATURES_UNREADABLE");
     return undefined;
   }
+}
+
+/** Undefined: the geometry cannot be stored; the tally has counted why. */
+function prepare(
+  read: ReadGeometry,
+  tally: Tally,
+): Exclude<PreparedGeometry, { unusable: Unusable }> | undefined {
   const prepared = prepareGeometry(read);
   if (prepared.unusable === undefined) return prepared;
   tally.add(codes[prepared.unusable]);
   return undefined;
 }
 
-function refuseEncoding() {
-  return new PermanentError(
-    "The file's text is not in the encoding that it names. Submit again with encoding, such as CP1252, or save it as UTF-8.",
-    { code: "ENCODING_INVALID" },
-  );
+function refuseEncoding(canChoose: boolean) {
+  const remedy = canChoose
+    ? "Submit again with encoding, such as CP1252, or save it as UTF-8."
+    : "Open it in a GIS with the right encoding, and save it as a GeoPackage.";
+  return new PermanentError(`The file's text is not in the encoding that it names. ${remedy}`, {
+    code: "ENCODING_INVALID",
+  });
 }

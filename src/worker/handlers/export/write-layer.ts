@@ -1,0 +1,46 @@
+/** Handler export.write_layer: the data of a version in one format, for a download. */
+import { itemsOfVersion } from "../../../adapters/postgres/queries/catalogue-items.ts";
+import { sourcesOf } from "../../../core/catalogue/stac.ts";
+import { seesAll } from "../../../core/domain/served-version.ts";
+import { defineHandler } from "../../define-handler.ts";
+import { PermanentError } from "../../errors.ts";
+import { requireDatabase } from "../require-database.ts";
+import { folderOfRevision } from "./places.ts";
+import { writeTable } from "./write-table.ts";
+
+export const writeLayer = defineHandler("export.write_layer", async (params, context) => {
+  const { format, max_zoom } = params;
+  const items = await itemsOfVersion(requireDatabase(context), seesAll, params);
+  const sources = items.map(sourcesOf);
+  const tables = [...new Set(sources.flatMap((each) => each.tables))];
+  const rasters = [...new Set(sources.flatMap((each) => each.paths))];
+  if (format === "cog") {
+    const paths = rasters.length > 0 ? rasters : [params.blob_path ?? []].flat();
+    const found = await Promise.all(paths.map((path) => context.storage.head(path)));
+    const present = found.flatMap((each) => each ?? []);
+    if (present.length === 0) throw nothing("has no raster", "geoparquet");
+    // The rasters of the platform are COGs already.
+    return {
+      paths: present.map(({ path }) => path),
+      bytes: present.reduce((sum, { bytes }) => sum + bytes, 0),
+    };
+  }
+  if (tables.length === 0 && params.table_name != null) tables.push(params.table_name);
+  if (tables.length === 0) throw nothing("has no table of features", "cog");
+  const folder = `gold/${folderOfRevision(params)}/downloads`;
+  const written = [];
+  for (const table of tables) {
+    const target = (ending: string) => `${folder}/${table}${ending}`;
+    written.push(await writeTable(context, table, format, target, max_zoom));
+  }
+  return {
+    paths: written.map(({ path }) => path),
+    bytes: written.reduce((sum, { bytes }) => sum + bytes, 0),
+  };
+});
+
+function nothing(what: string, instead: string): PermanentError {
+  return new PermanentError(`The version ${what}; try the format ${instead}.`, {
+    code: "FORMAT_NOT_POSSIBLE",
+  });
+}

@@ -1,0 +1,118 @@
+import { readFile, stat } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { readTable } from "../../../adapters/parquet/read-table.ts";
+import type { TableColumn } from "../../../adapters/parquet/write-table.ts";
+import { openTable } from "../../../adapters/parquet/write-table.ts";
+import type { H3FileRow, H3RunRow } from "../../../adapters/postgres/queries/h3.ts";
+import { listH3Files } from "../../../adapters/postgres/queries/h3.ts";
+import type { ManifestEntry } from "../../../adapters/postgres/repositories/h3.ts";
+import { finishH3Run, recordH3Files } from "../../../adapters/postgres/repositories/h3.ts";
+import { chunkResolution, compactPath, resolutionsOf } from "../../../core/h3/configuration.ts";
+import { defineHandler } from "../../define-handler.ts";
+import type { HandlerContext } from "../../define-handler.ts";
+import { PermanentError } from "../../errors.ts";
+import { temporaryFile } from "../raster/run-gdal.ts";
+import { requireDatabase } from "../require-database.ts";
+import { requireRun } from "./open-run.ts";
+import { columnsOf } from "./table-columns.ts";
+
+/** Rows of one group of a compacted file, about. */
+const rowsAtOnce = 100_000;
+
+/** Handler h3_finalize: no chunk is missing, and one file for each resolution holds all of them. */
+export const finalizeRuns = defineHandler("h3_finalize", async ({ run_ids }, context) => {
+  const database = requireDatabase(context);
+  const files: ManifestEntry[] = [];
+  const findings: H3RunRow["findings"][number][] = [];
+  for (const [index, runId] of run_ids.entries()) {
+    const run = await requireRun(context, runId);
+    const chunks = (await listH3Files(database, runId)).filter(({ h3_l3 }) => h3_l3 !== null);
+    requireAll(run, chunks);
+    const made = await compact(context, run, chunks);
+    await recordH3Files(database, runId, made);
+    const rows = made.reduce((sum, { row_count }) => sum + row_count, 0);
+    const own = run.findings.filter(({ code }) => code !== "NO_ROWS");
+    const empty = { code: "NO_ROWS", message: `No cell of "${run.raster}" has a pixel with data.` };
+    const all = rows === 0 && run.chunk_count > 0 ? [...own, empty] : own;
+    await finishH3Run(database, runId, rows, all);
+    findings.push(...all);
+    files.push(...made);
+    context.progress((100 * (index + 1)) / run_ids.length);
+  }
+  const row_count = files.reduce((sum, file) => sum + file.row_count, 0);
+  return {
+    run_ids,
+    row_count,
+    files: files.map(({ path, resolution, row_count: rows }) => ({
+      path,
+      resolution,
+      row_count: rows,
+    })),
+    findings,
+  };
+});
+
+function requireAll(run: H3RunRow, chunks: readonly H3FileRow[]): void {
+  const found = new Set(chunks.map(({ h3_l3 }) => h3_l3)).size;
+  if (found === run.chunk_count) return;
+  throw new PermanentError(
+    `${run.chunk_count - found} of ${run.chunk_count} chunks of "${run.raster}" are not computed: run the workflow again, it computes what is missing.`,
+    { code: "CHUNKS_MISSING" },
+  );
+}
+
+async function compact(
+  context: HandlerContext,
+  run: H3RunRow,
+  chunks: readonly H3FileRow[],
+): Promise<ManifestEntry[]> {
+  const columns = columnsOf(run.configuration);
+  const made: ManifestEntry[] = [];
+  for (const resolution of resolutionsOf(run.configuration)) {
+    const own = chunks.filter((file) => file.resolution === resolution && file.row_count > 0);
+    const row_count = own.reduce((sum, file) => sum + file.row_count, 0);
+    const path = compactPath({ ...run, resolution });
+    const entry = { path, resolution, h3_l3: null, row_count };
+    if (row_count === 0) {
+      await context.storage.delete(path);
+      made.push({ ...entry, bytes: 0, sha256: createHash("sha256").digest("hex") });
+      continue;
+    }
+    const file = temporaryFile(context, "compact.parquet");
+    await writeAll(context, file, columns, own, resolution < chunkResolution);
+    const { size } = await stat(file);
+    const sha256 = createHash("sha256")
+      .update(await readFile(file))
+      .digest("hex");
+    await context.storage.putFile(path, file, { signal: context.signal });
+    made.push({ ...entry, bytes: size, sha256 });
+  }
+  return made;
+}
+
+/**
+ * Chunks come in ascending order, and so do the cells below them. Cells that are coarser than a
+ * chunk are few and do not: they are sorted in memory.
+ */
+async function writeAll(
+  context: HandlerContext,
+  file: string,
+  columns: readonly TableColumn[],
+  chunks: readonly H3FileRow[],
+  sorts: boolean,
+): Promise<void> {
+  const table = openTable(file, columns);
+  let rows: Record<string, unknown>[] = [];
+  const flush = async () => {
+    await table.write(columns.map(({ name }) => rows.map((row) => row[name] ?? undefined)));
+    rows = [];
+  };
+  for (const { path, bytes } of chunks) {
+    context.signal.throwIfAborted();
+    rows = rows.concat(await readTable(context.storage, path, bytes));
+    if (!sorts && rows.length >= rowsAtOnce) await flush();
+  }
+  if (sorts) rows.sort((a, b) => (String(a["h3_index"]) < String(b["h3_index"]) ? -1 : 1));
+  if (rows.length > 0) await flush();
+  await table.close();
+}

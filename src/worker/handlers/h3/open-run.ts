@@ -1,0 +1,34 @@
+/** Opens the raster of a recorded computation for windowed reads from storage. */
+import { findH3Run } from "../../../adapters/postgres/queries/h3.ts";
+import type { H3RunRow } from "../../../adapters/postgres/queries/h3.ts";
+import type { Storage } from "../../../adapters/storage/storage.ts";
+import { createByteSources } from "../../../adapters/tiles/byte-source.ts";
+import { openRaster } from "../../../adapters/tiles/open-raster.ts";
+import type { RasterFile } from "../../../adapters/tiles/raster-file.ts";
+import { h3Configuration } from "../../../core/h3/configuration.ts";
+import type { HandlerContext } from "../../define-handler.ts";
+import { PermanentError } from "../../errors.ts";
+import { requireDatabase } from "../require-database.ts";
+
+export async function requireRun(context: HandlerContext, runId: string): Promise<H3RunRow> {
+  const found = await findH3Run(requireDatabase(context), runId);
+  if (found === undefined) {
+    throw new PermanentError(`There is no computation "${runId}": h3_discover_raster records it.`, {
+      code: "RUN_NOT_FOUND",
+    });
+  }
+  return { ...found, configuration: h3Configuration.parse(found.configuration) };
+}
+
+export async function openStored(
+  storage: Storage,
+  path: string,
+  wkt2: string,
+): Promise<RasterFile> {
+  const found = await storage.head(path);
+  if (found === undefined) {
+    throw new PermanentError(`"${path}" is not in storage any more.`, { code: "SOURCE_NOT_FOUND" });
+  }
+  const sources = createByteSources(storage);
+  return openRaster(sources(path, path, found.bytes), { key: path, wkt2 });
+}

@@ -1,0 +1,6 @@
+import { defineHandler } from "../../define-handler.ts";
+
+export const finalize = defineHandler("finalize", async (params) => ({
+  ...params,
+  finalized: true as const,
+}));

@@ -1,0 +1,233 @@
+/** One small file of each family of rasters that arrive, compared with what rasterio says. */
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createGdal } from "../../../adapters/gdal/create-gdal.ts";
+import type { RasterServer } from "../../../adapters/tiles/raster-server.ts";
+import { createTestDatabase } from "../../../../test/support/database.ts";
+import type { TestDatabase } from "../../../../test/support/database.ts";
+import { fixture } from "../../../../test/support/fixtures.ts";
+import { hasGdal } from "../../../../test/support/gdal.ts";
+import { createTestContext } from "../../../../test/support/handler-context.ts";
+import type { TestContext } from "../../../../test/support/handler-context.ts";
+import { ingestRaster, serveRasters } from "../../../../test/support/ingest-raster.ts";
+import { validate } from "./validate-check-homogeneity.ts";
+
+/** `test/fixtures/families/make.py` wrote it. */
+interface Expected {
+  readonly points?: readonly {
+    readonly lon: number;
+    readonly lat: number;
+    readonly values: readonly (number | null)[];
+  }[];
+  readonly statistics?: readonly (Readonly<Record<string, number>> | null)[];
+}
+const expected = (
+  JSON.parse(readFileSync(fixture("families/expected.json"), "utf8")) as {
+    rasters: Record<string, Expected>;
+  }
+).rasters;
+
+const { signal } = new AbortController();
+const ask = { bands: undefined, nodata: undefined, signal };
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+/** Files that are compared pixel by pixel; `true`: their copies for web maps too. */
+const placed: Readonly<Record<string, boolean>> = {
+  "rgb_brazil_4674.tif": true,
+  "palette_borneo_4326.tif": true,
+  "rgb_europe_3035.tif": true,
+  "point_dem.tif": false,
+  "web_mercator_arcgis.tif": false,
+  "compound_rd_nap.tif": false,
+  "oblique_malaysia.tif": false,
+  "datum_ed50.tif": false,
+  "statistics_wrong.tif": false,
+  "mask_classes.tif": true,
+  "mask_uint16.tif": true,
+  "alpha_gray.tif": false,
+  "polar_3413.tif": false,
+  "polar_3031.tif": false,
+  "polar_3031_side.tif": false,
+  "world_0_360.tif": false,
+  "world_0_360_centres.tif": false,
+  "bits_1.tif": false,
+  "bits_15.tif": false,
+  "float16.tif": false,
+};
+const engines = [
+  { engine: "native", files: Object.keys(placed) },
+  { engine: "wasm", files: ["rgb_brazil_4674.tif", "point_dem.tif", "mask_classes.tif"] },
+] as const;
+
+describe.each(engines)("with the $engine engine", ({ engine, files }) => {
+  const isThere = engine === "wasm" || hasGdal;
+  let test: TestContext;
+  let server: RasterServer;
+  beforeAll(async () => {
+    if (!isThere) return;
+    const gdal = await createGdal({ prefer: engine });
+    test = await createTestContext({ gdal, database: database.db });
+    server = serveRasters(test);
+  });
+  afterAll(() => (isThere ? test.dispose() : undefined));
+
+  it.skipIf(!isThere).each([...files])(
+    "%s lies where rasterio says, with its values",
+    async (name) => {
+      const withVisual = placed[name] ?? false;
+      const options = { withVisual };
+      const file = fixture(`families/${name}`);
+      const { layer, visual, made } = await ingestRaster(test, name, file, {}, options);
+      const { points = [], statistics = [] } = expected[name]!;
+      expect(points.length).toBeGreaterThan(0);
+      for (const { lon, lat, values } of points) {
+        const found = await server.point(layer, { lon, lat }, ask);
+        const wanted = values.slice(0, found.values.length);
+        expect(found.values.map(rounded)).toEqual(wanted.map(rounded));
+        if (visual === undefined) continue;
+        const shown = await server.point({ ...layer, data_path: layer.path }, { lon, lat }, ask);
+        expect(shown.values[0] === null).toBe(values[0] === null);
+      }
+      const bands = made.facts.bands.filter(({ color }) => color !== "alpha");
+      bands.forEach((band, index) => {
+        const wanted = statistics[index]!;
+        expect(band.statistics!.minimum).toBeCloseTo(wanted["minimum"]!, 3);
+        expect(band.statistics!.maximum).toBeCloseTo(wanted["maximum"]!, 3);
+        expect(band.statistics!.mean).toBeCloseTo(wanted["mean"]!, 2);
+        expect(band.statistics!.valid_percent).toBeCloseTo(wanted["valid_percent"]!, 1);
+      });
+    },
+    60_000,
+  );
+});
+
+const rounded = (value: number | null) => (value === null ? null : Math.round(value * 100) / 100);
+
+describe.skipIf(!hasGdal)("what arrives in another form (needs GDAL)", () => {
+  let test: TestContext;
+  let server: RasterServer;
+  beforeAll(async () => {
+    test = await createTestContext({ database: database.db });
+    server = serveRasters(test);
+  });
+  afterAll(() => test.dispose());
+
+  async function judge(name: string, params: object = {}) {
+    const blob_path = `bronze/${name}`;
+    await test.storage.putFile(blob_path, fixture(`families/${name}`));
+    const judged = await test.run(validate, { blob_path, on_reject: "report", ...params });
+    return judged as { verdict: string; raster_type: string; findings: { code: string }[] };
+  }
+
+  it.each([
+    ["statistics_of_nothing.tif", {}, "rejected", "RASTER_EMPTY"],
+    ["gcps_2.tif", {}, "rejected", "GCPS_TOO_FEW"],
+    ["local_system.tif", {}, "rejected", "CRS_LOCAL"],
+    ["local_system.tif", { source_crs: "EPSG:32632" }, "warning", "CRS_OVERRIDE"],
+    ["palette_without_table.tif", {}, "warning", "PALETTE_MISSING"],
+    ["pages.tif", {}, "warning", "FURTHER_IMAGES"],
+    ["bits_10.tif", {}, "warning", "SAMPLE_SIZE"],
+    ["bits_12.jp2", {}, "warning", "SAMPLE_SIZE"],
+    ["rpc_only.tif", {}, "warning", "GCPS_ONLY"],
+    // The grids of the Netherlands are rarely installed, and that is told as well.
+    ["compound_rd_nap.tif", {}, /green|warning/, "VERTICAL_DATUM"],
+    ["heights.tif", { compression: "jpeg" }, "rejected", "COMPRESSION_UNSUITABLE"],
+  ])("%s %o is %s: %s", async (name, params, verdict, code) => {
+    const judged = await judge(name, params);
+    expect({ verdict: judged.verdict, codes: judged.findings.map((each) => each.code) }).toEqual({
+      verdict: expect.stringMatching(verdict) as string,
+      codes: expect.arrayContaining([code]) as string[],
+    });
+  });
+
+  it("tells terrain from the bands of satellites", async () => {
+    expect(await judge("heights.img")).toMatchObject({ raster_type: "dem", verdict: "green" });
+    expect(await judge("satellite_band.tif")).toMatchObject({ raster_type: "continuous" });
+  });
+
+  it.each(["weather.nc", "weather4.nc"])("makes bands of the variables of %s", async (name) => {
+    const options = { withVisual: false };
+    const file = fixture(`families/${name}`);
+    const { item, layer, made } = await ingestRaster(test, name, file, {}, options);
+    expect(made.facts.bands.map(({ description }) => description)).toEqual([
+      "t2m 2024-01-01T00:00:00Z",
+      "t2m 2024-01-01T06:00:00Z",
+      "t2m 2024-01-01T12:00:00Z",
+      "rain 2024-01-01T00:00:00Z",
+      "rain 2024-01-01T06:00:00Z",
+      "rain 2024-01-01T12:00:00Z",
+    ]);
+    expect(item.properties).toMatchObject({
+      start_datetime: "2024-01-01T00:00:00Z",
+      end_datetime: "2024-01-01T12:00:00Z",
+      "proj:code": "EPSG:4326",
+    });
+    // The fourth row from the south and the third column, as make.py writes them.
+    const { values } = await server.point(layer, { lon: 12.5, lat: -27.5 }, ask);
+    const at = 3 * 36 + 2;
+    const rain = (at % 50) / 10;
+    const wanted = [250 + at / 100, 260 + at / 100, 270 + at / 100, rain, rain + 10, rain + 20];
+    expect(values.map(rounded)).toEqual(wanted.map(rounded));
+  });
+
+  it("keeps one variable where it is named, and says which there are", async () => {
+    const one = await judge("weather4.nc", { variable: "rain" });
+    expect(one).toMatchObject({ band_count: 3, raster_type: "continuous" });
+    await expect(judge("weather4.nc", { variable: "snow" })).rejects.toMatchObject({
+      code: "VARIABLE_NOT_FOUND",
+      message: expect.stringContaining("t2m, rain") as string,
+    });
+  });
+
+  it("reads GRIB with its time, Zarr, and the names of classes", async () => {
+    const options = { withVisual: false };
+    const file = (name: string) => fixture(`families/${name}`);
+    const grib = await ingestRaster(test, "a.grb2", file("weather.grb2"), {}, options);
+    expect(grib.item.properties.datetime).toBe("2024-01-01T06:00:00Z");
+    const zarr = await ingestRaster(test, "a.zarr.zip", file("heights.zarr.zip"), {}, options);
+    const [place] = expected["heights.tif"]!.points!;
+    const found = await server.point(zarr.layer, { lon: place!.lon, lat: place!.lat }, ask);
+    expect(found.values.map(rounded)).toEqual(place!.values.map(rounded));
+    const classes = await ingestRaster(test, "a.img", file("classes.img"), {}, options);
+    expect(classes.item.assets["data"]!["classification:classes"]).toContainEqual({
+      value: 1,
+      name: "Open_water",
+      description: "Open water",
+      color_hint: "0000FF",
+    });
+  }, 60_000);
+
+  it("shows bands that are named red, green and blue, by the copy that was made for it", async () => {
+    const file = fixture("families/bands_named.tif");
+    const { item, layer, visual } = await ingestRaster(test, "bands_named.tif", file);
+    expect(item.properties["renders"]).toMatchObject({ default: { bidx: [3, 2, 1] } });
+    expect(visual!.facts.bands.map(({ color }) => color)).toEqual(["red", "green", "blue"]);
+    expect(layer.copy).toMatchObject({ shows: "picture", style: { bands: [3, 2, 1] } });
+  });
+
+  it("places a picture of the globe by the part that is on it", async () => {
+    const file = fixture("families/geostationary.tif");
+    const options = { withVisual: false };
+    const { item, layer } = await ingestRaster(test, "geostationary.tif", file, {}, options);
+    expect(item.bbox[0]).toBeCloseTo(-75, 0);
+    const { values } = await server.point(layer, { lon: 0.5, lat: -0.5 }, ask);
+    expect(values).toEqual([(20 * 40 + 20) / 2]);
+  });
+});
+
+it("says what would read a format that this GDAL does not have", async () => {
+  const test = await createTestContext({ gdal: await createGdal({ prefer: "wasm" }) });
+  for (const name of ["weather4.nc", "bits_12.jp2"]) {
+    await test.storage.putFile(`bronze/${name}`, fixture(`families/${name}`));
+    await expect(test.run(validate, { blob_path: `bronze/${name}` })).rejects.toMatchObject({
+      code: "FORMAT_NOT_SUPPORTED",
+      message: expect.stringContaining("native GDAL") as string,
+    });
+  }
+  await test.dispose();
+});

@@ -1,0 +1,210 @@
+/**
+ * Turns a file of many grids (NetCDF, HDF, GRIB, Zarr) into one GeoTIFF of the task: its variables and
+ * times become bands with names, packed values are unpacked.
+ */
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import type { CheckedRaster } from "../../../adapters/files/check-raster-file.ts";
+import { checkRasterFile } from "../../../adapters/files/check-raster-file.ts";
+import { ensureSpace } from "../../../adapters/gdal/ensure-space.ts";
+import { openZip } from "../../../adapters/zip/open-zip.ts";
+import { GdalError } from "../../../adapters/gdal/gdal-error.ts";
+import { makeFinding } from "../../../core/raster/finding.ts";
+import type { RasterFinding, RasterFindingCode } from "../../../core/raster/finding.ts";
+import { stackVrt } from "../../../core/raster/stack-vrt.ts";
+import {
+  chooseVariables,
+  listVariables,
+  mostLayers,
+  readVariable,
+} from "../../../core/raster/variables.ts";
+import type { Variable, VariableGrid } from "../../../core/raster/variables.ts";
+import { wgs84Wkt } from "../../../core/raster/crs.ts";
+import type { HandlerContext } from "../../define-handler.ts";
+import { RasterRejected } from "./plan-source.ts";
+import { plainOptions } from "./rewrite-source.ts";
+import { describeGrid, reading, runGdal, temporaryFile } from "./run-gdal.ts";
+
+/** The drivers that open each format, the most suitable first, and how a file is named for them. */
+const formats: Readonly<
+  Record<string, readonly { driver: string; also?: string; name?: string }[]>
+> = {
+  netCDF: [{ driver: "netCDF", name: "NETCDF" }],
+  // Most HDF5 files of today follow NetCDF's conventions, and only its driver places them.
+  HDF5: [
+    { driver: "netCDF", name: "NETCDF" },
+    { driver: "HDF5", also: "HDF5Image" },
+  ],
+  HDF4: [{ driver: "HDF4", also: "HDF4Image" }],
+  GRIB: [{ driver: "GRIB" }],
+  Zarr: [{ driver: "Zarr" }],
+};
+
+export interface Unpacked {
+  readonly file: string;
+  readonly findings: readonly RasterFinding[];
+}
+
+/** Undefined: the file is a raster of another format. Nothing is unpacked without a sandbox. */
+export async function unpackSource(
+  context: HandlerContext,
+  file: string,
+  display: string,
+  wanted: string | undefined,
+): Promise<Unpacked | undefined> {
+  const found = await checkRasterFile(file);
+  if (found.driver === undefined && found.content === "zip archive") {
+    const folder = await unzipZarr(context, file);
+    return folder === undefined ? undefined : unpackZarr(context, folder, display, wanted);
+  }
+  return unpackGrids(context, { file, ...found }, display, wanted);
+}
+
+/** A folder of Zarr, as `openSource` or `unzipZarr` has put it into the task's folder. */
+export function unpackZarr(
+  context: HandlerContext,
+  folder: string,
+  display: string,
+  wanted: string | undefined,
+): Promise<Unpacked | undefined> {
+  const source = { file: folder, driver: "Zarr", content: "Zarr", problem: undefined };
+  return unpackGrids(context, source, display, wanted);
+}
+
+const zarrMark = /(?:^|\/)(?:\.zgroup|\.zarray|zarr\.json)$/;
+
+/** Undefined: the archive holds no Zarr. */
+async function unzipZarr(context: HandlerContext, file: string): Promise<string | undefined> {
+  const zip = await openZip(file);
+  try {
+    const marks = zip.entries.map(({ name }) => name).filter((name) => zarrMark.test(name));
+    const [top] = marks.toSorted((a, b) => a.split("/").length - b.split("/").length);
+    if (top === undefined) return undefined;
+    await ensureSpace(
+      context.workDir,
+      zip.entries.reduce((sum, { bytes }) => sum + bytes, 0),
+    );
+    const folder = temporaryFile(context, "unzipped.zarr");
+    await zip.extractTo(folder, { signal: context.signal });
+    return path.join(folder, path.posix.dirname(top));
+  } finally {
+    zip.close();
+  }
+}
+
+type Found = { readonly file: string } & Pick<CheckedRaster, "driver" | "content" | "problem">;
+
+async function unpackGrids(
+  context: HandlerContext,
+  { file, driver, content, problem }: Found,
+  display: string,
+  wanted: string | undefined,
+): Promise<Unpacked | undefined> {
+  const ways = driver === undefined ? undefined : formats[driver];
+  if (ways === undefined) return undefined;
+  const refuse = (code: RasterFindingCode, text: string) =>
+    new RasterRejected(display, [makeFinding(code, text)]);
+  if (problem !== undefined) throw refuse("EXTERNAL_REFERENCE", problem.message);
+  const { gdal } = context;
+  const usable = ways.filter((way) => gdal.capabilities.rasterDrivers.includes(way.driver));
+  if (usable.length === 0) {
+    const text = `It is ${content}, which this worker's GDAL (${gdal.engine} ${gdal.version}) does not read.`;
+    throw refuse("FORMAT_NOT_SUPPORTED", text);
+  }
+  if (gdal.sandbox === "none" && driver !== "GRIB") {
+    const text = `It is ${content}, which can refer to other files and is read in a sandbox only.`;
+    throw refuse("FORMAT_NOT_SUPPORTED", text);
+  }
+  for (const way of usable) {
+    const drivers = { file, driver: way.driver };
+    const also = way.also === undefined ? [] : [way.also];
+    const info = async (name: string) => {
+      const options = reading(context, drivers, ...also);
+      return (await runGdal(context, "gdalinfo", ["-json", name], options)).stdout;
+    };
+    const whole = way.name === undefined ? file : `${way.name}:"${file}"`;
+    const json = await info(whole).catch(unlessDamaged);
+    if (json === undefined) continue;
+    const listed = listVariables(json);
+    const variables =
+      listed.length === 0
+        ? [{ source: whole, name: "", shape: [] }]
+        : chooseVariables(listed, wanted);
+    if (typeof variables === "string") throw refuse("VARIABLE_NOT_FOUND", variables);
+    const grids: { variable: Variable; grid: VariableGrid }[] = [];
+    for (const variable of variables) {
+      const grid = readVariable(await info(variable.source), variable.name);
+      if (grid !== undefined && grid.bands.length > 0) grids.push({ variable, grid });
+    }
+    const count = grids.reduce((sum, { grid }) => sum + grid.bands.length, 0);
+    if (count === 0) continue;
+    if (count > mostLayers) {
+      const names = grids.map(({ variable, grid }) => `${variable.name} (${grid.bands.length})`);
+      const text = `It holds ${count} layers, and ${mostLayers} are the most: ${names.join(", ")}.`;
+      throw refuse("TOO_MANY_LAYERS", text);
+    }
+    return stack(context, { ...drivers, also, content }, grids);
+  }
+  throw refuse("FILE_CORRUPTED", `It is ${content} without a grid that can be read.`);
+}
+
+function unlessDamaged(error: unknown): undefined {
+  if (!(error instanceof GdalError) || error.category === "transient") throw error;
+}
+
+async function stack(
+  context: HandlerContext,
+  from: {
+    readonly file: string;
+    readonly driver: string;
+    readonly also: readonly string[];
+    readonly content: string;
+  },
+  grids: readonly { readonly variable: Variable; readonly grid: VariableGrid }[],
+): Promise<Unpacked> {
+  const parts: string[] = [];
+  for (const { variable } of grids) {
+    const part = temporaryFile(context, "variable.tif");
+    const options = reading(context, from, "GTiff", ...from.also);
+    const args = ["-q", "-of", "GTiff", ...plainOptions, variable.source, part];
+    await runGdal(context, "gdal_translate", args, options);
+    parts.push(part);
+  }
+  const {
+    width,
+    height,
+    transform,
+    crs,
+    bands: stored,
+  } = await describeGrid(context, {
+    file: parts[0] ?? "",
+    driver: "GTiff",
+  });
+  const isInDegrees = grids.some(({ grid }) => grid.isInDegrees && !grid.hasCrs);
+  const bands = grids.flatMap(({ grid }, index) =>
+    grid.bands.map((band, at) => ({ ...band, file: parts[index] ?? "", number: at + 1 })),
+  );
+  const times = [...new Set(bands.flatMap(({ time }) => time ?? []))].toSorted();
+  const virtual = temporaryFile(context, "stack.vrt");
+  const wkt2 = crs?.wkt2 ?? (isInDegrees ? wgs84Wkt : undefined);
+  const metadata = timesAsMetadata(times);
+  await writeFile(virtual, stackVrt({ width, height, transform, wkt2, bands, metadata }));
+  await ensureSpace(context.workDir, width * height * bands.length * 8);
+  const file = temporaryFile(context, "unpacked.tif");
+  const args = ["-q", "-of", "GTiff", ...plainOptions, virtual, file];
+  const input = { file: virtual, driver: "VRT" };
+  await runGdal(context, "gdal_translate", args, reading(context, input, "GTiff"));
+  const names = grids.map(({ variable }) => variable.name).filter((name) => name !== "");
+  const what = names.length === 0 ? `${stored.length} layers` : `the variables ${names.join(", ")}`;
+  const when = times.length === 0 ? "" : ` at ${times.length} times`;
+  const text = `Of ${from.content}, ${what}${when} are kept, as ${bands.length} bands.`;
+  return { file, findings: [makeFinding("VARIABLES_AS_BANDS", text)] };
+}
+
+/** One time is that of the raster; several are its span. */
+function timesAsMetadata(times: readonly string[]): Record<string, string> {
+  const [first, last] = [times[0], times.at(-1)];
+  if (first === undefined || last === undefined) return {};
+  if (first !== last) return { RMHDAG_TIME_SPAN: `${first}/${last}` };
+  return { TIFFTAG_DATETIME: first.replaceAll("-", ":").replace("T", " ").replace("Z", "") };
+}

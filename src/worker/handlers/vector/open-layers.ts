@@ -1,0 +1,153 @@
+/** Opens a source: its layers as GDAL reads them, each with what is known of its columns. */
+import path from "node:path";
+import { readParquet } from "../../../adapters/parquet/read-parquet.ts";
+import type { VectorFinding } from "../../../core/vector/findings.ts";
+import type { GeoColumn } from "../../../core/vector/geo-table.ts";
+import type { LayerFacts } from "../../../core/vector/read-ogrinfo.ts";
+import { csv, isCsv, isParquet, isTable } from "../../../core/vector/source-format.ts";
+import type { SourceFormat } from "../../../core/vector/source-format.ts";
+import type { HandlerContext } from "../../define-handler.ts";
+import { PermanentError } from "../../errors.ts";
+import type { SourceFile } from "./fetch-source.ts";
+import { hasDegreeColumns, openOptions, readHeader, runOptions } from "./gdal-options.ts";
+import type { CsvColumns } from "./gdal-options.ts";
+import { inspectSource } from "./inspect-source.ts";
+import type { OpenedLayer } from "./with-sql.ts";
+
+export interface SourceLayer extends OpenedLayer {
+  readonly format: SourceFormat;
+  /** Its name in the submitted file. */
+  readonly title: string;
+  /** The types of columns that the format knows and GDAL's copy does not. */
+  readonly types: ReadonlyMap<string, GeoColumn["type"]>;
+  readonly hasDegreeColumns: boolean;
+  readonly findings: readonly VectorFinding[];
+  /** The system that the submitted file names and GDAL's copy does not. */
+  readonly ownCrs?: string | undefined;
+}
+
+interface Given extends CsvColumns {
+  readonly layer?: string | null | undefined;
+  readonly encoding?: string | null | undefined;
+  readonly source_crs?: string | null | undefined;
+}
+
+export async function openLayers(
+  source: SourceFile,
+  given: Given,
+  context: HandlerContext,
+): Promise<SourceLayer[]> {
+  if (isParquet(source.format)) return [await openParquet(source, given, context)];
+  if (isTable(source.format)) return openTables(source, given, context);
+  const options = await openOptions(source, given);
+  const header = isCsv(source.format) ? await readHeader(source.file) : [];
+  const needsExtent = given.source_crs != null;
+  const chosen = { wanted: given.layer, header, needsExtent };
+  const layers = await inspectSource(source, options, chosen, context);
+  return layers.map((layer) => ({
+    file: source.file,
+    drivers: source.drivers,
+    openArgs: options.args,
+    layer,
+    format: source.format,
+    title: layer.name,
+    types: new Map([...(source.textColumns ?? [])].map((name) => [name, "text"] as const)),
+    hasDegreeColumns: hasDegreeColumns(header, given),
+    findings: options.findings,
+  }));
+}
+
+/** Opens a CSV that was made of a table; its rows are points by two of its columns. */
+async function openCsv(
+  file: string,
+  given: Given,
+  context: HandlerContext,
+): Promise<SourceLayer[]> {
+  const source = { file, format: csv, drivers: ["CSV"] as const };
+  const options = await openOptions(source, given);
+  const header = await readHeader(file);
+  const needsExtent = given.source_crs != null;
+  const layers = await inspectSource(
+    source,
+    options,
+    { wanted: null, header, needsExtent },
+    context,
+  );
+  return layers.map((layer) => ({
+    ...source,
+    openArgs: options.args,
+    layer,
+    title: layer.name,
+    types: new Map(),
+    hasDegreeColumns: hasDegreeColumns(header, given),
+    findings: options.findings,
+  }));
+}
+
+/** Each sheet becomes a CSV; those without coordinates are left out. */
+async function openTables(
+  source: SourceFile,
+  given: Given,
+  context: HandlerContext,
+): Promise<SourceLayer[]> {
+  const options = await openOptions(source, given);
+  const run = runOptions(context, source.drivers);
+  const { stdout } = await context.gdal.run(
+    "ogrinfo",
+    ["-ro", "-q", ...options.args, source.file],
+    run,
+  );
+  const sheets = [...stdout.matchAll(/^\d+: (.*?)(?: \([^()]*\))?$/gm)].map(
+    (line) => line[1] ?? "",
+  );
+  const wanted = given.layer == null ? sheets : sheets.filter((name) => name === given.layer);
+  if (wanted.length === 0) {
+    throw new PermanentError(
+      `The file has no sheet "${given.layer ?? ""}"; it has: ${sheets.join(", ")}.`,
+      {
+        code: "LAYER_NOT_FOUND",
+      },
+    );
+  }
+  const opened: SourceLayer[] = [];
+  let refusal: unknown;
+  for (const [index, sheet] of wanted.entries()) {
+    const file = path.join(context.workDir, `sheet${index}.csv`);
+    const args = ["-f", "CSV", ...options.args, file, source.file, sheet];
+    await context.gdal.run("ogr2ogr", args, runOptions(context, [...source.drivers, "CSV"]));
+    try {
+      const layers = await openCsv(file, given, context);
+      opened.push(
+        ...layers.map((layer) => ({
+          ...layer,
+          title: sheet,
+          findings: [...options.findings, ...layer.findings],
+        })),
+      );
+    } catch (error) {
+      const isPlain = error instanceof PermanentError && error.code === "NO_GEOMETRY";
+      if (!isPlain) throw error;
+      refusal = error;
+    }
+  }
+  if (opened.length === 0) throw refusal;
+  return opened;
+}
+
+async function openParquet(
+  source: SourceFile,
+  given: Given,
+  context: HandlerContext,
+): Promise<SourceLayer> {
+  const file = path.join(context.workDir, "parquet.csv");
+  const { geometryColumn, crs, types, featureCount } = await readParquet(source.file, {
+    target: file,
+    geometryColumn: given.geometry_column ?? undefined,
+    signal: context.signal,
+  });
+  const chosen = { ...given, geometry_column: geometryColumn };
+  const [layer] = await openCsv(file, chosen, context);
+  if (layer === undefined) throw new Error("a CSV has a layer");
+  const facts: LayerFacts = { ...layer.layer, featureCount };
+  return { ...layer, layer: facts, types, title: "parquet", ownCrs: crs };
+}

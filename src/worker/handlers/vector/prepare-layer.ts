@@ -1,0 +1,161 @@
+import path from "node:path";
+import type { TableToLoad } from "../../../adapters/postgres/repositories/geo-loads.ts";
+import { nameColumns } from "../../../core/vector/column-names.ts";
+import type { Tally, VectorFinding } from "../../../core/vector/findings.ts";
+import {
+  countClaimedFinding,
+  emptyColumnsFinding,
+  renamedColumnsFinding,
+  splitTablesFinding,
+} from "../../../core/vector/findings.ts";
+import type { GeoColumn, GeometryForm } from "../../../core/vector/geo-table.ts";
+import type { Kind } from "../../../core/vector/parts.ts";
+import { multiType } from "../../../core/vector/parts.ts";
+import { isShapefile } from "../../../core/vector/source-format.ts";
+import type { HandlerContext } from "../../define-handler.ts";
+import { PermanentError } from "../../errors.ts";
+import { ChunkWriter } from "./chunk-writer.ts";
+import type { WrittenKind } from "./chunk-writer.ts";
+import { convertLayer } from "./convert-layer.ts";
+import { decideCrs } from "./decide-crs.ts";
+import type { SourceFile } from "./fetch-source.ts";
+import type { SourceLayer } from "./open-layers.ts";
+import { straighten } from "./straighten.ts";
+import { writeLayer } from "./write-layer.ts";
+import type { WrittenLayer } from "./write-layer.ts";
+
+const suffixes = {
+  point: "_points",
+  line: "_lines",
+  polygon: "_polygons",
+} as const satisfies Record<Kind, string>;
+
+export interface PreparedLayer {
+  readonly tables: readonly TableToLoad[];
+  readonly chunks: readonly {
+    readonly index: number;
+    readonly blob_path: string;
+    readonly feature_count: number;
+    readonly table_name: string;
+  }[];
+  readonly sourceCount: number;
+  readonly findings: readonly VectorFinding[];
+}
+
+/** A layer has no feature that can be shown. */
+export class LayerEmpty extends PermanentError {}
+
+export interface LayerTarget {
+  readonly name: string;
+  readonly form: GeometryForm;
+  readonly prefix: string;
+  readonly chunkSize: number;
+  readonly firstIndex: number;
+  readonly source_crs: string | null | undefined;
+}
+
+/** Writes the chunks of one layer, and says which tables they fill. */
+export async function prepareLayer(
+  layer: SourceLayer,
+  source: SourceFile,
+  { name, form, prefix, chunkSize, firstIndex, source_crs }: LayerTarget,
+  context: HandlerContext,
+): Promise<PreparedLayer> {
+  const given = { source_crs, hasDegreeColumns: layer.hasDegreeColumns };
+  const crs = await decideCrs(layer, given, context);
+  const opened = { ...layer, assignCrs: crs.assign };
+  const { signal, storage } = context;
+  const folder = path.join(context.workDir, `chunks-${name}`);
+  const writer = new ChunkWriter({ folder, storage, prefix, form, chunkSize, firstIndex, signal });
+  const claimed = layer.layer.featureCount;
+  const { isText = false } = source.format;
+  const written = await writeLayer(
+    {
+      name,
+      conversion: convertLayer({ ...opened, isProjected: true }, name, context),
+      isUntyped: layer.format.isUntyped === true,
+      canChooseEncoding: isText || isShapefile(source.format),
+      claimedCount: claimed,
+      straighten: (curved) => straighten(opened, name, curved, context),
+    },
+    writer,
+    context,
+  );
+  const kinds = await writer.finish();
+  const { tally } = written;
+  const sourceCount = countFeatures(written, claimed, source.bytes);
+  if (sourceCount > written.seen) tally.add("FEATURES_UNREADABLE", sourceCount - written.seen);
+  // GDAL writes two dimensions, so that only the layer's type tells of more.
+  if (/^3D |Measured /.test(layer.layer.geometryType)) {
+    tally.add("DIMENSIONS_REDUCED", written.seen - tally.get("GEOMETRY_NULL"));
+  }
+  if (kinds.length === 0) throw refuseEmpty(layer.title, tally);
+
+  const columns = nameColumns(written.columns.map((column) => column.name)).map(
+    (named, index): GeoColumn => ({
+      ...named,
+      type: layer.types.get(named.source) ?? written.columns[index]?.type ?? "text",
+      ...(written.columns[index]?.isEmpty === true ? { is_empty: true } : {}),
+    }),
+  );
+  const tables = nameTables(kinds, name, columns);
+  const isEmpty = (column: GeoColumn) => column.is_empty === true;
+  const isClaimWrong = Number.isFinite(claimed) && claimed !== sourceCount;
+  return {
+    tables,
+    chunks: writer.chunks.map(({ kind, ...chunk }) => ({
+      ...chunk,
+      table_name: tables.find((table) => table.kind === kind)?.table_name ?? name,
+    })),
+    sourceCount,
+    findings: [
+      ...crs.findings,
+      ...layer.findings,
+      ...tally.findings(),
+      ...(isClaimWrong ? [countClaimedFinding(claimed, sourceCount)] : []),
+      ...emptyColumnsFinding(columns.filter(isEmpty).map((column) => column.source)),
+      ...renamedColumnsFinding(columns.filter((column) => !isEmpty(column))),
+      ...splitTablesFinding(tables.map((table) => table.table_name)),
+    ],
+  };
+}
+
+/**
+ * The features of the source: those that GDAL gave, and those that it skipped. A header may claim
+ * any number; more features than the file has bytes are not skipped but never were.
+ */
+function countFeatures({ seen }: WrittenLayer, claimed: number, bytes: number): number {
+  return Number.isFinite(claimed) && claimed > seen && claimed <= bytes ? claimed : seen;
+}
+
+function nameTables(
+  written: readonly WrittenKind[],
+  name: string,
+  columns: readonly GeoColumn[],
+): (TableToLoad & { readonly kind: Kind })[] {
+  return written.map(({ kind, feature_count, bounds, chunk_count }) => ({
+    kind,
+    table_name: written.length === 1 ? name : name + suffixes[kind],
+    geometry_type: multiType[kind],
+    columns,
+    feature_count,
+    bounds: bounds ?? null,
+    chunk_count,
+  }));
+}
+
+function refuseEmpty(title: string, tally: Tally): LayerEmpty {
+  const findings = tally.findings();
+  const details = { findings: findings.map((finding) => ({ ...finding })) };
+  if (tally.get("COORDINATES_OUT_OF_RANGE") > 0) {
+    return new LayerEmpty(
+      "The file says that its coordinates are longitudes and latitudes, and they are not: submit again with the right source_crs.",
+      { code: "COORDINATES_OUT_OF_RANGE", details },
+    );
+  }
+  const reasons = findings.map((finding) => finding.message).join(" ");
+  return new LayerEmpty(
+    `The layer "${title}" has no feature that can be shown. ${reasons}`.trim(),
+    { code: "NO_FEATURES", details },
+  );
+}
