@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { taskError } from "../core/model/task.ts";
@@ -62,4 +63,15 @@ it("has one code for a full disk, and says what helps", () => {
     category: "transient",
     message: expect.stringContaining("larger disk") as string,
   });
+});
+
+it("shows partners neither paths nor credentials of the machine", async () => {
+  const missing = await readFile("/srv/rmhdag/work/7/source.tif").catch((error: unknown) => error);
+  expect(classifyError(missing).message).toBe(
+    "ENOENT: no such file or directory, open 'source.tif'",
+  );
+  const lost = new Error("cannot connect to postgres://worker:secret@db.internal/site");
+  expect(classifyError(lost).message).not.toContain("secret");
+  const known = new PermanentError('"bronze/a/b.tif" is not there');
+  expect(classifyError(known).message).toBe('"bronze/a/b.tif" is not there');
 });

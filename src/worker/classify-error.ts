@@ -3,6 +3,7 @@ import type { JsonObject } from "../core/model/json.ts";
 import { checkOutput, cleanText } from "../core/model/output.ts";
 import type { ErrorCategory, TaskError } from "../core/model/task.ts";
 import { KnownError } from "../adapters/runtime/known-error.ts";
+import { hidePaths, hideSecrets } from "../adapters/runtime/redact.ts";
 import { HandlerError } from "./errors.ts";
 
 const transientCodes: ReadonlySet<string> = new Set([
@@ -36,6 +37,9 @@ const longestDetails = 64 * 1024;
  * or an adapter classified itself; throttling; network errors and timeouts (transient); mistakes in
  * code or data, which would only repeat (permanent). Any other `Error` is transient: losing a job to a
  * short disturbance is worse than retrying a hopeless task as often as its workflow allows.
+ *
+ * Partners read the message. An unexpected one, of Node.js or a library, may name paths and
+ * credentials of the machine, which are left out.
  */
 export function classifyError(thrown: unknown): TaskError {
   if (thrown instanceof HandlerError || thrown instanceof KnownError) {
@@ -44,6 +48,7 @@ export function classifyError(thrown: unknown): TaskError {
   if (!(thrown instanceof Error)) {
     return taskError("THROWN_VALUE", `The handler threw ${describe(thrown)}.`, "transient");
   }
+  const message = hidePaths(hideSecrets(thrown.message));
   const code = textOf(thrown, "code") ?? textOf(thrown.cause, "code");
   const status =
     numberOf(thrown, "statusCode") ??
@@ -53,25 +58,24 @@ export function classifyError(thrown: unknown): TaskError {
   const retryAfter = numberOf(thrown, "retryAfterSeconds");
   if ((status !== undefined && throttlingStatuses.has(status)) || isThrottled(thrown)) {
     const details = retryAfter === undefined ? undefined : { retry_after_seconds: retryAfter };
-    return taskError("THROTTLED", thrown.message, "throttling", details);
+    return taskError("THROTTLED", message, "throttling", details);
   }
   if (status !== undefined && transientStatuses.has(status)) {
-    return taskError(`HTTP_${status}`, thrown.message, "transient");
+    return taskError(`HTTP_${status}`, message, "transient");
   }
   // One code for a full disk, whether GDAL, our own check before the work or the system reports it.
   if (code !== undefined && diskFullCodes.has(code)) {
     const advice = `The worker's disk is full: free some space, or use a larger disk.`;
-    return taskError("DISK_FULL", `${advice} ${thrown.message}`, "transient");
+    return taskError("DISK_FULL", `${advice} ${message}`, "transient");
   }
-  if (code !== undefined && transientCodes.has(code))
-    return taskError(code, thrown.message, "transient");
+  if (code !== undefined && transientCodes.has(code)) return taskError(code, message, "transient");
   if (thrown.name === "TimeoutError" || thrown.name === "AbortError") {
-    return taskError(thrown.name, thrown.message, "transient");
+    return taskError(thrown.name, message, "transient");
   }
   if (isMistake(thrown) || (status !== undefined && status >= 400 && status < 500)) {
-    return taskError(name, thrown.message, "permanent");
+    return taskError(name, message, "permanent");
   }
-  return taskError(name, thrown.message, "transient");
+  return taskError(name, message, "transient");
 }
 
 /** `fetch` reports every failure of the network as a TypeError with the real error as its cause. */

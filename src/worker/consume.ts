@@ -1,12 +1,15 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Broker, Delivery, Subscription } from "../adapters/broker/broker.ts";
 import type { Logger } from "../adapters/runtime/logger.ts";
+import { shareSlots } from "../core/queue-capacity.ts";
 
 export interface ConsumeDependencies {
-  readonly broker: Broker;
+  readonly broker: Pick<Broker, "consume">;
   readonly queues: readonly string[];
   /** Tasks that run at once, over all queues. */
   readonly concurrency: number;
+  /** The handlers whose tasks this worker takes. */
+  readonly accepts: () => readonly string[];
   readonly execute: (delivery: Delivery) => Promise<void>;
   readonly log: Logger;
 }
@@ -17,9 +20,9 @@ export interface Consumption {
   close(options: { graceMs: number }): Promise<void>;
 }
 
-const notDeclaredPauseMs = 1000;
+const notDeclaredPauseMs = 200;
 
-/** Subscribes to the queues, again every second while no orchestrator has declared a queue. */
+/** Subscribes to the queues, again and again while no orchestrator has declared a queue. */
 export function consume(deps: ConsumeDependencies): Consumption {
   const subscriptions: Subscription[] = [];
   const closing = new AbortController();
@@ -27,9 +30,10 @@ export function consume(deps: ConsumeDependencies): Consumption {
 
   async function subscribe(queue: string, maxInFlight: number): Promise<void> {
     const isClosing = () => closing.signal.aborted;
+    const options = { maxInFlight, accepts: deps.accepts };
     while (!isClosing()) {
       try {
-        const subscription = await deps.broker.consume(queue, { maxInFlight }, async (delivery) => {
+        const subscription = await deps.broker.consume(queue, options, async (delivery) => {
           running++;
           await deps.execute(delivery).finally(() => running--);
         });
@@ -46,7 +50,7 @@ export function consume(deps: ConsumeDependencies): Consumption {
   }
 
   const started = Promise.all(
-    share(deps.concurrency, deps.queues).map(([queue, slots]) => subscribe(queue, slots)),
+    shareSlots(deps.concurrency, deps.queues).map(([queue, slots]) => subscribe(queue, slots)),
   );
   return {
     busy: () => running,
@@ -56,14 +60,4 @@ export function consume(deps: ConsumeDependencies): Consumption {
       await Promise.all(subscriptions.map((subscription) => subscription.close(options)));
     },
   };
-}
-
-/** Divides the slots among the queues, at least one each: a long queue must not starve a short one. */
-export function share(
-  concurrency: number,
-  queues: readonly string[],
-): readonly (readonly [string, number])[] {
-  const part = Math.floor(concurrency / queues.length);
-  const rest = concurrency % queues.length;
-  return queues.map((queue, index) => [queue, Math.max(1, part + (index < rest ? 1 : 0))]);
 }

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { DataFactory } from "../adapters/azure/data-factory.ts";
 import type { Gdal } from "../adapters/gdal/gdal.ts";
 import type { Database } from "../adapters/postgres/database.ts";
 import type { SourceResolver } from "../adapters/storage/resolve-source.ts";
@@ -6,7 +7,10 @@ import type { Storage } from "../adapters/storage/storage.ts";
 import { handlerCatalogue } from "../core/handlers/index.ts";
 import type { HandlerContract } from "../core/handlers/index.ts";
 import type { exportContracts } from "../core/handlers/export.ts";
+import type { h3Contracts } from "../core/handlers/h3.ts";
+import type { platformContracts } from "../core/handlers/platform.ts";
 import type { rasterContracts } from "../core/handlers/raster.ts";
+import type { stageContracts } from "../core/handlers/stages.ts";
 import type { stacContracts } from "../core/handlers/stac.ts";
 import type { testingContracts } from "../core/handlers/testing.ts";
 import type { vectorContracts } from "../core/handlers/vector.ts";
@@ -16,7 +20,10 @@ import type { TaskLogger } from "./task-logger.ts";
 export type Contract =
   | (typeof testingContracts)[number]
   | (typeof exportContracts)[number]
+  | (typeof platformContracts)[number]
+  | (typeof stageContracts)[number]
   | (typeof rasterContracts)[number]
+  | (typeof h3Contracts)[number]
   | (typeof stacContracts)[number]
   | (typeof vectorContracts)[number];
 export type HandlerName = Contract["name"];
@@ -52,6 +59,10 @@ export interface HandlerContext {
   readonly database: Database | undefined;
   /** The folder of this task, created at its first use and removed after the task. */
   readonly workDir: string;
+  /** The variables of the worker's process that programs of handlers may be given. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Undefined: none is configured. */
+  readonly dataFactory?: DataFactory | undefined;
   /** A folder that all tasks of this worker share and sources may name; it is never emptied. */
   readonly mountDir: string;
 }
@@ -60,6 +71,13 @@ export interface Handler {
   readonly contract: HandlerContract;
   /** `params` were validated by the contract. */
   run(params: unknown, context: HandlerContext): Promise<unknown>;
+}
+
+/** Whether a value that a module exports is a handler. */
+export function isHandler(value: unknown): value is Handler {
+  if (typeof value !== "object" || value === null) return false;
+  const { contract, run } = value as Partial<Handler>;
+  return typeof run === "function" && typeof contract?.name === "string";
 }
 
 /** Binds a function to its contract, whose schemas give the types of parameters and result. */

@@ -1,13 +1,16 @@
 /** Runs one delivery, from its message to its report. Each step is a function that throws on failure. */
-import { createHash } from "node:crypto";
 import type { z } from "zod";
 import type { Delivery } from "../adapters/broker/broker.ts";
 import { reach } from "../adapters/runtime/fail-points.ts";
-import type { Storage } from "../adapters/storage/storage.ts";
+import { KnownError } from "../adapters/runtime/known-error.ts";
+import { resolveReferences, storeValue } from "../adapters/storage/stored-values.ts";
+import { parseParams } from "../core/handlers/parameters.ts";
 import { taskMessage } from "../core/messages.ts";
 import type { TaskMessage } from "../core/messages.ts";
-import { checkOutput, cleanText, inlineOutputBytes } from "../core/model/output.ts";
-import type { OutputReference } from "../core/model/output.ts";
+import { Mask } from "../core/model/mask.ts";
+import { valueLimits } from "../core/model/limits.ts";
+import { isJsonObject } from "../core/model/json.ts";
+import { checkOutput, cleanText } from "../core/model/output.ts";
 import { classifyError } from "./classify-error.ts";
 import type { Handler } from "./define-handler.ts";
 import { HandlerError, PermanentError } from "./errors.ts";
@@ -20,7 +23,7 @@ import type { StopCause, StopSignal } from "./task-timeout.ts";
 const maxIssues = 10;
 
 export interface ExecuteDependencies extends ContextDependencies {
-  readonly handlers: ReadonlyMap<string, Handler>;
+  readonly handlers: { get(name: string): Handler | undefined };
   readonly inlineOutputBytes?: number;
 }
 
@@ -35,10 +38,47 @@ export async function executeTask(deps: ExecuteDependencies, delivery: Delivery)
   }
   reach("worker.received");
   const task = { message, delivery };
-  await settle(deps, task, await run(deps, task));
+  const mask = message.secrets && new Mask(message.secrets);
+  const ending = await run(deps, task, mask);
+  await settle(deps, task, mask === undefined ? ending : hideSecrets(ending, mask));
 }
 
-function parseMessage(body: string): TaskMessage | string {
+/** How a run without a job ended. */
+export type RunResult = Outcome | { readonly status: "stopped" };
+
+/** Runs a handler as a task would, and answers what would have been reported. */
+export async function runOnce(
+  deps: ExecuteDependencies,
+  { handler, params }: Pick<TaskMessage, "handler" | "params">,
+): Promise<RunResult> {
+  const timeout_seconds = deps.handlers.get(handler)?.contract.timeout_seconds ?? 300;
+  const message: TaskMessage = {
+    task_id: "alone_alone_0",
+    job_id: "alone",
+    node_id: "alone",
+    handler,
+    params,
+    queue: "alone",
+    timeout_seconds,
+    attempt: 0,
+    retry_count: 0,
+  };
+  // Nothing settles it: the outcome is the answer.
+  const delivery = { onAbort: () => () => undefined } as unknown as Delivery;
+  return run(deps, { message, delivery }, undefined);
+}
+
+/** Errors are stored and shown; outputs are passed on as they are and hidden where they are shown. */
+function hideSecrets(ending: Ending, mask: Mask): Ending {
+  if (ending.status !== "failed") return ending;
+  const { message, details, ...rest } = ending.error;
+  const shown = { ...rest, message: mask.text(message) };
+  const error = details === undefined ? shown : { ...shown, details: mask.value(details) };
+  return { status: "failed", error };
+}
+
+/** Answers the message, or what is wrong with it. */
+export function parseMessage(body: string): TaskMessage | string {
   let value: unknown;
   try {
     value = JSON.parse(body);
@@ -63,16 +103,30 @@ function pointer(path: readonly PropertyKey[]): string {
   return path.map((key) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }
 
-async function run(deps: ExecuteDependencies, task: RunningTask): Promise<Ending> {
+async function run(
+  deps: ExecuteDependencies,
+  task: RunningTask,
+  mask: Mask | undefined,
+): Promise<Ending> {
   const stop = armStop(task.delivery, task.message.timeout_seconds * 1000);
   try {
     const handler = findHandler(deps, task.message.handler);
-    const params = validateParams(handler, task.message.params);
-    const result = await runHandler(deps, task, handler, params, stop);
+    // Looking through the text is cheaper than walking the parameters of every small task.
+    const given = task.delivery.body.includes('"$ref"')
+      ? await resolveReferences(deps.storage, task.message.params)
+      : task.message.params;
+    const params = validateParams(handler, given);
+    const result = await runHandler(deps, { ...task, mask }, handler, params, stop);
     reach("worker.after_run");
     return { status: "completed", output: await toOutput(deps, task.message, handler, result) };
   } catch (error) {
-    return toEnding(error, stop.cause(), task.message);
+    const ending = toEnding(error, stop.cause(), task.message);
+    const isExpected = error instanceof HandlerError || error instanceof KnownError;
+    if (ending.status === "failed" && !isExpected) {
+      // The report leaves out paths and stack, which only operators may see.
+      deps.log.warn({ err: error, task_id: task.message.task_id }, "a handler failed unexpectedly");
+    }
+    return ending;
   } finally {
     stop.disarm();
   }
@@ -85,7 +139,9 @@ function findHandler(deps: ExecuteDependencies, name: string): Handler {
 }
 
 function validateParams(handler: Handler, params: unknown): unknown {
-  const parsed = handler.contract.params.safeParse(params);
+  const parsed = isJsonObject(params)
+    ? parseParams(handler.contract, params)
+    : handler.contract.params.safeParse(params);
   if (parsed.success) return parsed.data;
   const message = `The parameters do not fit "${handler.contract.name}": ${describeIssues(parsed.error)}`;
   throw new PermanentError(message, { code: "INVALID_PARAMS" });
@@ -93,12 +149,12 @@ function validateParams(handler: Handler, params: unknown): unknown {
 
 async function runHandler(
   deps: ExecuteDependencies,
-  task: RunningTask,
+  task: RunningTask & { readonly mask: Mask | undefined },
   handler: Handler,
   params: unknown,
   stop: StopSignal,
 ): Promise<unknown> {
-  const prepared = createContext(deps, task, stop);
+  const prepared = createContext(deps, task, stop, task.mask);
   try {
     stop.throwIfStopped();
     reach("worker.before_run");
@@ -127,23 +183,11 @@ async function toOutput(
     const text = `The result does not fit "${handler.contract.name}": ${describeIssues(parsed.error)}`;
     throw new PermanentError(text, { code: "INVALID_RESULT" });
   }
-  const isSmall = checked.bytes <= (deps.inlineOutputBytes ?? inlineOutputBytes);
-  return isSmall
+  const isSmall = checked.bytes <= (deps.inlineOutputBytes ?? valueLimits.inline);
+  // Without storage of its own the worker sends the whole, and the orchestrator stores it.
+  return isSmall || deps.reachOf !== undefined
     ? checked.json
-    : JSON.stringify(await storeOutput(deps.storage, message, checked.json));
-}
-
-async function storeOutput(
-  storage: Storage,
-  message: TaskMessage,
-  json: string,
-): Promise<OutputReference> {
-  const bytes = new TextEncoder().encode(json);
-  const part = (id: string) => id.replaceAll(/[^\w-]/g, "_");
-  const $ref = `results/${part(message.job_id)}/${part(message.task_id)}.json`;
-  await storage.put($ref, bytes);
-  const sha256 = createHash("sha256").update(bytes).digest("hex");
-  return { $ref, bytes: bytes.length, sha256 };
+    : JSON.stringify(await storeValue(deps.storage, message.job_id, checked.json));
 }
 
 /**

@@ -1,15 +1,19 @@
 import { mkdtempSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import path from "node:path";
+import type { Delivery } from "../adapters/broker/broker.ts";
+import type { DataFactory } from "../adapters/azure/data-factory.ts";
 import type { Gdal } from "../adapters/gdal/gdal.ts";
 import type { Database } from "../adapters/postgres/database.ts";
 import { reach } from "../adapters/runtime/fail-points.ts";
 import type { Logger } from "../adapters/runtime/logger.ts";
 import type { SourceResolver } from "../adapters/storage/resolve-source.ts";
 import type { Storage } from "../adapters/storage/storage.ts";
+import type { Mask } from "../core/model/mask.ts";
 import { checkOutput } from "../core/model/output.ts";
 import type { HandlerContext } from "./define-handler.ts";
 import { PermanentError, TransientError } from "./errors.ts";
+import { recordingStorage } from "./record-files.ts";
 import type { Reporter, RunningTask } from "./reporter.ts";
 import type { StopSignal } from "./task-timeout.ts";
 import { createTaskLogger } from "./task-logger.ts";
@@ -21,9 +25,18 @@ export interface ContextDependencies {
   readonly sources: SourceResolver;
   readonly gdal: Gdal;
   readonly database: Database | undefined;
+  /** Storage and sources of one task, where they depend on its lease. */
+  readonly reachOf?: ((delivery: Delivery) => Reach) | undefined;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly dataFactory?: DataFactory | undefined;
   readonly workFolder: string;
   readonly mountFolder: string;
   readonly log: Logger;
+}
+
+export interface Reach {
+  readonly storage: Storage;
+  readonly sources: SourceResolver;
 }
 
 const checkpointLimits = { maxBytes: 1024 * 1024, maxDepth: 64 };
@@ -32,11 +45,14 @@ export function createContext(
   deps: ContextDependencies,
   task: RunningTask,
   stop: Pick<StopSignal, "signal">,
+  mask?: Mask,
 ): { readonly context: HandlerContext; cleanUp(): Promise<void> } {
   const { reporter, workFolder, log } = deps;
   const { task_id, job_id, node_id, attempt } = task.message;
+  const access = deps.reachOf?.(task.delivery) ?? deps;
   let logger: TaskLogger | undefined;
   let workDir: string | undefined;
+  let storage: Storage | undefined;
   let saving: Promise<unknown> = Promise.resolve();
 
   async function save(phase: string, data: unknown): Promise<void> {
@@ -61,19 +77,32 @@ export function createContext(
       return stop.signal;
     },
     get logger() {
-      return (logger ??= createTaskLogger(log, { task_id, job_id, node_id }, (line) => {
-        reporter.log(task, line);
-      }));
+      return (logger ??= createTaskLogger(
+        log,
+        { task_id, job_id, node_id },
+        (line) => {
+          reporter.log(task, line);
+        },
+        mask,
+      ));
     },
-    storage: deps.storage,
-    sources: deps.sources,
+    get storage() {
+      return (storage ??=
+        deps.database === undefined
+          ? access.storage
+          : recordingStorage(access.storage, deps.database, { job_id, node_id }));
+    },
+    sources: access.sources,
     gdal: deps.gdal,
     database: deps.database,
+    environment: deps.environment,
+    dataFactory: deps.dataFactory,
     mountDir: deps.mountFolder,
     progress: (percent, message) => {
       // An invalid percentage is ignored: progress must not fail a task.
       if (!Number.isFinite(percent)) return;
-      reporter.progress(task, Math.min(100, Math.max(0, percent)), message);
+      const shown = message === undefined ? undefined : (mask?.text(message) ?? message);
+      reporter.progress(task, Math.min(100, Math.max(0, percent)), shown);
     },
     checkpoint: {
       load: () => reporter.loadCheckpoint(task),

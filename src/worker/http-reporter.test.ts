@@ -25,7 +25,7 @@ let answers: { status: number; body: unknown }[];
 beforeEach(async () => {
   received = [];
   answers = [];
-  server = fastify();
+  server = fastify({ bodyLimit: 64 * 1024 * 1024 });
   server.all("/api/v1/callbacks/*", async (request, reply) => {
     const body = (request.body ?? {}) as Record<string, unknown>;
     received.push({ url: request.url, token: request.headers.authorization, body });
@@ -91,6 +91,21 @@ const failed = {
   error: { code: "X", message: "no", category: "permanent" },
 } as const;
 
+it("posts a hundred large results in bodies that the orchestrator takes", async () => {
+  // The limit of the orchestrator's own route, by which it would refuse a larger body.
+  const [{ bodyLimit: limit }] = workerReportContracts;
+  const output = JSON.stringify({ text: "é".repeat(250_000) });
+  const settled = await Promise.all(
+    Array.from({ length: 100 }, (_, index) =>
+      reporter.report(task(`large-${index}`), { status: "completed", output }),
+    ),
+  );
+  expect(new Set(settled)).toEqual(new Set(["ok"]));
+  for (const { body } of received) {
+    expect(Buffer.byteLength(JSON.stringify(body))).toBeLessThan(limit);
+  }
+});
+
 it("posts results together, as the contract says, and completes their messages after it", async () => {
   const tasks = ["a", "b", "c"].map(task);
   const settled = await Promise.all(
@@ -103,7 +118,7 @@ it("posts results together, as the contract says, and completes their messages a
     url: "/api/v1/callbacks/task-result",
     token: "Bearer secret",
   });
-  expect(workerReportContracts[0].body.parse(received[0]?.body).results).toEqual([
+  expect(workerReportContracts[0].body.parse(received[0]?.body)).toHaveProperty("results", [
     {
       task_id: "a",
       job_id: "job",

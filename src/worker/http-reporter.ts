@@ -24,7 +24,8 @@ export interface HttpReporterOptions {
   readonly firstPauseMs?: number;
 }
 
-type ReportedResult = Parameters<Client["reportResults"]>[0]["body"]["results"][number];
+type ReportBody = Parameters<Client["reportResults"]>[0]["body"];
+type ReportedResult = Extract<ReportBody, { results: unknown }>["results"][number];
 type ReportedProgress = Parameters<Client["reportProgress"]>[0]["body"];
 
 const maxResults = 100;
@@ -51,14 +52,17 @@ export function createHttpReporter(options: HttpReporterOptions): Reporter {
     }
   }
 
-  const results = createBatcher<ReportedResult, "ok" | "lost">({
+  const results = createBatcher<SizedResult, "ok" | "lost">({
     maxItems: maxResults,
     flush: async (batch) => {
-      const { accepted } = await retrying("results", (signal) =>
-        client.reportResults({ body: { results: [...batch] }, signal }),
-      );
-      const acceptedIds = new Set(accepted);
-      return batch.map(({ task_id }) => (acceptedIds.has(task_id) ? "ok" : "lost"));
+      const acceptedIds = new Set<string>();
+      for (const results of splitBySize(batch)) {
+        const { accepted } = await retrying("results", (signal) =>
+          client.reportResults({ body: { results }, signal }),
+        );
+        for (const id of accepted) acceptedIds.add(id);
+      }
+      return batch.map(({ result }) => (acceptedIds.has(result.task_id) ? "ok" : "lost"));
     },
   });
   const progress = createDebouncedWriter<ReportedProgress>({
@@ -79,8 +83,18 @@ export function createHttpReporter(options: HttpReporterOptions): Reporter {
       const task = { task_id, job_id, node_id, worker_id: workerId };
       const answer = await results.add(
         outcome.status === "completed"
-          ? { ...task, status: "completed", output: JSON.parse(outcome.output) as JsonObject }
-          : { ...task, status: "failed", error: outcome.error },
+          ? {
+              result: {
+                ...task,
+                status: "completed",
+                output: JSON.parse(outcome.output) as JsonObject,
+              },
+              size: outcome.output.length,
+            }
+          : {
+              result: { ...task, status: "failed", error: outcome.error },
+              size: outcome.error.message.length,
+            },
       );
       const settled = await delivery.complete();
       return answer === "lost" ? "lost" : settled;
@@ -127,6 +141,30 @@ export function createHttpReporter(options: HttpReporterOptions): Reporter {
       await progress.close();
     },
   };
+}
+
+interface SizedResult {
+  readonly result: ReportedResult;
+  /** Characters of the output or error. */
+  readonly size: number;
+}
+
+/** A quarter of what the orchestrator takes in one body, because a character may have several bytes. */
+const mostCharacters = 2 * 1024 * 1024;
+
+function splitBySize(batch: readonly SizedResult[]): ReportedResult[][] {
+  const parts: ReportedResult[][] = [];
+  let room = 0;
+  for (const { result, size } of batch) {
+    const last = parts.at(-1);
+    if (last !== undefined && size <= room) last.push(result);
+    else {
+      parts.push([result]);
+      room = mostCharacters;
+    }
+    room -= size;
+  }
+  return parts;
 }
 
 function isRefusal(error: unknown): boolean {

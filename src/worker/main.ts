@@ -10,6 +10,10 @@ try {
   const config = readConfig();
   arm(config.failPoint);
   const log = createLogger({ name: "worker", level: config.logLevel, format: config.logFormat });
+  if (config.alone !== undefined) {
+    const { runAndPrint } = await import("./run-alone/run-and-print.ts");
+    process.exit(await runAndPrint(config, config.alone));
+  }
   const worker = await startWorker(config, log);
   stopOnSignals({ log, steps: worker.stopSteps });
   log.info({ worker: config.workerId, queues: config.queues }, "worker started");

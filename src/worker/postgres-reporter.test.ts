@@ -105,3 +105,28 @@ it("refuses a checkpoint of a delivery that was taken away, and keeps the newer 
   expect(await reporter.saveCheckpoint(task!, "three", '{"n":3}')).toBe("lost");
   expect(await reporter.loadCheckpoint(task!)).toMatchObject({ phase: "two", data: { n: 2 } });
 });
+
+it("saves and loads checkpoints when the database is back", async () => {
+  const [task] = await take(broker, "checkpointed");
+  let failures = 0;
+  const failSome = () => {
+    if (failures-- > 0) throw new Error("Connection terminated unexpectedly");
+  };
+  const away: Database = {
+    ...database.db,
+    query: async (text, values, name) => {
+      failSome();
+      return database.db.query(text, values, name);
+    },
+    transaction: async (work, options) => {
+      failSome();
+      return database.db.transaction(work, options);
+    },
+  };
+  const reporter = createPostgresReporter({ db: away, leaseDb: away, workerId: "w", log });
+  failures = 3;
+  expect(await reporter.saveCheckpoint(task!, "half", '{"done":1}')).toBe("ok");
+  failures = 3;
+  expect(await reporter.loadCheckpoint(task!)).toMatchObject({ phase: "half", data: { done: 1 } });
+  await reporter.close();
+});

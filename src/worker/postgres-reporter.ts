@@ -6,6 +6,7 @@ import {
 } from "../adapters/postgres/repositories/checkpoints.ts";
 import { insertTaskLogs } from "../adapters/postgres/repositories/task-logs.ts";
 import type { TaskLogRow } from "../adapters/postgres/repositories/task-logs.ts";
+import { retryOutage } from "../adapters/postgres/retry-outage.ts";
 import { createDebouncedWriter } from "../adapters/runtime/debounced-writer.ts";
 import type { Logger } from "../adapters/runtime/logger.ts";
 import type { TaskReport } from "../core/messages.ts";
@@ -38,20 +39,29 @@ export function createPostgresReporter(options: PostgresReporterOptions): Report
       delivery.progress(percent, message ?? null);
     },
 
-    async loadCheckpoint({ message }) {
-      return loadCheckpoint(db, message.job_id, message.node_id);
-    },
+    loadCheckpoint: ({ message, delivery }) =>
+      retryOutage(() => loadCheckpoint(db, message.job_id, message.node_id), {
+        what: "loading a checkpoint",
+        log,
+        signal: delivery.signal,
+      }),
 
     async saveCheckpoint({ message, delivery }, phase, data) {
       const { job_id, node_id, task_id } = message;
       const checkpoint = { job_id, node_id, task_id, phase, data };
       const { isHeld } = delivery;
-      const seq =
+      const save = () =>
         isHeld === undefined
-          ? await saveCheckpoint(db, checkpoint)
-          : await db.transaction(async (tx) =>
+          ? saveCheckpoint(db, checkpoint)
+          : db.transaction(async (tx) =>
               (await isHeld(tx)) ? saveHeldCheckpoint(tx, checkpoint) : undefined,
             );
+      // A checkpoint that is saved twice, because an answer was lost, is the newest both times.
+      const seq = await retryOutage(save, {
+        what: "saving a checkpoint",
+        log,
+        signal: delivery.signal,
+      });
       return seq === undefined ? "lost" : "ok";
     },
 
@@ -64,7 +74,11 @@ export function createPostgresReporter(options: PostgresReporterOptions): Report
   };
 }
 
-function toReport({ message }: RunningTask, outcome: Outcome, worker_id: string): TaskReport {
+export function toReport(
+  { message }: RunningTask,
+  outcome: Outcome,
+  worker_id: string,
+): TaskReport {
   const { task_id, job_id, node_id } = message;
   return {
     task_id,

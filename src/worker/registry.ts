@@ -25,6 +25,7 @@ export const loaders: Readonly<Record<HandlerName, () => Promise<Handler>>> = {
     (await import("./handlers/raster/process-tile.ts")).processTile,
   "raster.process_tile_batch": async () =>
     (await import("./handlers/raster/process-tile.ts")).processTileBatch,
+  stats_zonal: async () => (await import("./handlers/raster/stats-zonal.ts")).statsZonal,
   raster_reproject: async () =>
     (await import("./handlers/raster/create-cog-reproject.ts")).reproject,
   "raster.validate": async () =>
@@ -32,17 +33,28 @@ export const loaders: Readonly<Record<HandlerName, () => Promise<Handler>>> = {
 
   "raster.stac_ensure_collection": async () =>
     (await import("./handlers/stac/ensure-register.ts")).ensureCollection,
+  "raster.stac_register": async () => (await import("./handlers/stac/ensure-register.ts")).register,
   "raster.stac_register_item": async () =>
     (await import("./handlers/stac/ensure-register.ts")).registerItem,
   "raster.stac_register_items": async () =>
     (await import("./handlers/stac/ensure-register.ts")).registerItems,
+  extract_stac_metadata: async () =>
+    (await import("./handlers/stac/extract-catalog.ts")).extractMetadata,
+  register_silver_blobs: async () =>
+    (await import("./handlers/stac/register-blobs.ts")).registerBlobs,
+  stac_catalog_container: async () =>
+    (await import("./handlers/stac/extract-catalog.ts")).catalogContainer,
   "stac.delete_files": async () =>
     (await import("./handlers/stac/find-delete-drop.ts")).deleteFiles,
   "stac.delete_item": async () => (await import("./handlers/stac/find-delete-drop.ts")).deleteItem,
+  "stac.delete_version": async () =>
+    (await import("./handlers/stac/find-delete-drop.ts")).deleteVersion,
   "stac.detect_orphans": async () =>
     (await import("./handlers/stac/detect-orphans.ts")).detectOrphans,
   "stac.drop_tables": async () => (await import("./handlers/stac/find-delete-drop.ts")).dropTables,
   "stac.find_item": async () => (await import("./handlers/stac/find-delete-drop.ts")).findItem,
+  "stac.find_version": async () =>
+    (await import("./handlers/stac/find-delete-drop.ts")).findVersion,
   "stac.list_items": async () => (await import("./handlers/stac/list-items-rasters.ts")).listItems,
   "stac.list_rasters": async () =>
     (await import("./handlers/stac/list-items-rasters.ts")).listRasters,
@@ -54,6 +66,7 @@ export const loaders: Readonly<Record<HandlerName, () => Promise<Handler>>> = {
     (await import("./handlers/vector/create-stac.ts")).createVectorStac,
   vector_dissolve: async () =>
     (await import("./handlers/vector/simplify-dissolve.ts")).dissolveVector,
+  vector_export: async () => (await import("./handlers/vector/export-layer.ts")).exportVector,
   vector_prepare: async () => (await import("./handlers/vector/prepare.ts")).prepareVector,
   vector_publish: async () => (await import("./handlers/vector/upload-publish.ts")).publishVector,
   vector_simplify: async () =>
@@ -61,8 +74,34 @@ export const loaders: Readonly<Record<HandlerName, () => Promise<Handler>>> = {
   vector_upload_chunk: async () =>
     (await import("./handlers/vector/upload-publish.ts")).uploadChunk,
 
-  "export.copy_external": async () => (await import("./handlers/export.ts")).copyExternal,
-  "export.remove_external": async () => (await import("./handlers/export.ts")).removeExternal,
+  h3_discover_raster: async () => (await import("./handlers/h3/discover-raster.ts")).discoverRaster,
+  h3_export_dataset: async () => (await import("./handlers/h3/export-dataset.ts")).exportDataset,
+  h3_finalize: async () => (await import("./handlers/h3/finalize.ts")).finalizeRuns,
+  h3_register_dataset: async () =>
+    (await import("./handlers/h3/register-dataset.ts")).registerDataset,
+  h3_zonal_stats: async () => (await import("./handlers/h3/zonal-stats.ts")).zonalStats,
+
+  "export.build_package": async () =>
+    (await import("./handlers/export/build-package.ts")).buildPackage,
+  "export.copy_external": async () =>
+    (await import("./handlers/export/copy-remove.ts")).copyExternal,
+  "export.remove_external": async () =>
+    (await import("./handlers/export/copy-remove.ts")).removeExternal,
+  "export.write_layer": async () => (await import("./handlers/export/write-layer.ts")).writeLayer,
+
+  approve_dataset: async () => (await import("./handlers/platform/review.ts")).approveDataset,
+  finalize: async () => (await import("./handlers/platform/finalize.ts")).finalize,
+  job_health_check: async () => (await import("./handlers/platform/watch.ts")).jobHealthCheck,
+  reject_dataset: async () => (await import("./handlers/platform/review.ts")).rejectDataset,
+  task_watchdog: async () => (await import("./handlers/platform/watch.ts")).taskWatchdog,
+  trigger_approval: async () => (await import("./handlers/platform/review.ts")).triggerApproval,
+
+  aggregate_results: async () => (await import("./handlers/stages.ts")).aggregateResults,
+  hello_world_greeting: async () => (await import("./handlers/stages.ts")).greeting,
+  hello_world_reply: async () => (await import("./handlers/stages.ts")).reply,
+  list_container_files: async () => (await import("./handlers/stages.ts")).listFiles,
+  process_file: async () => (await import("./handlers/stages.ts")).processFile,
+  update_catalog: async () => (await import("./handlers/stages.ts")).updateCatalog,
 
   chunk_processor: async () => (await import("./handlers/testing.ts")).chunkProcessor,
   echo: async () => (await import("./handlers/testing.ts")).echo,
@@ -75,13 +114,19 @@ export const loaders: Readonly<Record<HandlerName, () => Promise<Handler>>> = {
   sleep: async () => (await import("./handlers/testing.ts")).sleep,
 };
 
+/** By every name in the catalogue: a message may have been written with an alias. */
 export const handlers: ReadonlyMap<string, Handler> = new Map(
-  [...handlerCatalogue.values()].flatMap((contract) => {
+  [...handlerCatalogue].flatMap(([name, contract]) => {
     const load = Object.hasOwn(loaders, contract.name)
       ? loaders[contract.name as HandlerName]
       : undefined;
-    return load === undefined ? [] : [[contract.name, lazy(contract, load)]];
+    return load === undefined ? [] : [[name, lazy(contract, load)]];
   }),
+);
+
+/** The handlers that need no database; the others write to the catalogue or to tables of layers. */
+export const withoutDatabase: ReadonlyMap<string, Handler> = new Map(
+  [...handlers].filter(([name]) => !/^(?:stac\.|raster\.stac_|vector_|h3_|export\.)/.test(name)),
 );
 
 function lazy(contract: Handler["contract"], load: () => Promise<Handler>): Handler {

@@ -1,6 +1,7 @@
 import type { Logger } from "../adapters/runtime/logger.ts";
-import { hideSecrets } from "../adapters/runtime/logger.ts";
+import { hideSecrets } from "../adapters/runtime/redact.ts";
 import type { JsonObject } from "../core/model/json.ts";
+import type { Mask } from "../core/model/mask.ts";
 import { checkOutput, cleanText } from "../core/model/output.ts";
 import type { LogLine } from "./reporter.ts";
 
@@ -19,10 +20,13 @@ export function createTaskLogger(
   log: Logger,
   about: JsonObject,
   store: (line: LogLine) => void,
+  mask?: Mask,
 ): TaskLogger {
   let lines = 0;
 
-  function write(level: Level, message: string, data?: JsonObject): void {
+  function write(level: Level, given: string, givenData?: JsonObject): void {
+    const message = mask?.text(given) ?? given;
+    const data = givenData && mask ? maskData(mask, givenData) : givenData;
     log[level]({ ...about, ...data }, message);
     lines++;
     if (lines <= maxLinesPerTask) store(toLine(level, message, data));
@@ -35,6 +39,12 @@ export function createTaskLogger(
     write(level, message, data);
   };
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+}
+
+/** A handler may log anything, so what cannot be written as JSON is left out. */
+function maskData(mask: Mask, data: JsonObject): JsonObject {
+  const checked = checkOutput(data, { maxBytes: longestData, maxDepth: 16 });
+  return checked.ok ? mask.value(JSON.parse(checked.json) as JsonObject) : {};
 }
 
 function toLine(level: Level, message: string, data: JsonObject | undefined): LogLine {

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdir, readdir, rm } from "node:fs/promises";
 import path from "node:path";
 import { hasErrorCode } from "../adapters/runtime/error-code.ts";
+import { makeFolder } from "../adapters/runtime/make-folder.ts";
 
 const pattern = /^(.+)\.(\d+)\.[0-9a-f]{6}$/;
 
@@ -13,7 +14,7 @@ export async function makeWorkFolder(
   base: string,
   self: { readonly host: string; readonly pid: number },
 ): Promise<{ readonly folder: string; remove(): Promise<void> }> {
-  await mkdir(base, { recursive: true });
+  await makeFolder(base);
   for (const name of await readdir(base)) {
     const [, host, pid] = pattern.exec(name) ?? [];
     // A folder with our own pid is of an earlier process: this one has only just started.
