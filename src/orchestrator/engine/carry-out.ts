@@ -1,6 +1,8 @@
 import type { Decision } from "../../core/dag/evaluate/decision.ts";
-import type { FanOutNode } from "../../core/dag/compile/graph.ts";
+import type { FanOutNode } from "../../core/dag/graph.ts";
 import { childNodeId, taskId } from "../../core/model/node.ts";
+import { runsAlone } from "../../core/model/task.ts";
+import { secretsIn } from "./hide-secrets.ts";
 import type { JobState } from "./job-state.ts";
 import { eventOf } from "./record-events.ts";
 import type { DraftUpdate } from "./settle-job.ts";
@@ -62,6 +64,7 @@ function toOutgoing(
   task: Omit<Outgoing["message"], "task_id" | "job_id" | "node_id" | "attempt" | "retry_count">,
 ): Outgoing {
   const { job_id, priority, correlation_id } = state.row;
+  const secrets = secretsIn(state, nodeId, task.params);
   const message = {
     task_id: taskId(job_id, nodeId, attempt),
     job_id,
@@ -70,8 +73,9 @@ function toOutgoing(
     attempt,
     retry_count: state.nodes.get(nodeId)?.retry_count ?? 0,
     ...(correlation_id === null ? {} : { correlation_id }),
+    ...(secrets.length === 0 ? {} : { secrets }),
   };
-  return { message, priority };
+  return { message, priority, alone: runsAlone(state.nodes.get(nodeId)?.error) };
 }
 
 function addChildren(
@@ -79,12 +83,13 @@ function addChildren(
   decision: Decision & { type: "expand" },
   batch: WriteBatch,
 ): void {
-  const { node_id, task, params, dispatched } = decision;
+  const { node_id, task, from, params, dispatched } = decision;
   const { job_id } = state.row;
   const max_retries = fanOutOf(state, node_id).definition.task.retry.max_attempts;
-  for (const [index, childParams] of params.entries()) {
+  for (const [place, childParams] of params.entries()) {
+    const index = from + place;
     const id = childNodeId(node_id, index);
-    const isDispatched = index < dispatched;
+    const isDispatched = place < dispatched;
     batch.newNodes.push({
       job_id,
       node_type: "task",

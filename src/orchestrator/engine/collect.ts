@@ -3,46 +3,82 @@ import type { ChildOutput } from "../../adapters/postgres/repositories/children.
 import { readChildOutputs } from "../../adapters/postgres/repositories/children.ts";
 import { aggregate } from "../../core/dag/evaluate/fan-in.ts";
 import type { Collected, Contribution } from "../../core/dag/evaluate/facts.ts";
+import type { FanInNode } from "../../core/dag/graph.ts";
+import { weigh } from "../../core/dag/language/weigh.ts";
 import type { JsonObject } from "../../core/model/json.ts";
-import { taskId } from "../../core/model/node.ts";
+import { valueLimits } from "../../core/model/limits.ts";
+import type { TaskError } from "../../core/model/task.ts";
+import { isReference } from "../../core/model/value-reference.ts";
 import type { JobState } from "./job-state.ts";
 import type { OutputStore } from "./output-store.ts";
 
-/**
- * Reads the outputs of these fan-ins' sources, once and in index order, and aggregates them. An
- * aggregate that is too large for a row goes to storage; `stored` then holds its reference.
- */
+/** Reads the outputs of these fan-ins' sources, once and in index order, and aggregates them. */
 export async function collect(
   deps: { readonly outputs: OutputStore },
   tx: Transaction,
   state: JobState,
   fanInIds: readonly string[],
-  stored: Map<string, JsonObject>,
 ): Promise<ReadonlyMap<string, Collected>> {
   const answers = new Map<string, Collected>();
   for (const id of fanInIds) {
     const node = state.graph.byId.get(id);
     if (node?.type !== "fan_in") throw new Error(`${id} is not a fan-in of this workflow`);
-    const sources: Contribution[] = [];
-    for (const { from } of node.incoming) {
-      const fact = state.nodes.get(from.id);
-      if (fact?.status !== "completed") continue;
-      if (from.type !== "fan_out") {
-        sources.push({ node_id: from.id, index: sources.length, output: fact.output });
-        continue;
-      }
-      for (const child of await readChildOutputs(tx, state.row.job_id, from.id)) {
-        sources.push(await toContribution(deps, state, child));
-      }
-    }
-    const answer = aggregate(node.definition.aggregation, sources);
-    if (answer.ok) {
-      const reference = await deps.outputs.offload(taskId(state.row.job_id, id, 0), answer.output);
-      if (reference !== undefined) stored.set(id, reference);
-    }
+    const sources = await readSources(deps, tx, state, node);
+    const answer: Collected =
+      "code" in sources ? { ok: false, error: sources } : aggregate(node.definition, sources);
     answers.set(id, answer);
   }
   return answers;
+}
+
+/** Answers an error when the outputs together are too large; nothing is then read from storage. */
+async function readSources(
+  deps: { readonly outputs: OutputStore },
+  tx: Transaction,
+  state: JobState,
+  node: FanInNode,
+): Promise<readonly Contribution[] | TaskError> {
+  const sources: Contribution[] = [];
+  let size = 0;
+  for (const { from } of node.incoming) {
+    const fact = state.nodes.get(from.id);
+    if (fact?.status !== "completed") continue;
+    if (from.type !== "fan_out") {
+      sources.push({ node_id: from.id, index: sources.length, output: fact.output });
+      continue;
+    }
+    const children: ChildOutput[] = [];
+    for (let after = -1, isLast = false; !isLast;) {
+      const page = await readChildOutputs(tx, state.row.job_id, from.id, after, pageOfChildren);
+      for (const child of page) {
+        size += sizeOf(child.output);
+        children.push(child);
+      }
+      if (size > valueLimits.value) return tooLarge(from.id, size);
+      isLast = page.length < pageOfChildren;
+      after = page.at(-1)?.fan_out_index ?? after;
+    }
+    for (const child of children) sources.push(await toContribution(deps, state, child));
+  }
+  return sources;
+}
+
+/** Bounds what one statement answers: an output in a row has up to 256 KiB. */
+const pageOfChildren = 10_000;
+
+function sizeOf(output: JsonObject | null): number {
+  if (output === null) return 0;
+  if (isReference(output)) return output.bytes;
+  const weight = weigh(output, valueLimits.value);
+  return typeof weight === "string" ? valueLimits.value : weight.size;
+}
+
+function tooLarge(fanOutId: string, size: number): TaskError {
+  const message =
+    `the outputs of ${fanOutId} have at least ${size} bytes, and a fan_in collects at most ` +
+    `${valueLimits.value}; collect one member of them with \`field\`, or let the tasks return ` +
+    "where the data is";
+  return { code: "OUTPUT_TOO_LARGE", message, category: "permanent" };
 }
 
 /** Facts of this tick override the row that was read, because they are not written yet. */

@@ -3,16 +3,16 @@ import type { Database } from "../../adapters/postgres/database.ts";
 import type { GraphCache } from "../../adapters/postgres/queries/graph-cache.ts";
 import type { Transaction } from "../../adapters/postgres/queryable.ts";
 import type { Clock } from "../../adapters/runtime/clock.ts";
-import type { Graph } from "../../core/dag/compile/graph.ts";
-import type { Json, JsonObject } from "../../core/model/json.ts";
+import type { Graph } from "../../core/dag/graph.ts";
+import type { Json } from "../../core/model/json.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 import type { EndWaiters } from "./end-waiters.ts";
-import type { StateCache } from "./job-state.ts";
+import type { FactSettings, StateCache } from "./job-state.ts";
 import type { OutputStore } from "./output-store.ts";
 import type { Quarantine } from "./quarantine.ts";
 
 /** The parts that the engine uses. `wiring.ts` creates them for the program, test/support for tests. */
-export interface EngineDeps {
+export interface EngineDeps extends FactSettings {
   readonly db: Database;
   readonly broker: Broker;
   readonly clock: Clock;
@@ -24,8 +24,6 @@ export interface EngineDeps {
   readonly outputs: OutputStore;
   readonly quarantine: Quarantine;
   readonly endWaiters: EndWaiters;
-  /** The allow-listed environment that templates may read. */
-  readonly env: JsonObject;
   readonly jobHooks: JobHooks;
 }
 

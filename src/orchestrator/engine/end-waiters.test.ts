@@ -35,7 +35,8 @@ it("answers all requests that wait for a job with its end", async () => {
   const { job_id } = await engine.submit("one");
   const waiting = [1, 2].map(() => engine.deps.endWaiters.wait(job_id, 60_000, never));
   await finish(engine, job_id);
-  expect(await Promise.all(waiting)).toEqual(["completed", "completed"]);
+  const end = { status: "completed", result: { only: { done: true } } };
+  expect(await Promise.all(waiting)).toMatchObject([end, end]);
 });
 
 it("answers undefined when the job still runs after the time, or the caller disconnects", async () => {
@@ -56,5 +57,5 @@ it("finds the end of a job that another orchestrator took over", async () => {
     job_id,
   ]);
   await finish(other, job_id);
-  expect(await waiting).toBe("completed");
+  expect(await waiting).toEqual({ status: "completed" });
 });

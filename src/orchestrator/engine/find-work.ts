@@ -18,6 +18,8 @@ import type { NodeFact } from "../../core/dag/evaluate/facts.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import { parentOfChild, taskId } from "../../core/model/node.ts";
 import type { TaskError } from "../../core/model/task.ts";
+import type { ValueReference } from "../../core/model/value-reference.ts";
+import { isReference } from "../../core/model/value-reference.ts";
 import type { EngineDeps } from "./deps.ts";
 import { graphOfJob } from "./deps.ts";
 import type { JobState } from "./job-state.ts";
@@ -52,7 +54,10 @@ export async function takePushed(
   for (const report of reports) {
     const job = jobs.get(report.job_id) ?? cachedJob(deps, report.job_id, now);
     // A report that is no JSON is unknown: the database refuses it when its worker writes it.
-    const isKnown = job !== undefined && (await addReport(deps, job, report).catch(() => false));
+    const isKnown =
+      job !== undefined &&
+      isCurrent(job, report) &&
+      (addChild(job, report) || (await addReport(deps, job, report).catch(() => false)));
     if (job !== undefined) jobs.set(report.job_id, job);
     (isKnown ? known : unknown).push(report);
   }
@@ -73,24 +78,31 @@ function emptyTrigger(now: number, changed: string[] | undefined): Trigger {
   return { now, reports: [], notes: new Map(), changed, inboxSeqs: [], isNew: false };
 }
 
-/** Adds the report to the work of its job. Answers false for an unknown report, which adds nothing. */
+function isCurrent({ state, trigger }: JobWork, { node_id }: PushedReport): boolean {
+  return state.status === "running" && !trigger.notes.has(node_id);
+}
+
+/** Adds the report of a child that completed at its first attempt; answers false for any other. */
+function addChild({ state, trigger, children }: JobWork, report: PushedReport): boolean {
+  const { job_id, node_id, task_id, worker_id, started_at, status } = report;
+  if (status !== "completed" || state.nodes.has(node_id)) return false;
+  const child = firstAttempt(state, node_id);
+  if (child === undefined || task_id !== taskId(job_id, node_id, 0)) return false;
+  children.push(child);
+  trigger.reports.push({ task_id, node_id, outcome: { status: "completed", output: inResult } });
+  trigger.notes.set(node_id, { worker_id, started_at, stored: undefined });
+  return true;
+}
+
+/** Adds the report of a cached node. Answers false for an unknown report, which adds nothing. */
 async function addReport(
   deps: EngineDeps,
-  { state, trigger, children }: JobWork,
+  { state, trigger }: JobWork,
   report: PushedReport,
 ): Promise<boolean> {
   const { job_id, node_id, task_id, worker_id, started_at } = report;
-  if (state.status !== "running" || trigger.notes.has(node_id)) return false;
   const node = state.nodes.get(node_id);
-  if (node === undefined) {
-    const child = report.status === "completed" ? firstAttempt(state, node_id) : undefined;
-    if (child === undefined || task_id !== taskId(job_id, node_id, 0)) return false;
-    children.push(child);
-    trigger.reports.push({ task_id, node_id, outcome: { status: "completed", output: inResult } });
-    trigger.notes.set(node_id, { worker_id, started_at, stored: undefined });
-    return true;
-  }
-  if (node.status !== "dispatched" || task_id !== taskId(job_id, node_id, node.attempt)) {
+  if (node?.status !== "dispatched" || task_id !== taskId(job_id, node_id, node.attempt)) {
     return false;
   }
   const output = report.output === null ? null : (JSON.parse(report.output) as JsonObject);
@@ -125,10 +137,10 @@ async function addOutcome(
   trigger: Trigger,
   { task_id, node_id, worker_id, started_at, output, error }: NodeOutcome,
 ): Promise<void> {
-  let stored: JsonObject | undefined;
+  let stored: ValueReference | undefined;
   if (output !== null) {
     const resolved = await deps.outputs.resolve(output);
-    if (resolved !== output) stored = output;
+    if (isReference(output)) stored = output;
     const outcome = { status: "completed" as const, output: resolved };
     trigger.reports.push({ task_id, node_id, outcome });
   } else if (error !== null) {
@@ -205,11 +217,15 @@ async function loadStates(
       unsettled: row.nodes_unsettled,
       eventSeq: row.event_seq,
       hasReports: false,
+      largeBytes: 0,
     });
   }
   for (const { job_id, ...fact } of facts) {
+    const state = states.get(job_id);
+    if (state === undefined) continue;
     const output = fact.output && (await deps.outputs.resolve(fact.output));
-    states.get(job_id)?.nodes.set(fact.node_id, { ...fact, output });
+    if (isReference(fact.output)) state.largeBytes += fact.output.bytes;
+    state.nodes.set(fact.node_id, { ...fact, output });
   }
   return states;
 }

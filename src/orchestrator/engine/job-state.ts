@@ -1,7 +1,8 @@
 import type { Facts, NodeFact, Report } from "../../core/dag/evaluate/facts.ts";
-import type { Graph } from "../../core/dag/compile/graph.ts";
+import type { Graph } from "../../core/dag/graph.ts";
 import type { JobStatus } from "../../core/model/job.ts";
 import type { JsonObject } from "../../core/model/json.ts";
+import type { JobEnd } from "./end-waiters.ts";
 import type { JobRow } from "../../adapters/postgres/repositories/jobs.ts";
 
 /** The rows of one job in memory, as its owner evaluates them. */
@@ -15,11 +16,24 @@ export interface JobState {
   eventSeq: number;
   /** A report arrived since the state was loaded. */
   hasReports: boolean;
+  /** The size of the outputs that were read from storage. */
+  largeBytes: number;
+  /** Set when the job ends, if its result is small and nothing in it is secret. */
+  end?: Pick<JobEnd, "result" | "error"> | undefined;
+}
+
+/** Settings of the orchestrator that decide about jobs. */
+export interface FactSettings {
+  /** The allow-listed environment that templates may read. */
+  readonly env: JsonObject;
+  readonly maxFanOut: number;
+  /** How many children of a large fan-out are created at once; undefined: the default. */
+  readonly fanOutBlock?: number | undefined;
 }
 
 export function factsOf(
   state: JobState,
-  env: JsonObject,
+  { env, maxFanOut, fanOutBlock }: FactSettings,
   reports: readonly Report[],
   changed: readonly string[] | undefined,
 ): Facts {
@@ -37,6 +51,8 @@ export function factsOf(
     nodes,
     unsettled,
     reports,
+    max_fan_out: maxFanOut,
+    ...(fanOutBlock === undefined ? {} : { fan_out_block: fanOutBlock }),
     ...(changed === undefined ? {} : { changed }),
   };
 }
@@ -59,29 +75,34 @@ function jobContext(row: JobRow): JsonObject {
  * each writer of a job numbers an event, and a commit expects the entry's event number.
  */
 export class StateCache {
-  private readonly states = new Map<string, JobState>();
-  private readonly maxNodes: number;
-  private nodeCount = 0;
+  private readonly states = new Map<
+    string,
+    { readonly state: JobState; readonly weight: number }
+  >();
+  private readonly maxWeight: number;
+  private weight = 0;
 
-  constructor(maxNodes = 200_000) {
-    this.maxNodes = maxNodes;
+  /** A node weighs 1, and so does a kibibyte of a large output. */
+  constructor(maxWeight = 200_000) {
+    this.maxWeight = maxWeight;
   }
 
   take(jobId: string): JobState | undefined {
-    const state = this.states.get(jobId);
-    if (state === undefined) return undefined;
+    const found = this.states.get(jobId);
+    if (found === undefined) return undefined;
     this.states.delete(jobId);
-    this.nodeCount -= state.nodes.size;
-    return state;
+    this.weight -= found.weight;
+    return found.state;
   }
 
-  /** Adds a state; drops the least recently kept ones when the cache holds too many nodes. */
+  /** Adds a state; drops the least recently kept ones when the cache holds too much. */
   keep(state: JobState): void {
     this.take(state.row.job_id);
-    this.states.set(state.row.job_id, state);
-    this.nodeCount += state.nodes.size;
+    const weight = state.nodes.size + Math.ceil(state.largeBytes / 1024);
+    this.states.set(state.row.job_id, { state, weight });
+    this.weight += weight;
     for (const oldest of this.states.keys()) {
-      if (this.nodeCount <= this.maxNodes) break;
+      if (this.weight <= this.maxWeight) break;
       this.take(oldest);
     }
   }

@@ -53,8 +53,11 @@ function entryOf(jobId: string, decision: Decision): Entry | undefined {
       return { type: "node_dispatched", node_id, task_id: taskId(jobId, node_id, attempt), data };
     }
     case "expand": {
-      const data = { total: decision.params.length, dispatched: decision.dispatched };
-      return { type: "node_expanded", node_id: decision.node_id, data };
+      const { node_id, from, total, dispatched } = decision;
+      // A child without a row is one that waits: only its dispatch is an event.
+      if (from > 0)
+        return { type: "node_released", node_id, data: { from, to: from + dispatched } };
+      return { type: "node_expanded", node_id, data: { total, dispatched } };
     }
     case "release": {
       const { node_id, from, to } = decision;

@@ -8,11 +8,14 @@ import { isFinished } from "../../core/model/job.ts";
 import type { Json, JsonObject } from "../../core/model/json.ts";
 import { isJsonObject } from "../../core/model/json.ts";
 import { taskId } from "../../core/model/node.ts";
+import type { ValueReference } from "../../core/model/value-reference.ts";
 import { carryOut } from "./carry-out.ts";
 import { collect } from "./collect.ts";
 import type { EngineDeps } from "./deps.ts";
+import { maskErrors, maskOf } from "./hide-secrets.ts";
 import { factsOf } from "./job-state.ts";
 import type { JobState } from "./job-state.ts";
+import { shrinkParams } from "./shrink-params.ts";
 import type { WriteBatch } from "./write-batch.ts";
 
 /** The facts of a report beside its outcome. */
@@ -20,7 +23,7 @@ export interface ResultNote {
   readonly worker_id: string | null;
   readonly started_at: string | null;
   /** The reference that the row keeps when the output itself is in storage. */
-  readonly stored: JsonObject | undefined;
+  readonly stored: ValueReference | undefined;
 }
 
 /**
@@ -48,18 +51,20 @@ export interface Trigger {
  * batch. Only completed children are written here, before a fan-in reads their outputs.
  */
 export async function settleJob(
-  deps: Pick<EngineDeps, "env" | "outputs">,
+  deps: Pick<EngineDeps, "env" | "maxFanOut" | "fanOutBlock" | "outputs">,
   tx: Transaction,
   state: JobState,
   trigger: Trigger,
   batch: WriteBatch,
 ): Promise<void> {
-  let facts = factsOf(state, deps.env, trigger.reports, trigger.changed);
+  let facts = factsOf(state, deps, trigger.reports, trigger.changed);
   const changed = new Map<string, NodeFact>();
-  const stored = new Map<string, JsonObject>();
   const update = draftUpdate(state);
   for (;;) {
-    const evaluated: Evaluated = evaluateJob(state.graph, facts, trigger.now);
+    const decided: Evaluated = evaluateJob(state.graph, facts, trigger.now);
+    const mask = maskOf(state);
+    const shown = mask === undefined ? decided : maskErrors(mask, decided);
+    const evaluated = await shrinkParams(deps, state.row.job_id, shown);
     for (const [nodeId, fact] of evaluated.changes) {
       changed.set(nodeId, fact);
       state.nodes.set(nodeId, fact);
@@ -71,14 +76,16 @@ export async function settleJob(
     const ids = collects.map((decision) => decision.node_id);
     moveOutputs(state, changed, batch);
     batch.writeCompleted(tx);
-    const collected: NonNullable<Facts["collected"]> = await collect(deps, tx, state, ids, stored);
-    facts = { ...factsOf(state, deps.env, [], ids), collected };
+    const collected: NonNullable<Facts["collected"]> = await collect(deps, tx, state, ids);
+    facts = { ...factsOf(state, deps, [], ids), collected };
   }
   moveOutputs(state, changed, batch);
-  writeNodes(state, changed, trigger, stored, batch);
+  await storeOwnOutputs(deps, state, changed, trigger);
+  writeNodes(state, changed, trigger, batch);
   if (!trigger.isNew && !mustWrite(state, update)) return;
   passToHooks(state, trigger, update, batch);
   if (update.result !== undefined) update.result = await toStoredResult(deps, state, update.result);
+  if (isFinished(state.status)) state.end = endOf(state, update);
   batch.jobUpdates.push({
     ...update,
     status: state.status,
@@ -101,7 +108,8 @@ function passToHooks(
   state.hasReports ||= reports.length > 0;
   if (status === "completed" || status === "failed" || status === "cancelled") {
     const error = error_message === null ? null : { code: error_code, message: error_message };
-    const end = { status, result: result ?? null, error, at: now };
+    const shown = maskOf(state)?.value(result ?? null) ?? result ?? null;
+    const end = { status, result: shown, error, at: now };
     batch.ended.push({ job_id, workflow_id, correlation_id, callback_url, ...end });
   } else if (isFirstReport && correlation_id !== null) batch.started.push(job_id);
 }
@@ -112,9 +120,18 @@ async function toStoredResult(
   { row }: JobState,
   result: Json,
 ): Promise<JsonObject> {
-  const whole = isJsonObject(result) ? result : { result };
-  const stored = await deps.outputs.offload(`${row.job_id}_result`, whole);
-  return { ...(stored ?? whole), _provenance: provenance(row) };
+  const _provenance = provenance(row);
+  const whole = { ...(isJsonObject(result) ? result : { result }), _provenance };
+  const stored = await deps.outputs.offload(row.job_id, whole);
+  return stored === undefined ? whole : { ...stored, _provenance };
+}
+
+/** For requests that wait for the end, which are answered without a read of the database. */
+function endOf(state: JobState, update: JobUpdate): JobState["end"] {
+  const { result, error_code: code, error_message: message, failed_node_id: node_id } = update;
+  if (message !== null) return { error: { code, message, node_id } };
+  const isSmall = isJsonObject(result) && !Object.hasOwn(result, "$ref");
+  return isSmall && state.graph.secrets === undefined ? { result } : undefined;
 }
 
 /** Names the workflow that made a result, so that a file can be traced to it years later. */
@@ -159,18 +176,33 @@ function moveOutputs(state: JobState, changed: Map<string, NodeFact>, batch: Wri
   }
 }
 
+/** Stores large outputs of the nodes that the orchestrator settles itself; workers store theirs. */
+async function storeOwnOutputs(
+  deps: Pick<EngineDeps, "outputs">,
+  state: JobState,
+  changed: ReadonlyMap<string, NodeFact>,
+  { notes }: Trigger,
+): Promise<void> {
+  for (const [nodeId, { status, output }] of changed) {
+    const type = state.graph.byId.get(nodeId)?.type;
+    if (status !== "completed" || (type !== "fan_in" && type !== "conditional")) continue;
+    const stored = output && (await deps.outputs.offload(state.row.job_id, output));
+    if (stored) notes.set(nodeId, { worker_id: null, started_at: null, stored });
+  }
+}
+
 function writeNodes(
   state: JobState,
   changed: ReadonlyMap<string, NodeFact>,
   { notes, isNew }: Trigger,
-  stored: ReadonlyMap<string, JsonObject>,
   batch: WriteBatch,
 ): void {
   for (const [nodeId, fact] of changed) {
     if (fact.parent !== undefined) state.nodes.delete(nodeId);
-    if (isNew) continue;
     const note = notes.get(nodeId);
-    const output = stored.get(nodeId) ?? (fact.status === "completed" ? note?.stored : undefined);
+    const output = fact.status === "completed" ? note?.stored : undefined;
+    state.largeBytes += output?.bytes ?? 0;
+    if (isNew) continue;
     batch.nodeUpdates.push({
       job_id: state.row.job_id,
       fact: output === undefined ? fact : { ...fact, output },

@@ -1,5 +1,6 @@
 import { hostname } from "node:os";
 import { engineChannel, orphansChannel } from "../../adapters/postgres/channels.ts";
+import type { NodeKey } from "../../adapters/postgres/repositories/nodes.ts";
 import { writeHeartbeat, signOff } from "../../adapters/postgres/repositories/ownership.ts";
 import type { Listen } from "../../adapters/postgres/share-listener.ts";
 import { reach } from "../../adapters/runtime/fail-points.ts";
@@ -35,6 +36,7 @@ export interface EngineStatus {
   readonly ticks: number;
   readonly last_tick_at: string | null;
   readonly last_error: string | null;
+  readonly quarantined_jobs: number;
 }
 
 export interface Engine {
@@ -70,11 +72,21 @@ export async function startEngine(
     log.info({ claimed }, "took over jobs whose owner is gone");
     ticking.wake();
   });
+  let searched: NodeKey | undefined;
   const services = [
     ticking.service,
-    service("heartbeat", settings.heartbeatSeconds, () => writeHeartbeat(deps.db, identity)),
+    service("heartbeat", settings.heartbeatSeconds, async () => {
+      const other = await writeHeartbeat(deps.db, identity);
+      if (other === undefined) return;
+      log.error(
+        { owner_id: deps.ownerId, other },
+        "another program runs with the same ORCHESTRATOR_ID: give each an id of its own",
+      );
+    }),
     service("recover", settings.recoverSeconds, async () => {
-      const { deadLettered, overdue, lost } = await recover(deps, settings);
+      const recovered = await recover(deps, { ...settings, after: searched });
+      const { deadLettered, overdue, lost } = recovered;
+      ({ searched } = recovered);
       const failed = deadLettered + overdue + lost;
       counters.recovered += failed;
       if (failed === 0) return;
@@ -92,7 +104,11 @@ export async function startEngine(
 
   return {
     counters,
-    status: () => ({ ticks: counters.ticks, ...ticking.status() }),
+    status: () => ({
+      ticks: counters.ticks,
+      quarantined_jobs: deps.quarantine.list(deps.clock.now().getTime()).length,
+      ...ticking.status(),
+    }),
     wake: ticking.wake,
     async stop() {
       await listener.close();

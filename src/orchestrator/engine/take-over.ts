@@ -2,6 +2,7 @@ import { insertEvents } from "../../adapters/postgres/repositories/events.ts";
 import {
   claimOrphans,
   deleteStaleOrchestrators,
+  deleteStaleWorkers,
 } from "../../adapters/postgres/repositories/ownership.ts";
 import { reach } from "../../adapters/runtime/fail-points.ts";
 import type { EngineDeps } from "./deps.ts";
@@ -43,5 +44,6 @@ export async function takeOver(
     if (claimed < batchSize) break;
   }
   await deleteStaleOrchestrators(deps.db, thresholdSeconds);
+  await deleteStaleWorkers(deps.db);
   return total;
 }

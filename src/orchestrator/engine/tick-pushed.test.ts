@@ -266,4 +266,23 @@ describe("a pushed report", () => {
     expect(refused).toEqual([message_id]);
     expect(await engine.statuses(id)).toMatchObject({ a: "dispatched" });
   });
+
+  it("of a job that another session keeps locked is refused, and does not stop later ones", async () => {
+    const held = await submit("chain");
+    const first = next();
+    const free = await submit("chain");
+    const other = next();
+    await database.db.transaction(async (session) => {
+      await session.query("SELECT FROM dagapp.dag_jobs WHERE job_id = $1 FOR UPDATE", [held]);
+      report(first, { n: 1 });
+      expect(await settle()).toBe(0);
+      expect(refused).toEqual([first.message_id]);
+      report(first, { n: 1 });
+      report(other, { n: 1 });
+      expect(await settle()).toBe(1);
+      expect(recorded).toEqual([other.message_id]);
+    });
+    expect((await engine.statuses(held))["a"]).toBe("dispatched");
+    expect((await engine.statuses(free))["a"]).toBe("completed");
+  });
 });

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -7,6 +8,9 @@ import { TestEngine } from "../../../test/support/engine.ts";
 import { temporaryFolders } from "../../../test/support/embedded.ts";
 import { waitFor } from "../../../test/support/wait.ts";
 import type { Delivery } from "../../adapters/broker/broker.ts";
+import { countStuckJobs } from "../../adapters/postgres/queries/fleet.ts";
+import { writeHeartbeat } from "../../adapters/postgres/repositories/ownership.ts";
+import { createLocalStorage } from "../../adapters/storage/local-storage.ts";
 import { Problem } from "../../core/errors.ts";
 import type { TaskDefinition } from "../../core/model/workflow.ts";
 import { cancelJob } from "../jobs/cancel-job.ts";
@@ -320,42 +324,67 @@ describe("the engine on a real database", () => {
     expect([before.status, after.status]).toEqual(["completed", "completed"]);
   });
 
-  it("stores a large aggregate by reference and still passes it to the next task", async () => {
-    await writeFile(
-      path.join(folder, "large.yaml"),
-      `nodes:
-  split: { type: fan_out, source: [1, 2, 3], task: { handler: echo }, next: join }
-  join: { type: fan_in, next: after }
-  after: { handler: echo, params: { size: "{{ nodes.join.output.results | length }}" } }`,
-    );
-    const { job_id } = await engine.submit("large");
-    for (const message of await engine.take(job_id)) {
-      await engine.complete(message, { text: "x".repeat(150_000) });
-    }
-    await engine.tick();
-    const [after] = await engine.take(job_id);
-    expect(after?.params).toEqual({ size: 3 });
-    const { rows } = await database.db.query<{ output: object }>(
-      `SELECT output FROM dagapp.dag_node_states WHERE job_id = $1 AND node_id = 'join'`,
-      [job_id],
-    );
-    expect(rows[0]?.output).toMatchObject({ $ref: expect.stringMatching(/^results\//) as string });
+  it("refuses a fan-out over the limit, and names its size and the setting", async () => {
+    const deps = { ...engine.deps, maxFanOut: 2 };
+    const [wide] = await submitJobs(deps, [
+      await prepareJob(deps, { workflow_id: "fan", inputs: { list: [1, 2, 3] } }),
+    ]);
+    if (wide === undefined || wide instanceof Problem) throw wide ?? new Error("no answer");
+    expect(await engine.job(wide.job_id)).toMatchObject({
+      status: "failed",
+      error_code: "FAN_OUT_TOO_LARGE",
+      error_message: expect.stringMatching(/3 items.*at most 2 children.*MAX_FAN_OUT/) as string,
+    });
   });
 
   it("settles the other jobs when one cannot be settled", async () => {
     const bad = await engine.submit("chain");
     const good = await engine.submit("chain");
     const [lost] = await engine.take(bad.job_id);
-    await engine.complete(lost!, { $ref: "results/gone.json" });
+    const sha256 = createHash("sha256").update("{}").digest("hex");
+    await engine.complete(lost!, { $ref: "results/gone.json", bytes: 2, sha256 });
     const [fine] = await engine.take(good.job_id);
     await engine.complete(fine!, {});
     await engine.tick();
     expect((await engine.statuses(bad.job_id))["b"]).toBe("pending");
     await workOff(good.job_id);
     expect((await engine.job(good.job_id)).status).toBe("completed");
+    expect(await engine.job(bad.job_id)).toMatchObject({
+      status: "running",
+      error_code: "CANNOT_SETTLE",
+      error_message: expect.stringContaining("results/gone.json") as string,
+    });
+    expect(await countStuckJobs(database.db)).toBe(1);
+    await createLocalStorage(engine.folder).put("results/gone.json", Buffer.from("{}"));
+    // Ends the quarantine.
+    engine.deps.quarantine.list(Date.now() + 120_000);
+    await engine.tick();
+    expect(await engine.job(bad.job_id)).toMatchObject({ error_code: null, error_message: null });
+    expect(await countStuckJobs(database.db)).toBe(0);
   });
 
   describe("with several orchestrators", () => {
+    it("notices that another process writes heartbeats with the same id", async () => {
+      const first = { owner_id: "twin", host: "here", pid: 1, version: "1" };
+      const second = { ...first, host: "there" };
+      const beat = (identity: typeof first) => writeHeartbeat(database.db, identity);
+      expect(await beat(first)).toBeUndefined();
+      expect(await beat(first)).toBeUndefined();
+      expect(await beat(second)).toEqual({ host: "here", pid: 1 });
+      expect(await beat(first)).toEqual({ host: "there", pid: 1 });
+    });
+
+    it("removes the rows of workers that are gone for long, and no others", async () => {
+      await database.db.query(
+        `INSERT INTO dagapp.dag_workers (worker_id, host, pid, version, queues, slots, heartbeat_at)
+         SELECT id, 'h', 1, '1', '{}', 1, now() - silent
+         FROM (VALUES ('killed', interval '1 hour'), ('silent', interval '2 minutes')) AS w(id, silent)`,
+      );
+      await takeOver(engine.deps, { thresholdSeconds: 60 });
+      const { rows } = await database.db.query("SELECT worker_id FROM dagapp.dag_workers");
+      expect(rows).toEqual([{ worker_id: "silent" }]);
+    });
+
     it("takes over the jobs of an owner that is gone, and its late writes change nothing", async () => {
       const gone = await TestEngine.create(database, folder);
       const { job_id } = await gone.submit("chain");
@@ -471,5 +500,31 @@ describe("the engine on a real database", () => {
     }
     expect(counts[1]).toBe(counts[0]);
     expect(counts[0]).toBeLessThanOrEqual(8);
+  });
+
+  it("settles the other jobs while another session keeps one locked, and that one afterwards", async () => {
+    const held = await engine.submit("one");
+    const free = await engine.submit("one");
+    for (const { job_id } of [held, free]) {
+      const [message] = await engine.take(job_id);
+      await engine.complete(message!, { done: true });
+    }
+    await database.db.transaction(async (session) => {
+      await session.query("SELECT FROM dagapp.dag_jobs WHERE job_id = $1 FOR UPDATE", [
+        held.job_id,
+      ]);
+      expect(await tick(engine.deps)).toMatchObject({ jobs: 0, more: true });
+      expect((await tick(engine.deps)).next_due_ms).toBeLessThanOrEqual(250);
+      expect((await engine.job(free.job_id)).status).toBe("completed");
+    });
+    expect((await engine.job(held.job_id)).status).toBe("running");
+    await waitFor(
+      async () => {
+        await engine.tick();
+        return (await engine.job(held.job_id)).status === "completed";
+      },
+      { what: "the end of the job that was locked" },
+    );
+    await engine.expectReplay(held.job_id);
   });
 });

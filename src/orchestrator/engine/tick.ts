@@ -1,9 +1,11 @@
 import type { PushedReport } from "../../adapters/broker/broker.ts";
-import { isOutage } from "../../adapters/postgres/outage.ts";
+import { isLockTimeout, isOutage } from "../../adapters/postgres/outage.ts";
 import type { Transaction } from "../../adapters/postgres/queryable.ts";
+import { noteSettleError } from "../../adapters/postgres/repositories/jobs.ts";
 import type { JobFilter } from "../../adapters/postgres/repositories/work.ts";
 import { reach } from "../../adapters/runtime/fail-points.ts";
 import { isFinished } from "../../core/model/job.ts";
+import { cleanText } from "../../core/model/output.ts";
 import type { EngineDeps } from "./deps.ts";
 import type { JobWork } from "./find-work.ts";
 import { takePushed, takeWaiting } from "./find-work.ts";
@@ -73,23 +75,44 @@ async function settlePushed(
 async function settleWaiting(deps: EngineDeps): Promise<TickReport> {
   const now = deps.clock.now().getTime();
   const locked: string[] = [];
+  const skipLocked = deps.quarantine.isSkipping(now);
   try {
-    return await settleFiltered(deps, { except: deps.quarantine.list(now) }, locked);
+    return await settleFiltered(deps, { except: deps.quarantine.list(now), skipLocked }, locked);
   } catch (error) {
-    if (isOutage(error) || locked.length === 0) throw error;
+    if (isLockTimeout(error) && !skipLocked) {
+      deps.quarantine.skipLocked(now);
+      return { results: 0, jobs: 0, more: true, next_due_ms: undefined };
+    }
+    const mayBeOneJob = isLockTimeout(error) || !isOutage(error);
+    if (!mayBeOneJob || locked.length === 0) throw error;
   }
   let [results, jobs] = [0, 0];
   for (const only of locked) {
     try {
-      const report = await settleFiltered(deps, { only, except: [] }, []);
+      const report = await settleFiltered(deps, { only, except: [], skipLocked }, []);
       results += report.results;
       jobs += report.jobs;
     } catch (error) {
-      if (isOutage(error)) throw error;
-      deps.quarantine.add(only, now, error);
+      if (isLockTimeout(error)) deps.quarantine.postpone([only], now);
+      else if (isOutage(error)) throw error;
+      else await quarantineJob(deps, only, now, error);
     }
   }
   return { results, jobs, more: true, next_due_ms: undefined };
+}
+
+/** The error is written to the job: people look there when it hangs. */
+async function quarantineJob(
+  deps: EngineDeps,
+  jobId: string,
+  now: number,
+  error: unknown,
+): Promise<void> {
+  deps.quarantine.add(jobId, now, error);
+  const reason = error instanceof Error ? error.message : String(error);
+  const message = `The job cannot go on, and is tried again every minute: ${cleanText(reason)}`;
+  // The log has the error; without this row the job only does not show it.
+  await noteSettleError(deps.db, deps.ownerId, jobId, message).catch(() => undefined);
 }
 
 function settleFiltered(
@@ -99,6 +122,7 @@ function settleFiltered(
 ): Promise<TickReport> {
   return deps.db.transaction(async (tx) => {
     const { jobs, work } = await takeWaiting(deps, tx, filter, locked);
+    const lookAgainMs = deps.quarantine.postpone(work.busy, deps.clock.now().getTime());
     if (jobs.length > 0) {
       reach("tick.jobs_locked");
       await settleAll(deps, tx, jobs, 0);
@@ -107,9 +131,13 @@ function settleFiltered(
       results: work.results.length,
       jobs: jobs.length,
       more: work.more,
-      next_due_ms: work.next_due_ms,
+      next_due_ms: earlier(lookAgainMs, work.next_due_ms),
     };
   });
+}
+
+function earlier(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? (a ?? b) : Math.min(a, b);
 }
 
 /** `pushed` counts pushed reports. They have no row in the inbox, so each of their jobs must be written. */
@@ -137,7 +165,8 @@ async function settleAll(
   reach("tick.before_commit");
   tx.afterCommit(() => {
     for (const { state } of jobs) {
-      if (isFinished(state.status)) deps.endWaiters.resolve(state.row.job_id, state.status);
+      const { row, status, end } = state;
+      if (isFinished(status)) deps.endWaiters.resolve(row.job_id, { status, ...end });
       else deps.cache.keep(state);
     }
   });

@@ -24,6 +24,8 @@ import type { EndedJob, EngineDeps } from "./deps.ts";
 export interface Outgoing {
   readonly message: TaskMessage;
   readonly priority: number;
+  /** Its worker runs nothing else meanwhile. */
+  readonly alone: boolean;
 }
 
 type ReleasedToMessage = (child: {
@@ -131,13 +133,14 @@ export class WriteBatch implements Rows {
 
   private byQueue(): Map<string, OutMessage[]> {
     const queues = new Map<string, OutMessage[]>();
-    for (const { message, priority } of this.messages) {
+    for (const { message, priority, alone } of this.messages) {
       const outMessage: OutMessage = {
         id: message.task_id,
         group: message.job_id,
         body: JSON.stringify(message),
         priority,
-        headers: { timeout_seconds: message.timeout_seconds },
+        ...(alone ? { alone } : {}),
+        headers: { timeout_seconds: message.timeout_seconds, handler: message.handler },
       };
       const queue = queues.get(message.queue);
       if (queue === undefined) queues.set(message.queue, [outMessage]);

@@ -18,6 +18,7 @@ import { findJob } from "../../adapters/postgres/queries/jobs.ts";
 import { readCurrentTasks } from "../../adapters/postgres/queries/tasks.ts";
 import type { CurrentTask, JobEvent } from "../../core/api/job-schemas.ts";
 import type { StreamMessage } from "../../core/api/stream.ts";
+import { showJob } from "./show-values.ts";
 import { isFinished } from "../../core/model/job.ts";
 
 export interface JobStreams {
@@ -119,7 +120,8 @@ export function createJobStreams(options: JobStreamsOptions): JobStreams {
         if (job === undefined) throw new Error(`job ${jobId} is gone`);
         const graph = await graphs.graphOf(job.workflow_hash);
         const nodes = await readJobNodes(tx, job, graph);
-        return { type: "snapshot", seq: job.event_seq, job: { ...job, nodes } };
+        const shown = await showJob({ db: tx, graphs }, job);
+        return { type: "snapshot", seq: job.event_seq, job: { ...shown, nodes } };
       },
       { isolation: "repeatable read", readOnly: true },
     );

@@ -15,12 +15,15 @@ import {
 import type { NodeRow } from "../../adapters/postgres/queries/node-rows.ts";
 import { toNodeColumns } from "../../adapters/postgres/queries/node-rows.ts";
 import { listTasks } from "../../adapters/postgres/queries/tasks.ts";
+import type { Storage } from "../../adapters/storage/storage.ts";
 import type { NodeSummary } from "../../core/api/job-schemas.ts";
 import type { nodeContracts } from "../../core/api/nodes.ts";
 import { Problem } from "../../core/errors.ts";
 import { taskId } from "../../core/model/node.ts";
 import { requireJob, requireNode } from "./find-job.ts";
 import { percentOf } from "./progress.ts";
+import { serveOutput, serveParams } from "./serve-values.ts";
+import { hiddenOf, hide, showNodeValues } from "./show-values.ts";
 
 const timestamp = z.string().regex(/^\d{4}-[\d:. +-]+$/);
 const index = z.tuple([z.number().int().min(0)]);
@@ -35,9 +38,12 @@ const taskPlace = z.tuple([
 interface NodeRouteDeps {
   readonly db: Database;
   readonly graphs: GraphCache;
+  readonly storage: Storage;
 }
 
-export function nodeRoutes({ db, graphs }: NodeRouteDeps): Handlers<typeof nodeContracts> {
+export function nodeRoutes(deps: NodeRouteDeps): Omit<Handlers<typeof nodeContracts>, "retryNode"> {
+  const { db, graphs } = deps;
+
   /** The state of a child depends on its fan-out, so the row of the fan-out is read too. */
   async function describe(job: JobWithoutNodes, row: NodeRow): Promise<NodeSummary> {
     const parent = row.parent_node_id && (await findNode(db, job.job_id, row.parent_node_id));
@@ -76,15 +82,21 @@ export function nodeRoutes({ db, graphs }: NodeRouteDeps): Handlers<typeof nodeC
       const { job, node } = await requireNode(db, job_id, node_id);
       // The id of a task is made of job, node and attempt, so that no query has to find the ids.
       const ids = Array.from({ length: node.attempt + 2 }, (_, n) => taskId(job_id, node_id, n));
-      const [summary, data, attempts, checkpoints] = await Promise.all([
+      const [summary, data, attempts, saved, hidden] = await Promise.all([
         describe(job, node),
         readNodeData(db, job_id, node_id),
         readAttempts(db, ids),
         readCheckpoints(db, job_id, node_id),
+        hiddenOf(deps, job, node_id),
       ]);
+      const values = showNodeValues(hidden, job_id, node_id, data);
+      const checkpoints = saved.map((each) => ({ ...each, data: hide(hidden, each.data) }));
       const logs = `/api/v1/jobs/${encodeURIComponent(job_id)}/logs?node_id=${encodeURIComponent(node_id)}`;
-      return { ...summary, job_id, ...data, attempts, checkpoints, logs };
+      return { ...summary, job_id, ...data, ...values, attempts, checkpoints, logs };
     },
+
+    getNodeOutput: ({ params: { job_id, node_id } }) => serveOutput(deps, job_id, node_id),
+    getNodeParams: ({ params: { job_id, node_id } }) => serveParams(deps, job_id, node_id),
 
     getNodeProgress: async ({ params: { job_id, node_id } }) => {
       const { job, node } = await requireNode(db, job_id, node_id);

@@ -10,7 +10,7 @@ import type { JsonObject } from "../../core/model/json.ts";
 import type { JobAnswer } from "./verbs.ts";
 
 /**
- * Writes a request (cancel, pause, resume) into the job's row and its history. Another orchestrator
+ * Writes a request (cancel, pause, resume, retry of a node) into the job's row and its history. Another orchestrator
  * may own the job, so the request itself changes no state: the owner is woken and decides.
  */
 export async function requestChange(
@@ -19,6 +19,7 @@ export async function requestChange(
   type: EventType,
   change: Omit<RequestChange, "event_seq">,
   data: JsonObject | null,
+  nodeId: string | null = null,
 ): Promise<void> {
   const seq = row.event_seq + 1;
   await recordRequest(tx, row.job_id, { ...change, event_seq: seq });
@@ -28,7 +29,7 @@ export async function requestChange(
       seq,
       event_type: type,
       event_status: "info",
-      node_id: null,
+      node_id: nodeId,
       task_id: null,
       event_data: data,
     },

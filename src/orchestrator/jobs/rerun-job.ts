@@ -1,29 +1,35 @@
 import type { JobRow } from "../../adapters/postgres/repositories/jobs.ts";
 import { loadStaticNodes } from "../../adapters/postgres/repositories/nodes.ts";
 import type { NodeFact } from "../../core/dag/evaluate/facts.ts";
-import type { Graph, GraphNode } from "../../core/dag/compile/graph.ts";
+import type { Graph } from "../../core/dag/graph.ts";
 import { Problem } from "../../core/errors.ts";
 import { isFinished } from "../../core/model/job.ts";
-import type { JsonObject } from "../../core/model/json.ts";
+import type { Json, JsonObject } from "../../core/model/json.ts";
+import { dots } from "../../core/model/mask.ts";
 import type { JobDeps } from "./deps.ts";
 import { graphOfJob } from "../engine/deps.ts";
-import type { RerunRequest, SubmitAnswer } from "./verbs.ts";
+import { inherit, inheritForNewer, withDescendants } from "./inherit-nodes.ts";
+import type { RerunRequest, RetryRequest, SubmitAnswer } from "./verbs.ts";
 import { lockExistingJob } from "./request-change.ts";
-import type { Inheritance } from "./submit-jobs.ts";
 import { checkedInputs, newJobId, submitJobs } from "./submit-jobs.ts";
 
 /*
  * Terminal states never change, so retry and rerun create a new job that inherits the finished nodes
- * of the first: same definition, same correlation id, and `rerun_of` holds the id of the first.
+ * of the first: same correlation id, and `rerun_of` holds the id of the first. The new job has the
+ * definition of the first one, or with `latest` the newest one of the workflow.
  */
 
 /** The new job inherits every node that succeeded, children of a failed fan-out included. */
-export function retryJob(deps: JobDeps, jobId: string): Promise<SubmitAnswer> {
-  return submitAgain(deps, jobId, undefined, (graph, nodes, row) => {
+export function retryJob(
+  deps: JobDeps,
+  jobId: string,
+  { latest }: RetryRequest = {},
+): Promise<SubmitAnswer> {
+  return submitAgain(deps, jobId, { latest }, (_, row) => {
     if (row.status === "completed") {
       throw new Problem("NOTHING_TO_RETRY", `job "${jobId}" completed: rerun it from a node`);
     }
-    return inherit(graph, nodes, new Set());
+    return new Set();
   });
 }
 
@@ -31,53 +37,52 @@ export function retryJob(deps: JobDeps, jobId: string): Promise<SubmitAnswer> {
 export function rerunJob(
   deps: JobDeps,
   jobId: string,
-  { from_node, inputs }: RerunRequest,
+  { from_node, inputs, latest }: RerunRequest,
 ): Promise<SubmitAnswer> {
-  return submitAgain(deps, jobId, inputs, (graph, nodes) => {
+  return submitAgain(deps, jobId, { inputs, latest }, (graph) => {
     const start = graph.byId.get(from_node);
     if (start === undefined) {
       const known = graph.nodes.map((node) => node.id).join(", ");
       throw new Problem("NODE_NOT_FOUND", `there is no node "${from_node}"; there are: ${known}`);
     }
-    return inherit(graph, nodes, withDescendants(start));
+    return withDescendants(start);
   });
 }
 
-type Choose = (
-  graph: Graph,
-  nodes: ReadonlyMap<string, NodeFact>,
-  row: JobRow,
-) => Omit<Inheritance, "from">;
+interface Changes {
+  readonly inputs?: JsonObject | undefined;
+  readonly latest?: boolean | undefined;
+}
 
+/** `again` answers the nodes that run again, although they may have succeeded. */
 async function submitAgain(
   deps: JobDeps,
   jobId: string,
-  inputs: JsonObject | undefined,
-  choose: Choose,
+  changes: Changes,
+  again: (graph: Graph, row: JobRow) => ReadonlySet<string>,
 ): Promise<SubmitAnswer> {
-  const { row, nodes } = await deps.db.transaction(async (tx) => {
+  const { row, facts } = await deps.db.transaction(async (tx) => {
     const locked = await lockExistingJob(tx, jobId);
-    const facts = await loadStaticNodes(tx, [jobId]);
+    const nodes = await loadStaticNodes(tx, [jobId]);
     return {
       row: locked,
-      nodes: new Map(facts.map(({ job_id: _, ...fact }) => [fact.node_id, fact])),
+      facts: new Map(nodes.map(({ job_id: _, ...fact }) => [fact.node_id, fact])),
     };
   });
   if (!isFinished(row.status)) {
     throw new Problem("JOB_NOT_FINISHED", `job "${jobId}" is ${row.status}: cancel it first`);
   }
-  const graph = await graphOfJob(deps, row.workflow_hash);
-  const given = { ...row.input_params, ...inputs };
-  const inherited = { from: jobId, ...choose(graph, nodes, row) };
+  const { workflow, inherited } = await chooseWorkflow(deps, row, facts, changes, again);
+  const { graph } = workflow;
   const [answer] = await submitJobs(deps, [
     {
       job: {
         job_id: newJobId(),
         workflow_id: row.workflow_id,
-        workflow_hash: row.workflow_hash,
-        workflow_version: row.workflow_version,
+        workflow_hash: workflow.hash,
+        workflow_version: graph.definition.version,
         priority: row.priority,
-        input_params: checkedInputs(graph, given),
+        input_params: checkedInputs(graph, givenInputs(graph, row, changes)),
         owner_id: deps.ownerId,
         correlation_id: row.correlation_id,
         idempotency_key: null,
@@ -87,7 +92,7 @@ async function submitAgain(
         nodes_total: graph.nodes.length,
       },
       graph,
-      inherited,
+      inherited: { from: jobId, ...inherited },
     },
   ]);
   if (answer === undefined || answer instanceof Problem) {
@@ -96,42 +101,34 @@ async function submitAgain(
   return answer;
 }
 
-function inherit(
-  graph: Graph,
-  nodes: ReadonlyMap<string, NodeFact>,
-  rerun: ReadonlySet<string>,
-): { nodes: Map<string, NodeFact>; fanOuts: string[] } {
-  const kept = new Map<string, NodeFact>();
-  const fanOuts: string[] = [];
-  for (const { id, type, definition } of graph.nodes) {
-    const fact = nodes.get(id);
-    if (fact === undefined || rerun.has(id)) continue;
-    if (fact.status === "completed" || fact.status === "skipped") {
-      kept.set(id, fact);
-      if (type === "fan_out") fanOuts.push(id);
-    } else if (type === "fan_out" && fact.fan_out !== undefined) {
-      // A limit on concurrency starts children in the order of their index. A fan-out that is half
-      // done has gaps in that order, so with a limit it runs again as a whole.
-      if (definition.max_concurrency !== undefined) continue;
-      const { total, completed } = fact.fan_out;
-      const counters = { total, completed, next_index: total, failed: 0, failed_indexes: [] };
-      kept.set(id, { ...fact, status: "running", error: undefined, fan_out: counters });
-      fanOuts.push(id);
-    }
+async function chooseWorkflow(
+  deps: JobDeps,
+  row: JobRow,
+  facts: ReadonlyMap<string, NodeFact>,
+  { latest }: Changes,
+  again: (graph: Graph, row: JobRow) => ReadonlySet<string>,
+) {
+  const pinned = await graphOfJob(deps, row.workflow_hash);
+  const newest = latest === true ? await deps.workflows.newest(row.workflow_id) : undefined;
+  if (newest === undefined || newest.hash === row.workflow_hash) {
+    const workflow = { hash: row.workflow_hash, graph: pinned };
+    return { workflow, inherited: inherit(pinned, facts, again(pinned, row)) };
   }
-  return { nodes: kept, fanOuts };
+  const inherited = inheritForNewer(pinned, newest.graph, facts, again(newest.graph, row));
+  return { workflow: newest, inherited };
 }
 
-function withDescendants(start: GraphNode): ReadonlySet<string> {
-  const found = new Set([start.id]);
-  const open = [start];
-  for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    for (const { to } of node.outgoing) {
-      if (!found.has(to.id)) {
-        found.add(to.id);
-        open.push(to);
-      }
-    }
-  }
-  return found;
+/**
+ * Inputs of the first job that a newer version no longer declares are left out: no node reads them.
+ * Dots in place of a secret leave it as it was.
+ */
+function givenInputs(graph: Graph, row: JobRow, { inputs, latest }: Changes): JsonObject {
+  const declared = graph.definition.inputs;
+  const kept = Object.entries(row.input_params).filter(
+    ([name]) => latest !== true || declared === undefined || Object.hasOwn(declared, name),
+  );
+  const isUnchanged = (name: string, value: Json) =>
+    value === dots && declared?.[name]?.secret === true;
+  const given = Object.entries(inputs ?? {}).filter(([name, value]) => !isUnchanged(name, value));
+  return { ...Object.fromEntries(kept), ...Object.fromEntries(given) };
 }

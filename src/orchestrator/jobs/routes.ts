@@ -9,6 +9,7 @@ import { readEvents, readLogs } from "../../adapters/postgres/queries/history.ts
 import { readJobNodes } from "../../adapters/postgres/queries/job-nodes.ts";
 import { listJobs } from "../../adapters/postgres/queries/jobs.ts";
 import { readCurrentTasks } from "../../adapters/postgres/queries/tasks.ts";
+import type { Storage } from "../../adapters/storage/storage.ts";
 import type { jobBatchContracts } from "../../core/api/job-batch.ts";
 import type { jobContracts } from "../../core/api/jobs.ts";
 import type { nodeContracts } from "../../core/api/nodes.ts";
@@ -18,14 +19,18 @@ import type { CallbackSettings } from "../partner-callbacks/check-callback-url.t
 import { checkCallbackUrl } from "../partner-callbacks/check-callback-url.ts";
 import { requireJob } from "./find-job.ts";
 import type { JobStreams } from "./job-streams.ts";
+import { serveResult, wholeResult } from "./serve-values.ts";
+import { showJob } from "./show-values.ts";
 import { nodeRoutes } from "./node-routes.ts";
 import { summarise } from "./progress.ts";
+import type { JobEnd } from "../engine/end-waiters.ts";
 import type { SubmitAnswer, SubmitRequest, Verbs } from "./verbs.ts";
 
 export interface JobRouteDeps {
   readonly db: Database;
   readonly verbs: Verbs;
   readonly graphs: GraphCache;
+  readonly storage: Storage;
   readonly streams: JobStreams;
   readonly callbacks: CallbackSettings;
 }
@@ -48,9 +53,13 @@ export function jobRoutes(
 
     submitJob: async ({ body, query: { wait = 0 }, caller, signal }) => {
       const answer = await submit(deps, body, caller);
-      if (wait === 0 || isFinished(answer.status)) return accepted(answer);
-      const ended = await verbs.waitForEnd(answer.job_id, wait * 1000, signal);
-      return accepted({ ...answer, status: ended ?? answer.status });
+      if (wait === 0) return accepted(answer);
+      const end = isFinished(answer.status)
+        ? { status: answer.status }
+        : await verbs.waitForEnd(answer.job_id, wait * 1000, signal);
+      return accepted(
+        end === undefined ? answer : { ...answer, ...(await withResult(deps, answer.job_id, end)) },
+      );
     },
 
     // All at once, because submissions that arrive together share a transaction.
@@ -87,12 +96,14 @@ export function jobRoutes(
     getJob: async ({ params }) => {
       const job = await requireJob(db, params.job_id);
       const nodes = await readJobNodes(db, job, await graphs.graphOf(job.workflow_hash));
-      return { ...job, nodes };
+      return { ...(await showJob(deps, job)), nodes };
     },
+
+    getJobResult: async ({ params }) => serveResult(deps, await requireJob(db, params.job_id)),
 
     getJobProgress: async ({ params }) => {
       const job = await requireJob(db, params.job_id);
-      const nodes = await readJobNodes(db, job, undefined);
+      const nodes = await readJobNodes(db, job, await graphs.graphOf(job.workflow_hash));
       const tasks = await readCurrentTasks(db, [job.job_id], mostCurrentTasks);
       return summarise(job, nodes, tasks);
     },
@@ -121,7 +132,8 @@ export function jobRoutes(
       verbs.cancel(params.job_id, body.reason ?? `cancelled by ${caller?.name ?? "a user"}`),
     pauseJob: async ({ params }) => verbs.pause(params.job_id),
     resumeJob: async ({ params }) => verbs.resume(params.job_id),
-    retryJob: async ({ params }) => accepted(await verbs.retry(params.job_id)),
+    retryJob: async ({ params, body }) => accepted(await verbs.retry(params.job_id, body)),
+    retryNode: async ({ params }) => accepted(await verbs.retryNode(params.job_id, params.node_id)),
     rerunJob: async ({ params, body }) => accepted(await verbs.rerun(params.job_id, body)),
 
     streamJob: async ({ params, query: { after }, signal }) => {
@@ -154,7 +166,15 @@ async function submit(
   return verbs.submit({ ...request, submitted_by });
 }
 
-function accepted(answer: SubmitAnswer): Answer {
+/** The engine passes small results on; others are read, and their secrets hidden. */
+async function withResult(deps: JobRouteDeps, jobId: string, end: JobEnd): Promise<JobEnd> {
+  if (end.result !== undefined || end.error !== undefined) return end;
+  const job = await requireJob(deps.db, jobId);
+  if (job.status !== "completed") return { status: job.status, error: job.error };
+  return { status: job.status, result: await wholeResult(deps, job) };
+}
+
+function accepted(answer: SubmitAnswer & Partial<JobEnd>): Answer {
   return new Answer(answer, {
     status: answer.created ? 202 : 200,
     headers: { location: `/api/v1/jobs/${encodeURIComponent(answer.job_id)}` },

@@ -10,15 +10,17 @@ import type {
 import { findByIdempotencyKeys, insertJobs } from "../../adapters/postgres/repositories/jobs.ts";
 import type { NewNode } from "../../adapters/postgres/repositories/nodes.ts";
 import { replaceByRerun } from "../../adapters/postgres/repositories/asset-jobs.ts";
+import type { KeptFanOut } from "../../adapters/postgres/repositories/children.ts";
 import { copyChildren } from "../../adapters/postgres/repositories/children.ts";
 import { reach } from "../../adapters/runtime/fail-points.ts";
 import type { NodeFact } from "../../core/dag/evaluate/facts.ts";
-import type { Graph, GraphNode } from "../../core/dag/compile/graph.ts";
+import type { Graph, GraphNode } from "../../core/dag/graph.ts";
 import { checkInputs } from "../../core/dag/check-inputs.ts";
 import { Problem } from "../../core/errors.ts";
 import { isFinished } from "../../core/model/job.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import { isSettled, taskId } from "../../core/model/node.ts";
+import { isReference } from "../../core/model/value-reference.ts";
 import type { JobDeps } from "./deps.ts";
 import type { JobState } from "../engine/job-state.ts";
 import { nextEvent } from "../engine/record-events.ts";
@@ -40,7 +42,7 @@ export interface Inheritance {
   readonly from: string;
   readonly nodes: ReadonlyMap<string, NodeFact>;
   /** Fan-outs whose children come along. */
-  readonly fanOuts: readonly string[];
+  readonly fanOuts: readonly KeptFanOut[];
 }
 
 /** Fixes the workflow version and checks the inputs; all problems are reported at once. */
@@ -51,7 +53,7 @@ export async function prepareJob(
   const workflow = await deps.workflows.current(request.workflow_id);
   const inputs = checkedInputs(workflow, request.inputs);
   const job: NewJob = {
-    job_id: newJobId(),
+    job_id: request.job_id ?? newJobId(),
     workflow_id: workflow.definition.workflow_id,
     workflow_hash: workflow.hash,
     workflow_version: workflow.definition.version,
@@ -113,7 +115,8 @@ export async function createJobs(
   prepared: readonly PreparedJob[],
 ): Promise<readonly (SubmitAnswer | Problem)[]> {
   const begun: Begun[] = [];
-  for (const one of firstOfEachKey(prepared)) begun.push(await begin(deps, tx, one));
+  const firsts = new Set(firstOfEachKey(prepared));
+  for (const one of firsts) begun.push(await begin(deps, tx, one));
   const inserted = await insertJobs(
     tx,
     begun.map(({ first }) => first),
@@ -129,7 +132,7 @@ export async function createJobs(
     for (const state of states) if (!isFinished(state.status)) deps.cache.keep(state);
   });
   const byId = new Map(states.map((state) => [state.row.job_id, state]));
-  return prepared.map((one) => answer(one, byId, earlier));
+  return prepared.map((one) => answer(one, byId, earlier, firsts.has(one)));
 }
 
 /** Two requests with one key in one batch must not both reach the insert. */
@@ -157,10 +160,12 @@ async function begin(
 ): Promise<Begun> {
   const batch = new WriteBatch();
   const nodes = new Map<string, NodeFact>();
+  let largeBytes = 0;
   for (const { id } of graph.nodes) {
     const fact = inherited?.nodes.get(id) ?? untouched(id);
     const output = fact.output && (await deps.outputs.resolve(fact.output));
     nodes.set(id, { ...fact, output });
+    if (isReference(fact.output)) largeBytes += fact.output.bytes;
   }
   const settled = [...nodes.values()].filter((fact) => isSettled(fact.status)).length;
   const state: JobState = {
@@ -171,6 +176,7 @@ async function begin(
     unsettled: nodes.size - settled,
     eventSeq: 0,
     hasReports: false,
+    largeBytes,
   };
   const data = {
     workflow_id: job.workflow_id,
@@ -194,8 +200,9 @@ async function begin(
   await settleJob(deps, tx, state, trigger, batch);
   for (const node of graph.nodes) {
     const fact = nodes.get(node.id) ?? untouched(node.id);
-    // An inherited node keeps its output as it is stored, which may be a reference.
-    const output = inherited?.nodes.get(node.id)?.output ?? fact.output;
+    // A large output stays in storage, and the row gets its reference.
+    const output =
+      trigger.notes.get(node.id)?.stored ?? inherited?.nodes.get(node.id)?.output ?? fact.output;
     batch.newNodes.push(newNode(job.job_id, node, { ...fact, output }));
   }
   const update = batch.jobUpdates.pop();
@@ -255,11 +262,13 @@ function answer(
   { job }: PreparedJob,
   states: ReadonlyMap<string, JobState>,
   earlier: ReadonlyMap<string, SubmittedJob>,
+  isFirst: boolean,
 ): SubmitAnswer | Problem {
   const state = states.get(job.job_id);
   if (state !== undefined) {
     const { job_id, workflow_id, workflow_version } = job;
-    return { job_id, workflow_id, workflow_version, status: state.status, created: true };
+    // Two requests of one batch may name the same job by its id.
+    return { job_id, workflow_id, workflow_version, status: state.status, created: isFirst };
   }
   const first = earlier.get(job.idempotency_key ?? "");
   if (first === undefined) {

@@ -7,6 +7,7 @@ import { recordReports } from "../../adapters/postgres/repositories/reports.ts";
 import { reach } from "../../adapters/runtime/fail-points.ts";
 import type { workerReportContracts } from "../../core/api/worker-reports.ts";
 import { Problem } from "../../core/errors.ts";
+import { recordOlderResult } from "./record-older-result.ts";
 
 export interface WorkerReportRouteDeps {
   readonly db: Database;
@@ -23,6 +24,7 @@ export function workerReportRoutes({
 }: WorkerReportRouteDeps): Handlers<typeof workerReportContracts> {
   return {
     async reportResults({ body }) {
+      if ("older" in body) return recordOlderResult(db, body.older);
       reach("callback.before_record");
       await recordReports(
         db,

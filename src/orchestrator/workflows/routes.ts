@@ -10,12 +10,15 @@ import {
 import type { StoredWorkflow } from "../../adapters/postgres/queries/workflows.ts";
 import { hashDefinition } from "../../adapters/workflow-files/hash-definition.ts";
 import { readWorkflow } from "../../adapters/workflow-files/read-workflow.ts";
+import { orderInputs } from "./order-inputs.ts";
 import type { WorkflowGraph, workflowContracts } from "../../core/api/workflows.ts";
 import type { CompileOptions } from "../../core/dag/compile/compile.ts";
 import { compile, compileDefinition } from "../../core/dag/compile/compile.ts";
-import type { Edge, Graph } from "../../core/dag/compile/graph.ts";
+import type { Edge, Graph } from "../../core/dag/graph.ts";
+import { hideDefaults, hideInDefinition, literalSecrets } from "../../core/dag/secrets.ts";
 import { Problem } from "../../core/errors.ts";
 import type { JsonObject } from "../../core/model/json.ts";
+import { Mask } from "../../core/model/mask.ts";
 
 export interface WorkflowRouteDeps {
   readonly db: Database;
@@ -36,8 +39,7 @@ export function workflowRoutes(deps: WorkflowRouteDeps): Handlers<typeof workflo
       if (workflow === undefined) throw missing(workflow_id);
       return {
         ...toSummary(workflow),
-        definition: workflow.definition as unknown as JsonObject,
-        source: workflow.source,
+        ...show(workflow),
         graph: draw(compileDefinition(workflow.definition)),
         versions: await listVersions(db, workflow_id),
       };
@@ -46,9 +48,8 @@ export function workflowRoutes(deps: WorkflowRouteDeps): Handlers<typeof workflo
     getWorkflowVersion: async ({ params: { workflow_id, workflow_hash } }) => {
       const version = await findVersion(db, workflow_id, workflow_hash);
       if (version === undefined) throw missing(`${workflow_id} ${workflow_hash}`);
-      const { definition, ...rest } = version;
-      const graph = draw(compileDefinition(definition));
-      return { workflow_id, ...rest, definition: definition as unknown as JsonObject, graph };
+      const graph = draw(compileDefinition(version.definition));
+      return { workflow_id, ...version, ...show(version), graph };
     },
 
     listWorkflowRuns: async ({ params: { workflow_id }, query: { limit } }) => {
@@ -81,6 +82,15 @@ export function workflowRoutes(deps: WorkflowRouteDeps): Handlers<typeof workflo
   };
 }
 
+/** Definition and file without the secrets that stand in them. */
+function show({ definition, source }: Pick<StoredWorkflow, "definition" | "source">) {
+  const mask = new Mask(literalSecrets(definition));
+  return {
+    definition: hideInDefinition(definition) as unknown as JsonObject,
+    source: source === null ? null : mask.text(source),
+  };
+}
+
 function missing(name: string): Problem {
   return new Problem("WORKFLOW_NOT_FOUND", `There is no workflow "${name}".`);
 }
@@ -96,7 +106,7 @@ function toSummary(workflow: StoredWorkflow) {
     name: definition.name,
     description: definition.description ?? null,
     node_count: Object.keys(definition.nodes).length,
-    inputs: definition.inputs === undefined ? null : { ...definition.inputs },
+    inputs: definition.inputs === undefined ? null : hideDefaults(orderInputs(workflow)),
   };
 }
 
