@@ -1,59 +1,44 @@
 import { randomBytes } from "node:crypto";
-import { fileURLToPath } from "node:url";
 import { createPostgresBroker } from "../adapters/broker/postgres-broker/create-postgres-broker.ts";
-import type { PushCounters } from "../adapters/broker/postgres-broker/push/connections.ts";
+import { openTransport } from "../adapters/broker/outside-broker/open-transport.ts";
 import { startPushServer } from "../adapters/broker/postgres-broker/push/server.ts";
 import { parseNetworks } from "../adapters/net/check-address.ts";
-import type { AccessPolicy } from "../adapters/http/access.ts";
-import { createMetrics } from "../adapters/http/metrics.ts";
-import type { HttpServer } from "../adapters/http/server.ts";
-import { buildServer } from "../adapters/http/server.ts";
-import { openStaticFiles } from "../adapters/http/static-files.ts";
 import { createAccessPolicy } from "../adapters/http/tokens.ts";
 import { openDatabase } from "../adapters/postgres/database.ts";
-import type { Database } from "../adapters/postgres/database.ts";
 import { openHotDatabase } from "../adapters/postgres/hot-database.ts";
-import { migrate } from "../adapters/postgres/migrate.ts";
 import { createGraphCache } from "../adapters/postgres/queries/graph-cache.ts";
-import { rebuildSchema } from "../adapters/postgres/rebuild.ts";
 import { shareListener } from "../adapters/postgres/share-listener.ts";
 import { checkSchema } from "../adapters/postgres/schema-version.ts";
 import { systemClock } from "../adapters/runtime/clock.ts";
 import type { Logger } from "../adapters/runtime/logger.ts";
-import { version } from "../adapters/runtime/version.ts";
+import type { HttpsRules } from "../adapters/storage/https-source.ts";
 import { createSourceResolver } from "../adapters/storage/resolve-source.ts";
 import { zonesByContainer } from "../adapters/storage/settings.ts";
-import type { Storage } from "../adapters/storage/storage.ts";
-import { openStorage } from "../adapters/storage/open-storage.ts";
-import { createDiskCache } from "../adapters/tiles/disk-cache.ts";
-import { createLazyRasterServer } from "../adapters/tiles/raster-server.ts";
-import { contracts } from "../core/api/index.ts";
+import { openStorageWithStaging } from "../adapters/storage/open-storage.ts";
 import { handlerCatalogue } from "../core/handlers/index.ts";
 import type { OrchestratorConfig } from "./config.ts";
 import type { AssetDeps } from "./assets/deps.ts";
 import { createAssetMutex } from "./assets/deps.ts";
 import { recordEnds, recordStarts } from "./assets/record-ends.ts";
 import { startServices } from "./start-services.ts";
-import { registerEngineMetrics } from "./engine/engine-metrics.ts";
 import { DatabaseClock } from "./engine/database-clock.ts";
 import { createEndWaiters } from "./engine/end-waiters.ts";
 import { StateCache } from "./engine/job-state.ts";
 import { createOutputStore } from "./engine/output-store.ts";
 import { createQuarantine } from "./engine/quarantine.ts";
-import type { Engine } from "./engine/start-engine.ts";
 import { startEngine } from "./engine/start-engine.ts";
+import { ConfigError } from "../adapters/runtime/environment.ts";
+import { siteDefaultProblems, withSiteDefaults } from "../core/handlers/site-defaults.ts";
+import { createHandlerCatalogue } from "./handlers/catalogue.ts";
 import { consumeJobs } from "./jobs/consume-jobs.ts";
 import type { JobDeps } from "./jobs/deps.ts";
-import { makeVerbs } from "./jobs/make-verbs.ts";
-import { createFeatureAnswers } from "./layers/feature-answers.ts";
-import { createLayerAnswers } from "./layers/layer-answers.ts";
 import { createJobStreams } from "./jobs/job-streams.ts";
-import { makeRoutes } from "./routes.ts";
+import type { SignInDeps } from "./sign-in/deps.ts";
+import { findSessionCaller } from "./sign-in/sessions.ts";
+import { findTokenCaller } from "./sign-in/tokens.ts";
 import { createEventWatch } from "./jobs/watch-events.ts";
 import { createWorkflowRegistry } from "./workflows/registry.ts";
-
-/** Beside src/ as beside dist/. */
-const uiFolder = fileURLToPath(new URL("../../ui/dist", import.meta.url));
+import { serve } from "./serve.ts";
 
 export interface RunningOrchestrator {
   readonly url: string;
@@ -87,26 +72,52 @@ export async function startOrchestrator(
     log: log.child({ part: "push" }),
   });
   const pushConnections = pushServer.connections;
-  const broker = createPostgresBroker({ db, url, holder: ownerId, log, listen, pushConnections });
-  const queues = [...config.taskQueues, config.jobQueue];
-  for (const queue of queues) {
-    await broker.ensureQueue(queue, {
-      leaseMs: config.leaseMs,
-      maxDeliveries: config.maxDeliveries,
-    });
+  const transport = await openTransport(config.broker, ownerId, log.child({ part: "broker" }));
+  const broker = createPostgresBroker({
+    db,
+    url,
+    holder: ownerId,
+    log,
+    listen,
+    // With an outside broker all messages go through it.
+    ...(transport === undefined ? { pushConnections } : { transport, relays: true }),
+  });
+  const queueSpec = { leaseMs: config.leaseMs, maxDeliveries: config.maxDeliveries };
+  for (const queue of [...config.taskQueues, config.jobQueue]) {
+    await broker.ensureQueue(queue, queueSpec);
   }
+  const wrong = siteDefaultProblems(
+    handlerCatalogue,
+    new Set(config.taskQueues),
+    config.siteDefaults,
+  );
+  if (wrong.length > 0) throw new ConfigError(wrong.join("\n"));
+  const catalogue = createHandlerCatalogue({
+    db,
+    broker,
+    log,
+    shipped: withSiteDefaults(handlerCatalogue, config.siteDefaults),
+    declaredQueues: config.taskQueues,
+    jobQueue: config.jobQueue,
+    queueSpec,
+  });
+  await catalogue.refresh();
 
   const compile = {
-    handlers: handlerCatalogue,
-    queues: new Set(config.taskQueues),
+    handlers: catalogue.handlers,
+    queues: catalogue.queues,
     env: new Set(Object.keys(config.templateEnv)),
   };
-  const workflows = createWorkflowRegistry({ db, paths: config.workflowPaths, options: compile });
-  for (const { file, line, column, code, message } of await workflows.reload()) {
-    log.warn({ code }, `${file}:${line}:${column} ${message}`);
-  }
+  const workflows = createWorkflowRegistry({
+    db,
+    paths: config.workflowPaths,
+    options: compile,
+    log: log.child({ part: "workflows" }),
+  });
+  await workflows.refresh();
   const graphs = createGraphCache(db);
-  const storage = await openStorage(config.storage);
+  const { storage, staging } = await openStorageWithStaging(config.storage);
+  const uploads = { staging, maxBytes: config.uploadMaxBytes };
   const hot = openHotDatabase({ url, applicationName: `${ownerId} engine`, onConnectionLost });
   const deps: JobDeps = {
     db: hot,
@@ -121,6 +132,7 @@ export async function startOrchestrator(
     quarantine: createQuarantine(log),
     endWaiters: createEndWaiters(db),
     env: config.templateEnv,
+    maxFanOut: config.maxFanOut,
     jobHooks: { onJobsStarted: recordStarts, onJobsEnded: recordEnds },
   };
   const engine = await startEngine(deps, config, listen, log.child({ part: "engine" }));
@@ -135,8 +147,17 @@ export async function startOrchestrator(
       log.warn({ err }, "a live stream could not be served");
     },
   });
+  const signIn: SignInDeps = {
+    db,
+    clock: systemClock,
+    tokens: config.serviceTokens,
+    limits: config.signIn,
+  };
   const access = createAccessPolicy(config.serviceTokens, {
     openOnLoopback: config.openOnLoopback,
+    signingKey: config.callbackSigningKey,
+    findToken: (token) => findTokenCaller(signIn, token),
+    findSession: (secret) => findSessionCaller(signIn, secret),
     proxy: config.trustedProxy && {
       ...config.trustedProxy,
       networks: parseNetworks(config.trustedProxy.networks),
@@ -149,24 +170,50 @@ export async function startOrchestrator(
     max: 6,
     onConnectionLost,
   });
+  const sourceRules: HttpsRules = {
+    allowedHosts: config.sources.hosts,
+    privateNetworks: parseNetworks(config.sources.privateNetworks),
+    maxBytes: config.sources.maxBytes,
+  };
   const domain: AssetDeps = {
     db: domainDb,
     engine: deps,
     sources: createSourceResolver({
       storage,
-      https: {
-        allowedHosts: config.sources.hosts,
-        privateNetworks: parseNetworks(config.sources.privateNetworks),
-      },
+      https: sourceRules,
       mounts: config.sources.mounts,
       containers: zonesByContainer(config.storage),
     }),
     callbacks: { signingKey: config.callbackSigningKey, jobHosts: config.callbackHosts },
     mutex: createAssetMutex(),
+    external:
+      config.externalDatabaseUrl === undefined
+        ? undefined
+        : {
+            db: openDatabase({
+              url: config.externalDatabaseUrl,
+              applicationName: `${ownerId} external`,
+              max: 2,
+              onConnectionLost,
+            }),
+            publicUrl: config.storage.publicUrl?.replace(/\/+$/, "") ?? "",
+          },
+    onChanged: () => {
+      services.wake();
+    },
+  };
+  const serviceChecks = {
+    db: domainDb,
+    clock: systemClock,
+    privateNetworks: parseNetworks(config.callbackPrivateNetworks),
   };
   const services = startServices(
     {
       assets: domain,
+      serviceChecks,
+      files: { db, storage, uploads },
+      catalogue,
+      workflowPaths: config.workflowPaths,
       delivery: {
         db: domainDb,
         clock: systemClock,
@@ -181,10 +228,14 @@ export async function startOrchestrator(
   const server = await serve(deps, config, engine, {
     db,
     domain,
+    serviceChecks,
     storage,
+    sourceRules,
+    uploads,
     access,
+    signIn,
     compile,
-    queues,
+    queues: () => [...catalogue.queues, config.jobQueue],
     streams,
     pushCounters: pushConnections.counters,
     log,
@@ -210,73 +261,7 @@ export async function startOrchestrator(
       { name: "broker", stop: () => broker.close() },
       { name: "listener", stop: () => listener.close() },
       { name: "database", stop: () => Promise.all([db.close(), hot.close(), domainDb.close()]) },
+      { name: "external database", stop: async () => domain.external?.db.close() },
     ],
   };
-}
-
-async function serve(
-  deps: JobDeps,
-  config: OrchestratorConfig,
-  engine: Engine,
-  parts: {
-    /** For reading: its planner is free to choose. */
-    readonly db: Database;
-    readonly domain: AssetDeps;
-    readonly storage: Storage;
-    readonly access: AccessPolicy;
-    readonly compile: Parameters<typeof makeRoutes>[0]["compile"];
-    readonly queues: readonly string[];
-    readonly streams: Parameters<typeof makeRoutes>[0]["streams"];
-    readonly pushCounters: PushCounters;
-    readonly log: Logger;
-  },
-): Promise<HttpServer> {
-  const { broker, graphs, ownerId, clock } = deps;
-  const { db } = parts;
-  const { databaseUrl: url } = config;
-  const startedAt = clock.now().toISOString();
-  const metrics = createMetrics();
-  registerEngineMetrics(metrics, () => ({ ...engine.counters, ...parts.pushCounters }));
-  const verbs = makeVerbs(deps, () => {
-    engine.wake();
-  });
-  const features = createFeatureAnswers(db);
-  const handlers = makeRoutes({
-    db,
-    assets: parts.domain,
-    storage: parts.storage,
-    layers: createLayerAnswers(
-      createLazyRasterServer({
-        storage: parts.storage,
-        disk: createDiskCache(config.tileCache.folder, config.tileCache.mostBytes),
-      }),
-      features,
-    ),
-    features,
-    verbs,
-    broker,
-    queues: parts.queues,
-    graphs,
-    streams: parts.streams,
-    compile: parts.compile,
-    callbacks: parts.domain.callbacks,
-    schema: {
-      migrate: () => migrate(url),
-      rebuild: config.allowRebuild ? () => rebuildSchema(url) : undefined,
-    },
-    access: parts.access,
-    version,
-    uiFiles: await openStaticFiles(uiFolder),
-    status: () => ({ owner_id: ownerId, started_at: startedAt, ...engine.status() }),
-    metrics,
-  });
-  return buildServer({
-    contracts,
-    handlers,
-    access: parts.access,
-    log: parts.log,
-    onAnswered: (timing) => {
-      metrics.observe(timing);
-    },
-  });
 }

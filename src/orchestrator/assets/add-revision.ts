@@ -6,13 +6,19 @@ import {
   readVersions,
 } from "../../adapters/postgres/queries/asset-rows.ts";
 import { findPlatform } from "../../adapters/postgres/queries/platforms.ts";
-import { findRequest } from "../../adapters/postgres/queries/requests.ts";
+import { readRequestInputs } from "../../adapters/postgres/queries/requests.ts";
 import type { Queryable } from "../../adapters/postgres/queryable.ts";
-import { restartVersion, restoreRevision } from "../../adapters/postgres/repositories/versions.ts";
+import { publishRevision } from "../../adapters/postgres/repositories/catalogue-revisions.ts";
+import {
+  restartVersion,
+  restoreRevision,
+  withdrawApproval,
+} from "../../adapters/postgres/repositories/versions.ts";
 import type { Accepted } from "../../core/api/requests.ts";
 import { mayReprocess, mayResubmit } from "../../core/domain/version-rules.ts";
 import { Problem } from "../../core/errors.ts";
-import type { JsonObject } from "../../core/model/json.ts";
+import type { Json, JsonObject } from "../../core/model/json.ts";
+import { dots } from "../../core/model/mask.ts";
 import type { AuditContext } from "../audit-context.ts";
 import { newJobId } from "../jobs/submit-jobs.ts";
 import { assetMissing, changeAsset, throwRefusal, versionOf } from "./change-asset.ts";
@@ -47,11 +53,10 @@ export async function processAgain(
   const before = versionOf(await readVersions(deps.db, assetId), ordinal);
   const platform = await findPlatform(deps.db, asset.platform_id);
   if (platform === undefined) throw assetMissing(assetId);
-  const last = await findRequest(deps.db, before.request_id);
   const workflow_id = wanted.workflow_id ?? before.workflow_id;
-  const kept = last?.inputs ?? {};
-  const inputs =
-    wanted.kind === "reprocess" ? { ...kept, ...wanted.inputs } : (wanted.inputs ?? kept);
+  const kept = (await readRequestInputs(deps.db, before.request_id)) ?? {};
+  const given = wanted.inputs && withSecrets(wanted.inputs, kept);
+  const inputs = wanted.kind === "reprocess" ? { ...kept, ...given } : (given ?? kept);
   const body_hash = hashBody({
     kind: wanted.kind,
     assetId,
@@ -124,7 +129,27 @@ export function rollbackVersion(
       throw new Problem("TRANSITION_REFUSED", `Version ${ordinal} cannot go back: ${why}.`);
     }
     const next = version.revision + 1;
-    restoreRevision(tx, version, toRevision, next, audit.actor);
+    const items = await restoreRevision(tx, version, toRevision, next, audit.actor);
+    // Of a revision that is older than this rule no items are kept: then those that are shown stay.
+    if (items > 0 || target.stac_item_id === null) {
+      await publishRevision(tx, { ...version, revision: next });
+    }
+    const { content_hash } = target;
+    const isReviewed = content_hash !== null && content_hash === version.content_hash;
+    if (version.approval_state === "approved" && !isReviewed) {
+      withdrawApproval(tx, version);
+      const reason = `the source of revision ${toRevision} is not known to be the approved one`;
+      record("version_withdrawn", ordinal, { reason });
+    }
     record("version_restored", ordinal, { from_revision: toRevision, revision: next });
   });
+}
+
+/** Dots in place of an input leave it as it was: a client sends back what it was shown. */
+function withSecrets(given: JsonObject, kept: JsonObject): JsonObject {
+  const entries = Object.entries(given).map(([name, value]): [string, Json] => [
+    name,
+    value === dots ? (kept[name] ?? value) : value,
+  ]);
+  return Object.fromEntries(entries);
 }

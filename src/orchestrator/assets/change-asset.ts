@@ -53,6 +53,7 @@ export async function changeAsset(
       touchAsset(tx, assetId);
     }),
   );
+  deps.onChanged?.();
 }
 
 export function versionOf(versions: readonly AssetVersion[], ordinal: number): AssetVersion {

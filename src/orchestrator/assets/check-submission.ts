@@ -1,6 +1,12 @@
 import { KnownError } from "../../adapters/runtime/known-error.ts";
-import type { BlobInput } from "../../core/domain/preflight.ts";
-import { preflight, isBelow, placeOf, isForPlatforms } from "../../core/domain/preflight.ts";
+import { rightToCollection } from "../../adapters/postgres/queries/catalogue-owners.ts";
+import type { BlobInput, CollectionInput } from "../../core/domain/preflight.ts";
+import {
+  isBelow,
+  isForPlatforms,
+  preflight,
+  sourcePrefixesOf,
+} from "../../core/domain/preflight.ts";
 import type { ProblemItem } from "../../core/errors.ts";
 import { Problem } from "../../core/errors.ts";
 import type { JsonObject } from "../../core/model/json.ts";
@@ -17,7 +23,7 @@ export interface Work {
 
 /** Finds everything that is wrong with a submission before anything is written. */
 export async function checkWork(
-  deps: Pick<AssetDeps, "engine" | "sources" | "callbacks">,
+  deps: Pick<AssetDeps, "db" | "engine" | "sources" | "callbacks">,
   platform: Platform,
   { workflow_id, inputs, callback_url }: Work,
 ): Promise<ProblemItem[]> {
@@ -44,7 +50,8 @@ export async function checkWork(
     const found = preflight(definition, { ...inputs, ...versionInputs(definition, placeholder) });
     findings.push(...found.findings);
     const ofBlobs = found.blobs.map((blob) => checkBlob(deps, platform, blob));
-    findings.push(...(await Promise.all(ofBlobs)).flat());
+    const ofCollections = found.collections.map((each) => checkCollection(deps, platform, each));
+    findings.push(...(await Promise.all([...ofBlobs, ...ofCollections])).flat());
   } catch (error) {
     if (!(error instanceof Problem) || error.status >= 500) throw error;
     const { code, message, items } = error;
@@ -53,21 +60,34 @@ export async function checkWork(
   return findings;
 }
 
+/** The job would be refused the collection at its end, so a submission is refused at once. */
+async function checkCollection(
+  { db }: Pick<AssetDeps, "db">,
+  { platform_id }: Platform,
+  { pointer, collection_id }: CollectionInput,
+): Promise<ProblemItem[]> {
+  const { allowed } = await rightToCollection(db, platform_id, collection_id);
+  if (allowed) return [];
+  const message = "is not a collection of this platform: choose another name, or ask an operator";
+  return [{ pointer, code: "COLLECTION_NOT_YOURS", message }];
+}
+
 /** Looks for the file where its path points: in storage, at a server, on a mount, in an archive. */
 async function checkBlob(
   { sources }: Pick<AssetDeps, "sources">,
-  { source_prefixes }: Platform,
+  platform: Platform,
   { pointer, blob_path, container }: BlobInput,
 ): Promise<ProblemItem[]> {
   try {
     const source = await sources.resolve(blob_path, container);
     // Before the file is looked for, so that the answer does not reveal whether it exists.
-    if (!isBelow(source.display, source_prefixes)) {
-      const message = `must lie below ${source_prefixes.join(" or ")}`;
+    const prefixes = sourcePrefixesOf(platform);
+    if (!isBelow(source.display, prefixes)) {
+      const message = `must lie below ${prefixes.join(" or ")}`;
       return [{ pointer, code: "BLOB_OUTSIDE", message }];
     }
     // A reference into the results would show one platform the outputs of another.
-    if (placeOf(source.display).startsWith("results/")) {
+    if (source.display.startsWith("results/")) {
       return [{ pointer, code: "BLOB_PATH", message: "must not lie among the results of jobs" }];
     }
     if ((await source.head()) !== undefined) return [];

@@ -12,6 +12,16 @@ export interface AssetDeps {
   readonly sources: SourceResolver;
   readonly callbacks: CallbackSettings;
   readonly mutex: AssetMutex;
+  /** The database outside of the platform; undefined: there is none. */
+  readonly external?:
+    | {
+        readonly db: Database;
+        /** Before paths of the platform in what is published; empty: they stay paths. */
+        readonly publicUrl: string;
+      }
+    | undefined;
+  /** Called after the commit of a change of an asset. */
+  readonly onChanged?: (() => void) | undefined;
 }
 
 /** Runs the work for one asset one after the other in this process. */

@@ -9,6 +9,11 @@ import { changeAsset, versionOf } from "./change-asset.ts";
 import type { AssetDeps } from "./deps.ts";
 import { startJob } from "./start-job.ts";
 
+/** Whether a version has a file, a table or items that can be exported. */
+function hasData({ blob_path, table_name, stac_item_id, stac_collection_id }: AssetVersion) {
+  return (blob_path ?? table_name ?? stac_item_id ?? stac_collection_id) !== null;
+}
+
 /**
  * Starts the job that copies a public version to the external zone, once for each revision: a unique
  * index refuses a second job for the same revision.
@@ -20,12 +25,11 @@ export async function startExport(
   by: string,
 ): Promise<void> {
   const { asset_id, version_ordinal, revision, blob_path } = version;
-  // A version with a table has no file to copy: the table is served from here, also to the public.
-  if (blob_path === null) return;
+  if (!hasData(version)) return;
   supersedeJobs(locked.tx, version, ["withdraw"]);
   const job_id = await startJob(deps, locked, version, {
     workflow_id: "adf_export",
-    inputs: { asset_id, version_ordinal, revision, blob_path },
+    inputs: { asset_id, version_ordinal, revision, ...(blob_path === null ? {} : { blob_path }) },
     purpose: "export",
     submitted_by: by.slice(0, 64),
   });
@@ -34,19 +38,22 @@ export async function startExport(
   locked.record("export_started", version_ordinal, { job_id, revision });
 }
 
-/** Starts the job that removes a version from the external zone, if it was copied there. */
+/**
+ * Starts the job that removes a version from the external zone, if it was copied there. An export that
+ * failed may have copied a part.
+ */
 export async function withdrawExport(
   deps: AssetDeps,
   locked: LockedAsset,
   version: AssetVersion,
   by: string,
 ): Promise<void> {
-  const { version_ordinal, revision, external_blob_path } = version;
-  if (version.export_state !== "completed" || external_blob_path === null) return;
+  const { asset_id, version_ordinal, revision, export_state } = version;
+  if (export_state !== "completed" && export_state !== "failed") return;
   supersedeJobs(locked.tx, version, ["export"]);
   const job_id = await startJob(deps, locked, version, {
     workflow_id: "adf_withdraw",
-    inputs: { external_blob_path },
+    inputs: { asset_id, version_ordinal },
     purpose: "withdraw",
     submitted_by: by.slice(0, 64),
   });
@@ -64,14 +71,14 @@ export function exportVersion(
 ): Promise<void> {
   return changeAsset(deps, assetId, audit, async (locked) => {
     const version = versionOf(locked.versions, ordinal);
-    const { approval_state, deleted_at, export_state, blob_path } = version;
+    const { approval_state, deleted_at, export_state } = version;
     const why =
       locked.asset.clearance_state !== "public"
         ? "its asset is not public"
         : approval_state !== "approved" || deleted_at !== null
           ? "it is not approved"
-          : blob_path === null
-            ? "it has no file to copy"
+          : !hasData(version)
+            ? "it has no data"
             : export_state === "running"
               ? "its export is running"
               : undefined;

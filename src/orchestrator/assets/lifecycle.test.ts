@@ -11,7 +11,7 @@ let folder: Awaited<ReturnType<typeof makeWorkflowFolder>>;
 beforeAll(async () => {
   folder = await makeWorkflowFolder();
   test = await openApiTest(folder.folder);
-  await test.storage.put("bronze/birds.tif", new Uint8Array([1, 2, 3]));
+  await test.storage.put("bronze/ddh/birds.tif", new Uint8Array([1, 2, 3]));
 });
 afterAll(async () => {
   await test.close();
@@ -26,7 +26,7 @@ function submission(dataset: string, more: JsonObject = {}) {
     platform_refs: { dataset_id: dataset, resource_id: "viewer" },
     version_label: "V1",
     workflow_id: "etl_test",
-    inputs: { blob_path: "birds.tif" },
+    inputs: { blob_path: "ddh/birds.tif" },
     submitted_by: "partner",
     ...more,
   };
@@ -44,10 +44,14 @@ const outputs = {
   content_hash: "a".repeat(64),
 };
 
-/** What a worker would do with whatever is queued for a job. */
+/** What a worker would do with whatever is queued for a job, until nothing is. */
 async function work(jobId: string, output: JsonObject = outputs): Promise<void> {
-  for (const task of await test.engine.take(jobId)) await test.engine.complete(task, output);
-  await test.engine.tick();
+  for (;;) {
+    const tasks = await test.engine.take(jobId);
+    for (const task of tasks) await test.engine.complete(task, output);
+    await test.engine.tick();
+    if (tasks.length === 0) return;
+  }
 }
 
 async function fail(jobId: string): Promise<void> {
@@ -154,7 +158,7 @@ describe("a submission", () => {
     const body = submission("x", {
       platform_refs: { dataset_id: "only", colour: "red", resource_id: 1e16 },
       inputs: {
-        blob_path: "gone.tif",
+        blob_path: "ddh/gone.tif",
         target_crs: "4326",
         mode: "lazy",
         asset_id: "mine",
@@ -356,11 +360,11 @@ describe("processing again", () => {
   it("of a rejected version with new data waits for a new review", async () => {
     const { asset_id } = await processed();
     await reject(asset_id, 0);
-    await test.storage.put("bronze/better.tif", new Uint8Array([4]));
+    await test.storage.put("bronze/ddh/better.tif", new Uint8Array([4]));
     const params = { asset_id, version_ordinal: 0 };
     const again = await test.operator.resubmitVersion({
       params,
-      body: { inputs: { blob_path: "better.tif" } },
+      body: { inputs: { blob_path: "ddh/better.tif" } },
     });
     await work(again.job_id);
     expect((await getAsset(asset_id)).versions[0]).toMatchObject({
@@ -387,7 +391,13 @@ describe("processing again", () => {
 });
 
 describe("public clearance", () => {
+  /** The outputs of both nodes together. */
   const exported = {
+    folder: "gold/birds",
+    main_file: "birds.tif",
+    manifest_path: "gold/birds/manifest.json",
+    file_count: 2,
+    copied_by: "data_factory",
     external_blob_path: "external/birds.tif",
     adf_run_id: "run-1",
     bytes: 3,
@@ -438,6 +448,18 @@ describe("public clearance", () => {
       export_state: "withdrawn",
       external_blob_path: null,
     });
+  });
+
+  it("taken back also removes what a failed export may have copied", async () => {
+    const { asset_id } = await approved("public");
+    await fail((await getAsset(asset_id)).versions[0]!.export_job_id!);
+    const params = { asset_id };
+    await test.curator.setClearance({ params, body: { clearance: "ouo" } });
+    const started = (await events(asset_id)).at(-1);
+    expect(started).toMatchObject({ event_type: "export_withdrawn" });
+    await work(started!.event_data!["job_id"] as string, { removed: 1, adf_run_id: null });
+    expect((await getAsset(asset_id)).versions[0]!.export_state).toBe("withdrawn");
+    expect(await reconcileExports(test.domain)).toBe(0);
   });
 
   it("of a version that is reprocessed exports the new revision", async () => {

@@ -9,19 +9,25 @@ import {
   insertDelivery,
   startProcessing,
 } from "../../adapters/postgres/repositories/asset-jobs.ts";
+import { publishRevision } from "../../adapters/postgres/repositories/catalogue-revisions.ts";
 import {
   lockAssetsOfJobs,
   recordAssetEvent,
   touchAsset,
 } from "../../adapters/postgres/repositories/assets.ts";
 import { endRequest } from "../../adapters/postgres/repositories/requests.ts";
-import { endProcessing, setExport } from "../../adapters/postgres/repositories/versions.ts";
+import {
+  endProcessing,
+  setExport,
+  withdrawApproval,
+} from "../../adapters/postgres/repositories/versions.ts";
 import { partnerResult, readExport, readOutputs } from "../../core/domain/read-outputs.ts";
 import type { AssetEventType } from "../../core/model/asset.ts";
 import type { CallbackEventType } from "../../core/model/request.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import { isJsonObject } from "../../core/model/json.ts";
 import type { EndedJob } from "../engine/deps.ts";
+import { isLarge } from "../engine/output-store.ts";
 
 /** Marks the versions and requests of these jobs as being processed. */
 export function recordStarts(tx: Transaction, jobIds: readonly string[]): void {
@@ -42,7 +48,9 @@ export async function recordEnds(tx: Transaction, ended: readonly EndedJob[]): P
   const endOf = new Map(ended.map((end) => [end.job_id, end]));
   for (const link of links) {
     const end = endOf.get(link.job_id);
-    if (end !== undefined) recordEnd(tx, link, end);
+    if (end === undefined) continue;
+    recordEnd(tx, link, end);
+    if (end.status === "completed" && link.has_items) await publishRevision(tx, link);
   }
 }
 
@@ -71,13 +79,15 @@ function recordEnd(tx: Transaction, link: EndedAssetJob, end: EndedJob): void {
 
 function endOfProcessing(tx: Transaction, link: EndedAssetJob, end: EndedJob): void {
   const result = isJsonObject(end.result) ? end.result : {};
+  const outputs = readOutputs(result);
   endProcessing(
     tx,
     link,
     end.status === "completed"
-      ? { state: "completed", outputs: readOutputs(result) }
+      ? { state: "completed", outputs }
       : { state: "failed", error: messageOf(end) },
   );
+  if (end.status === "completed") reviewChanged(tx, link, outputs.content_hash, end);
   const shown = partnerResult(result, link.job_id, link.request_id) as JsonObject;
   const error = end.status === "completed" ? null : errorOf(link, end);
   endRequest(tx, link.request_id, link.job_id, {
@@ -90,6 +100,22 @@ function endOfProcessing(tx: Transaction, link: EndedAssetJob, end: EndedJob): v
     result: end.status === "completed" ? shown : null,
     error,
   });
+}
+
+/**
+ * An approval is of the content that a curator saw. The source may have changed at its place since
+ * then, so a reprocessed version keeps its approval only if its source has the same hash.
+ */
+function reviewChanged(
+  tx: Transaction,
+  link: EndedAssetJob,
+  content: string | null,
+  end: EndedJob,
+): void {
+  if (!link.is_approved || link.revision !== link.current_revision) return;
+  if (content !== null && content === link.approved_content) return;
+  withdrawApproval(tx, link);
+  record(tx, link, "version_withdrawn", end, "the source is not known to be the approved one");
 }
 
 function endOfExport(tx: Transaction, link: EndedAssetJob, end: EndedJob): void {
@@ -109,7 +135,13 @@ function endOfExport(tx: Transaction, link: EndedAssetJob, end: EndedJob): void 
   queueVersionCallback(tx, link, end, "export.failed", { result: null, error: errorOf(link, end) });
 }
 
-function record(tx: Transaction, link: EndedAssetJob, type: AssetEventType, end: EndedJob): void {
+function record(
+  tx: Transaction,
+  link: EndedAssetJob,
+  type: AssetEventType,
+  end: EndedJob,
+  reason?: string,
+): void {
   recordAssetEvent(tx, {
     asset_id: link.asset_id,
     version_ordinal: link.version_ordinal,
@@ -119,6 +151,7 @@ function record(tx: Transaction, link: EndedAssetJob, type: AssetEventType, end:
     event_data: {
       job_id: link.job_id,
       revision: link.revision,
+      ...(reason === undefined ? {} : { reason }),
       ...(end.status === "completed" ? {} : { error: messageOf(end) }),
     },
   });
@@ -141,7 +174,13 @@ function queueVersionCallback(
     revision,
     status: end.status,
     ...outcome,
+    ...(isLarge(outcome.result) ? largeResult(request_id) : {}),
   });
+}
+
+/** A body is sent again and again and stored with each delivery, so a large result is fetched. */
+function largeResult(requestId: string): JsonObject {
+  return { result: null, result_url: `/api/platform/status/${encodeURIComponent(requestId)}` };
 }
 
 /** The callback of a job without a platform has the address of the result, which may be large. */

@@ -2,6 +2,7 @@ import { setClearance } from "../../adapters/postgres/repositories/assets.ts";
 import {
   approveVersion as writeApproval,
   rejectVersion as writeRejection,
+  moveStyleToAsset,
   withdrawApproval,
 } from "../../adapters/postgres/repositories/versions.ts";
 import { mayApprove, mayReject, mayWithdraw } from "../../core/domain/version-rules.ts";
@@ -28,6 +29,7 @@ export function approveVersion(
     const version = versionOf(versions, ordinal);
     throwRefusal(mayApprove(version));
     writeApproval(tx, version, audit.actor);
+    if (version.style !== null) moveStyleToAsset(tx, version, audit.actor);
     record("version_approved", ordinal, { clearance, ...(note === undefined ? {} : { note }) });
     if (asset.clearance_state !== clearance) {
       setClearance(tx, assetId, clearance, audit.actor);

@@ -11,6 +11,7 @@ import {
 } from "../../adapters/postgres/queries/asset-rows.ts";
 import { listAssets } from "../../adapters/postgres/queries/assets.ts";
 import { cut } from "../../adapters/postgres/queries/conditions.ts";
+import { findLayerMetadata } from "../../adapters/postgres/queries/layer-metadata.ts";
 import { listRequests } from "../../adapters/postgres/queries/requests.ts";
 import type { Asset } from "../../core/api/asset-schemas.ts";
 import type { assetContracts } from "../../core/api/assets.ts";
@@ -48,7 +49,8 @@ export function assetRoutes(
     if (asset === undefined) throw assetMissing(assetId);
     const versions = await readVersions(db, assetId);
     const services = servedUrls(asset, versions);
-    return { ...asset, versions, services, previews: previewUrls(versions) };
+    const display_name = (await findLayerMetadata(db, assetId))?.display_name ?? null;
+    return { ...asset, display_name, versions, services, previews: previewUrls(versions) };
   }
 
   async function answer(assetId: string): Promise<Answer> {

@@ -8,9 +8,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ApiTest } from "../../../test/support/api.ts";
 import { openApiTest } from "../../../test/support/api.ts";
 import { makeWorkflowFolder } from "../../../test/support/domain.ts";
+import { collectionOf } from "../../../test/support/stac.ts";
 import { createSourceResolver } from "../../adapters/storage/resolve-source.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import { checkWork } from "./check-submission.ts";
+import { upsertCollection } from "../../adapters/postgres/repositories/catalogue.ts";
+import { operators } from "../../core/catalogue/owner.ts";
 import type { AssetDeps } from "./deps.ts";
 
 let test: ApiTest;
@@ -18,7 +21,7 @@ let folder: Awaited<ReturnType<typeof makeWorkflowFolder>>;
 let server: Server;
 let host: string;
 let mount: string;
-let deps: Pick<AssetDeps, "engine" | "sources" | "callbacks">;
+let deps: Pick<AssetDeps, "db" | "engine" | "sources" | "callbacks">;
 const asked: string[] = [];
 
 beforeAll(async () => {
@@ -36,14 +39,14 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const { engine, callbacks } = test.domain;
+  const { db, engine, callbacks } = test.domain;
   const sources = createSourceResolver({
     storage: test.storage,
     // Without a certificate there is only http; which schemes are good is tried elsewhere.
     https: { allowedHosts: [host, "127.0.0.1:9"], schemes: ["http:"] },
     mounts: [mount],
   });
-  deps = { engine, callbacks, sources };
+  deps = { db, engine, callbacks, sources };
 });
 afterAll(async () => {
   server.close();
@@ -53,7 +56,7 @@ afterAll(async () => {
 
 async function findings(
   inputs: JsonObject,
-  source_prefixes: string[] = [],
+  source_prefixes: string[] = ["bronze", "results", `http://${host}`, "http://127.0.0.1:9", mount],
   workflow_id = "raster_ingest",
 ): Promise<string[]> {
   const platform = await test.reader.getPlatform({ params: { platform_id: "ddh" } });
@@ -72,13 +75,11 @@ describe("a source", () => {
     ["bronze/none.tif", ["BLOB_NOT_FOUND"]],
     ["http://HOST/there.tif", []],
     ["http://HOST/none.tif", ["BLOB_NOT_FOUND"]],
-    ["/vsicurl/http://HOST/there.tif", []],
+    ["/vsicurl/http://HOST/there.tif", ["BLOB_PATH"]],
     ["http://127.0.0.1:9/a.tif", ["SOURCE_UNREACHABLE"]],
     ["http://169.254.169.254/a.tif", ["BLOB_PATH"]],
     ["ftp://HOST/a.tif", ["BLOB_PATH"]],
-    ["/vsizip/bronze/a.zip/a.tif", []],
-    ["/vsizip/bronze/none.zip/a.tif", ["BLOB_NOT_FOUND"]],
-    ["/vsizip/results/a.zip/a.tif", ["BLOB_PATH"]],
+    ["/vsizip/bronze/a.zip/a.tif", ["BLOB_PATH"]],
     ["/vsis3/bucket/a.tif", ["BLOB_PATH"]],
     ["MOUNT/a.tif", []],
     ["MOUNT/none.tif", ["BLOB_NOT_FOUND"]],
@@ -91,13 +92,50 @@ describe("a source", () => {
 
   it("is looked for together with all the others, and each is named", async () => {
     const blob_paths = ["bronze/none.tif", "bronze/a.tif", `http://${host}/none.tif`, "a.doc"];
-    expect(await findings({ blob_paths, container: 7 }, [], "raster_collection")).toEqual([
+    expect(await findings({ blob_paths, container: 7 }, undefined, "raster_collection")).toEqual([
       "/inputs/container WRONG_INPUT",
       "/inputs/blob_paths/3 EXTENSION",
       "/inputs/blob_paths/0 BLOB_NOT_FOUND",
       "/inputs/blob_paths/2 BLOB_NOT_FOUND",
       "/inputs/blob_paths/3 BLOB_PATH",
     ]);
+  });
+});
+
+describe("a platform without places of its own", () => {
+  it("submits what lies in bronze below its id, and nothing else is even looked for", async () => {
+    expect(await findings({ blob_path: "bronze/ddh/a.tif" }, [])).toEqual([]);
+    asked.length = 0;
+    const elsewhere = ["bronze/a.tif", "bronze/ddh2/a.tif", "silver/ddh/a.tif", `${mount}/a.tif`];
+    const blob_paths = [...elsewhere, `http://${host}/there.tif`, "bronze/ddh/../a.tif"];
+    expect(await findings({ blob_paths }, [], "raster_collection")).toEqual([
+      ...[0, 1, 2, 3, 4].map((index) => `/inputs/blob_paths/${index} BLOB_OUTSIDE`),
+      "/inputs/blob_paths/5 BLOB_PATH",
+    ]);
+    expect(asked).toEqual([]);
+  });
+
+  it.each(["ddh", "arcgis", "geonode"])("is %s, as the migrations register it", async (name) => {
+    const { source_prefixes } = await test.reader.getPlatform({ params: { platform_id: name } });
+    expect(source_prefixes).toEqual([]);
+  });
+});
+
+describe("a collection", () => {
+  it("of others is refused to a platform, until an operator allows it", async () => {
+    const { db } = test.domain;
+    await upsertCollection(db, collectionOf("shared"), operators);
+    const blob_path = "bronze/ddh/a.tif";
+    const refused = ["/inputs/collection_id COLLECTION_NOT_YOURS"];
+    expect(await findings({ blob_path, collection_id: "shared" })).toEqual(refused);
+    expect(await findings({ blob_path, collection_id: "new" })).toEqual([]);
+    const params = { platform_id: "ddh" };
+    const { row_version, ...platform } = await test.reader.getPlatform({ params });
+    const { display_name, required_refs, version_ref } = platform;
+    const edit = { display_name, required_refs, version_ref, collections: ["shared"] };
+    const headers = { "if-match": `"${row_version}"` };
+    await test.operator.putPlatform({ params, headers, body: edit });
+    expect(await findings({ blob_path, collection_id: "shared" })).toEqual([]);
   });
 });
 
@@ -149,7 +187,9 @@ describe("a workflow that maintains the data of all platforms", () => {
   it.each(["adf_export", "adf_withdraw", "detect_orphans", "rebuild_stac", "unpublish_raster"])(
     "%s is not started by a platform",
     async (workflow_id) => {
-      expect(await findings({}, [], workflow_id)).toEqual(["/workflow_id WORKFLOW_NOT_OFFERED"]);
+      expect(await findings({}, undefined, workflow_id)).toEqual([
+        "/workflow_id WORKFLOW_NOT_OFFERED",
+      ]);
     },
   );
 });

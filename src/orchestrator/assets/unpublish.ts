@@ -98,11 +98,12 @@ async function remove(
   deleteVersion(locked.tx, version, audit.actor);
   locked.record("version_deleted", version_ordinal, dataOf(reason));
   await withdrawExport(deps, locked, version, audit.actor);
-  const removal = removalOf(version);
-  if (removal === undefined) return;
+  if (version.served_revision === null) return;
+  const { asset_id } = version;
   try {
     const job_id = await startJob(deps, locked, version, {
-      ...removal,
+      workflow_id: "unpublish_version",
+      inputs: { asset_id, version_ordinal },
       purpose: "unpublish",
       submitted_by: audit.actor.slice(0, 64),
     });
@@ -112,18 +113,6 @@ async function remove(
     if (!(error instanceof Problem) || error.status >= 500) throw error;
     locked.record("unpublish_failed", version_ordinal, { error: error.message });
   }
-}
-
-/** The workflow that removes the outputs of a version; undefined: the catalogue has no item of it. */
-function removalOf(
-  version: AssetVersion,
-): { readonly workflow_id: string; readonly inputs: JsonObject } | undefined {
-  const { stac_collection_id, stac_item_id, table_name } = version;
-  if (stac_collection_id === null || stac_item_id === null) return undefined;
-  return {
-    workflow_id: table_name === null ? "unpublish_raster" : "unpublish_vector",
-    inputs: { collection_id: stac_collection_id, item_id: stac_item_id },
-  };
 }
 
 function dataOf(reason: string | undefined): JsonObject {

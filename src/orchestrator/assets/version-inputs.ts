@@ -1,3 +1,4 @@
+import { platformNames, versionItemId } from "../../core/domain/platform-names.ts";
 import type { ProblemItem } from "../../core/errors.ts";
 import type { Json, JsonObject } from "../../core/model/json.ts";
 import type { WorkflowDefinition } from "../../core/model/workflow.ts";
@@ -26,10 +27,10 @@ const inputs: Readonly<Record<string, (version: ProcessedVersion) => Json>> = {
   request_id: ({ request_id }) => request_id,
   platform_id: ({ platform_id }) => platform_id,
   platform_refs: ({ platform_refs }) => platform_refs,
-  item_id: ({ asset_id, version_ordinal }) => `${asset_id}-v${version_ordinal}`,
+  item_id: (version) => versionItemId(version),
   table_name: ({ asset_id, version_ordinal, revision }) =>
     `a${asset_id.slice(0, 20)}_v${version_ordinal}_r${revision}`,
-  platform: platformOf,
+  platform: platformNames,
 };
 
 export function versionInputs(
@@ -57,15 +58,4 @@ export function reservedInputs(
 
 function declared({ inputs: named = {} }: Pick<WorkflowDefinition, "inputs">) {
   return Object.entries(inputs).filter(([name]) => Object.hasOwn(named, name));
-}
-
-/** The references of the platform as strings; items have them as `platform:dataset_id` and so on. */
-function platformOf({ platform_refs, version_label, request_id }: ProcessedVersion): JsonObject {
-  const refs = Object.entries(platform_refs)
-    .filter(([name]) => /^[a-z][a-z0-9_]*$/.test(name))
-    .map(([name, value]) => [
-      name,
-      (typeof value === "string" ? value : JSON.stringify(value)).slice(0, 255),
-    ]);
-  return { ...Object.fromEntries(refs), version_id: version_label, request_id } as JsonObject;
 }

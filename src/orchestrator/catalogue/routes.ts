@@ -1,3 +1,4 @@
+import type { Readable } from "node:stream";
 import { z } from "zod";
 import { baseOf } from "../../adapters/http/base-url.ts";
 import { decodeCursor, encodeCursor } from "../../adapters/http/cursor.ts";
@@ -14,7 +15,13 @@ import { contracts } from "../../core/api/index.ts";
 import { makeOpenApi } from "../../core/api/openapi.ts";
 import { stacContracts } from "../../core/api/stac.ts";
 import type { storageContracts } from "../../core/api/storage.ts";
-import { conformance, landingLinks, linkCollection, linkItem } from "../../core/catalogue/links.ts";
+import {
+  conformance,
+  landingLinks,
+  linkCollection,
+  linkItem,
+  nextLink,
+} from "../../core/catalogue/links.ts";
 import { queryablesOf } from "../../core/catalogue/queryables.ts";
 import { stacVersion } from "../../core/catalogue/stac.ts";
 import { Problem } from "../../core/errors.ts";
@@ -25,8 +32,13 @@ import {
   requireItem,
   viewerOf,
 } from "../layers/check-clearance.ts";
+import { findCollections } from "./find-collections.ts";
 import { searchCatalogue } from "./search-catalogue.ts";
 import { serveStored } from "./serve-stored.ts";
+import { writeStored } from "./write-stored.ts";
+
+/** What a worker may put with one request. */
+const largestPut = 64 * 1024 ** 3;
 
 export interface CatalogueRouteDeps {
   readonly db: Database;
@@ -47,9 +59,10 @@ export function catalogueRoutes({
   storage,
   version,
 }: CatalogueRouteDeps): Handlers<typeof stacContracts> & Handlers<typeof storageContracts> {
+  const documented = new Set<string>(stacContracts.map(({ path }) => path));
   const document = once(() =>
     makeOpenApi(
-      contracts.filter(({ id }) => stacContracts.some((contract) => contract.id === id)),
+      contracts.filter(({ path }) => documented.has(path)),
       version,
     ),
   );
@@ -90,23 +103,22 @@ export function catalogueRoutes({
     stacQueryables: (request) => queryables(request, "/stac/queryables"),
 
     stacCollections: async (request) => {
-      const { limit, token } = request.query;
+      const { limit, token, ...search } = request.query;
       const base = baseOf(request);
       const [after] = decodeCursor(token, z.tuple([z.string()])) ?? [];
-      const { collections, next } = await listCollections(
-        db,
-        viewerOf(request.caller),
-        limit,
-        after,
-      );
+      const viewer = viewerOf(request.caller);
+      const { collections, next } = await findCollections(db, viewer, { limit, after, search });
       const self = `${base}/stac/collections`;
-      const more = next === null ? [] : [`${self}?limit=${limit}&token=${encodeCursor([next])}`];
+      const more = next === null ? [] : [encodeCursor([next])];
       return {
         collections: collections.map((each) => linkCollection(each, base)),
         links: [
           { rel: "root", href: `${base}/stac`, type: "application/json" },
           { rel: "self", href: self, type: "application/json" },
-          ...more.map((href) => ({ rel: "next", href, type: "application/json" })),
+          ...more.map((place) => ({
+            ...nextLink(self, { method: "GET", given: { limit, ...search } }, place),
+            type: "application/json",
+          })),
         ],
         numberReturned: collections.length,
       };
@@ -135,7 +147,8 @@ export function catalogueRoutes({
     },
 
     stacItem: async (request) => {
-      const item = linkItem(await requireItem(db, request), baseOf(request));
+      const viewer = viewerOf(request.caller);
+      const item = linkItem(await requireItem(db, request), baseOf(request), viewer);
       return new Answer(item, { headers: geojson });
     },
 
@@ -178,6 +191,15 @@ export function catalogueRoutes({
         throw new Problem("LINK_NOT_VALID", "The link was changed, or its time is over.");
       }
       return serveStored(storage, path, request);
+    },
+
+    writeStored: async (request) => {
+      const { path } = request.params;
+      if (!(await storage.checkSignature(path, { ...request.query, method: "PUT" }))) {
+        throw new Problem("LINK_NOT_VALID", "The link was changed, or its time is over.");
+      }
+      const { signal } = request;
+      return writeStored(storage, path, request.body as Readable, { maxBytes: largestPut, signal });
     },
   };
 }

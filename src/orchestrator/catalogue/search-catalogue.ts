@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { decodeCursor, encodeCursor, refuseBadToken } from "../../adapters/http/cursor.ts";
+import { decodeCursor, encodeCursor, refuseBadValues } from "../../adapters/http/cursor.ts";
 import type { Database } from "../../adapters/postgres/database.ts";
 import type { ItemPlace } from "../../adapters/postgres/queries/catalogue-items.ts";
 import { countItems, searchItems } from "../../adapters/postgres/queries/catalogue-items.ts";
@@ -56,8 +56,11 @@ export async function searchCatalogue(
   const fields = typeof request.fields === "string" ? readFields(request.fields) : request.fields;
 
   const { spatial } = search;
+  const refuse = refuseBadValues(request.token, search.filter !== undefined);
   const counting =
-    spatial === undefined ? countItems(db, viewer, search) : Promise.resolve(undefined);
+    spatial === undefined
+      ? countItems(db, viewer, search).catch(refuse)
+      : Promise.resolve(undefined);
   // Awaited below. Without this, a search that fails first would leave a rejection unhandled.
   counting.catch(() => undefined);
   const few = search.boxes !== undefined && ((await counting) ?? Infinity) <= mostSorted;
@@ -67,7 +70,7 @@ export async function searchCatalogue(
   for (let read = 0; more && found.length < request.limit && read < mostBatches; read++) {
     const limit = spatial === undefined ? request.limit : Math.max(batch, request.limit);
     const asked = { filter: search, sort, limit, after: place, few, asked: spatial?.asked };
-    const page = await searchItems(db, viewer, asked).catch(refuseBadToken(request.token));
+    const page = await searchItems(db, viewer, asked).catch(refuse);
     more = page.more;
     for (const [index, each] of page.items.entries()) {
       place = each.place;
@@ -87,7 +90,7 @@ export async function searchCatalogue(
   return {
     type: "FeatureCollection",
     features: found.map((item) => {
-      const linked = linkItem(item, base) as unknown as JsonObject;
+      const linked = linkItem(item, base, viewer) as unknown as JsonObject;
       return fields === undefined ? linked : selectFields(linked, fields);
     }),
     links: [

@@ -1,9 +1,19 @@
-import type { Broker } from "../../adapters/broker/broker.ts";
+import type { Broker, QueueDepth } from "../../adapters/broker/broker.ts";
 import type { Database } from "../../adapters/postgres/database.ts";
 import type { WorkerRow } from "../../adapters/postgres/queries/fleet.ts";
-import { listOrchestrators, listWorkers } from "../../adapters/postgres/queries/fleet.ts";
+import {
+  countStuckJobs,
+  listOrchestrators,
+  listWorkers,
+} from "../../adapters/postgres/queries/fleet.ts";
+import { listContracts } from "../../adapters/postgres/queries/handlers.ts";
 import { readSchemaStatus } from "../../adapters/postgres/queries/schema.ts";
+import type { SandboxKind } from "../../core/api/fleet.ts";
 import type { JsonObject } from "../../core/model/json.ts";
+import { once } from "../../core/once.ts";
+import { capacityOf } from "../../core/queue-capacity.ts";
+import { longestSilenceMs, tickAge } from "./check-readiness.ts";
+import type { EngineStatus } from "./check-readiness.ts";
 
 export type State = "ok" | "degraded" | "down";
 
@@ -15,14 +25,25 @@ export interface Part {
 
 export interface HealthDeps {
   readonly db: Database;
-  readonly broker: Pick<Broker, "capabilities" | "depth">;
-  readonly queues: readonly string[];
+  readonly broker: Pick<Broker, "capabilities" | "depth" | "outside">;
+  readonly queues: () => readonly string[];
+  readonly status: () => EngineStatus;
 }
 
 /** Checks every part of the platform; a check that fails marks its part as down and stops no other. */
 export async function checkHealth(
-  deps: HealthDeps,
+  given: HealthDeps,
 ): Promise<{ status: State; parts: Record<string, Part> }> {
+  const deps: CheckDeps = {
+    ...given,
+    // Two checks read each of these.
+    schemaStatus: once(() => readSchemaStatus(given.db)),
+    depths: once(() =>
+      Promise.all(
+        given.queues().map(async (queue) => ({ queue, depth: await given.broker.depth(queue) })),
+      ),
+    ),
+  };
   const entries = await Promise.all(
     Object.entries(checks).map(async ([name, check]): Promise<[string, Part]> => {
       const part = await check(deps).catch((): Part => ({
@@ -38,9 +59,14 @@ export async function checkHealth(
   return { status, parts: Object.fromEntries(entries) };
 }
 
-const checks: Record<string, (deps: HealthDeps) => Promise<Part>> = {
-  database: async ({ db }) => {
-    const { database, server_version } = await readSchemaStatus(db);
+interface CheckDeps extends HealthDeps {
+  readonly schemaStatus: () => ReturnType<typeof readSchemaStatus>;
+  readonly depths: () => Promise<readonly { queue: string; depth: QueueDepth }[]>;
+}
+
+const checks: Record<string, (deps: CheckDeps) => Promise<Part>> = {
+  database: async ({ schemaStatus }) => {
+    const { database, server_version } = await schemaStatus();
     return {
       status: "ok",
       detail: `PostgreSQL ${server_version}`,
@@ -48,21 +74,26 @@ const checks: Record<string, (deps: HealthDeps) => Promise<Part>> = {
     };
   },
 
-  schema: async ({ db }) => {
-    const { version, needed, current } = await readSchemaStatus(db);
+  schema: async ({ schemaStatus }) => {
+    const { version, needed, current } = await schemaStatus();
     const detail = current ? `version ${version}` : `version ${version}, needs ${needed}: migrate`;
     return { status: current ? "ok" : "down", detail, facts: { version, needed } };
   },
 
-  broker: async ({ broker, queues }) => {
-    const depths = await Promise.all(queues.map((queue) => broker.depth(queue)));
-    const dead = depths.reduce((sum, depth) => sum + depth.dead, 0);
+  broker: async ({ broker, queues, depths }) => {
+    const dead = (await depths()).reduce((sum, { depth }) => sum + depth.dead, 0);
     const { name } = broker.capabilities;
-    const detail = dead > 0 ? `${name}, ${dead} dead letters` : name;
+    const outside = await broker.outside?.();
+    const isAway = outside?.connected === false;
+    const detail = [
+      isAway ? `${name} is away (${outside.error ?? "not reached yet"})` : name,
+      ...(isAway ? [`${outside.unsent} messages wait to be sent`] : []),
+      ...(dead > 0 ? [`${dead} dead letters`] : []),
+    ].join(", ");
     return {
-      status: dead > 0 ? "degraded" : "ok",
+      status: isAway ? "down" : dead > 0 ? "degraded" : "ok",
       detail,
-      facts: { name, dead, queues: [...queues] },
+      facts: { name, dead, queues: [...queues()], ...(outside && { outside: { ...outside } }) },
     };
   },
 
@@ -73,24 +104,84 @@ const checks: Record<string, (deps: HealthDeps) => Promise<Part>> = {
     return { status: alive > 0 ? "ok" : "down", detail, facts: { alive, known: all.length } };
   },
 
-  workers: async ({ db }) => {
+  engine: async ({ db, status }) => {
+    const [stuck, seconds] = [await countStuckJobs(db), Math.round(tickAge(status()) / 1000)];
+    const isStalled = seconds * 1000 > longestSilenceMs;
+    const parts = [
+      ...(isStalled ? [`the last tick was ${seconds} s ago`] : []),
+      ...(stuck > 0 ? [`${stuck} open jobs cannot go on: each shows its error`] : []),
+    ];
+    return {
+      status: isStalled ? "down" : stuck > 0 ? "degraded" : "ok",
+      detail: parts.length === 0 ? "ticks" : parts.join("; "),
+      facts: { tick_age_seconds: seconds, stuck_jobs: stuck },
+    };
+  },
+
+  workers: async ({ db, depths }) => {
     const all = await listWorkers(db);
     const alive = all.filter((each) => each.alive);
     const slots = alive.reduce((sum, each) => sum + each.slots, 0);
     const busy = alive.reduce((sum, each) => sum + each.busy, 0);
+    const full = (await depths()).flatMap(({ queue, depth }) => {
+      const { waits_for } = capacityOf(queue, depth, alive);
+      return waits_for === "slot" ? [{ queue, ready: depth.ready }] : [];
+    });
+    const sandboxes = sandboxesOf(alive);
+    const used = [
+      `${alive.length} of ${all.length} alive`,
+      `${busy} of ${slots} slots busy`,
+      ...(sandboxes.length === 0 ? [] : [`sandbox: ${sandboxes.join(", ")}`]),
+    ];
     return {
-      status: alive.length > 0 ? "ok" : "degraded",
-      detail: `${alive.length} of ${all.length} alive, ${busy} of ${slots} slots busy`,
-      facts: { alive: alive.length, known: all.length, slots, busy, gdal: enginesOf(alive) },
+      status: alive.length > 0 && !sandboxes.includes("none") ? "ok" : "degraded",
+      detail: [
+        used.join(", "),
+        ...full.map(({ queue, ready }) => `${queue} is full, ${ready} wait`),
+      ].join("; "),
+      facts: {
+        alive: alive.length,
+        known: all.length,
+        slots,
+        busy,
+        full_queues: full.map(({ queue }) => queue),
+        sandboxes,
+        gdal: enginesOf(alive),
+      },
+    };
+  },
+
+  handlers: async ({ db }) => {
+    const rows = await listContracts(db);
+    const live = rows.filter(({ offered_by }) => offered_by.length > 0);
+    const names = live.map(({ contract }) => contract.name);
+    const conflicts = [...new Set(names.filter((name, index) => names.indexOf(name) !== index))];
+    const detail = [`${new Set(names).size} offered`];
+    if (conflicts.length > 0) {
+      detail.push(`workers offer different contracts of ${conflicts.join(", ")}`);
+    }
+    return {
+      status: conflicts.length > 0 ? "degraded" : "ok",
+      detail: detail.join("; "),
+      facts: { offered: new Set(names).size, conflicts },
     };
   },
 };
 
+/** What confines the files of partners on the live workers; "none" is a hole to be closed. */
+function sandboxesOf(workers: readonly WorkerRow[]): SandboxKind[] {
+  return [...new Set(workers.flatMap(({ gdal }) => gdal?.sandbox ?? []))].toSorted();
+}
+
 /** The GDAL versions in use: two during an upgrade, or if a machine lacks the programs. */
-function enginesOf(workers: readonly WorkerRow[]): { engine: string; version: string }[] {
-  const found = workers.flatMap(({ gdal }) =>
-    gdal === null ? [] : [{ ...gdal, codecs: [...gdal.codecs] }],
+function enginesOf(workers: readonly WorkerRow[]): JsonObject[] {
+  const found = workers.flatMap(({ gdal }) => {
+    if (gdal === null) return [];
+    const { engine, version, codecs, sandbox = null, sandbox_reason = null } = gdal;
+    return [{ engine, version, codecs: [...codecs], sandbox, sandbox_reason }];
+  });
+  const known = new Map(
+    found.map((each) => [`${each.engine} ${each.version} ${each.sandbox ?? ""}`, each]),
   );
-  const known = new Map(found.map((each) => [`${each.engine} ${each.version}`, each]));
   return [...known.values()];
 }

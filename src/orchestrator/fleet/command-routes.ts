@@ -9,6 +9,7 @@ import { assetId } from "../../core/model/asset.ts";
 import type { Json, JsonObject } from "../../core/model/json.ts";
 import type { AssetDeps } from "../assets/deps.ts";
 import type { AuditContext } from "../audit-context.ts";
+import { publishExternal, unpublishExternal } from "../layers/publish-external.ts";
 import { publishMetadata, reindexAsset, unpublishMetadata } from "../layers/publish-metadata.ts";
 
 interface Command {
@@ -48,6 +49,16 @@ function makeCommands(assets: AssetDeps): readonly Command[] {
       "metadata.unpublish",
       "Takes an asset's layer metadata out of the layer catalogue and STAC.",
       unpublishMetadata,
+    ),
+    ofAsset(
+      "metadata.publish_external",
+      "Writes a public asset's layer and items to the external database.",
+      publishExternal,
+    ),
+    ofAsset(
+      "metadata.unpublish_external",
+      "Removes an asset's layer and items from the external database.",
+      unpublishExternal,
     ),
     ofAsset(
       "asset.reindex",

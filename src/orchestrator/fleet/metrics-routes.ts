@@ -6,6 +6,7 @@ import {
   countJobs,
   listOrchestrators,
   listWorkers,
+  oldestOpenJobSeconds,
 } from "../../adapters/postgres/queries/fleet.ts";
 import { countMatchingJobs } from "../../adapters/postgres/queries/jobs.ts";
 import {
@@ -15,18 +16,23 @@ import {
   readWorkflowMetrics,
 } from "../../adapters/postgres/queries/metrics.ts";
 import type { metricContracts } from "../../core/api/metrics.ts";
+import type { EngineStatus } from "./check-readiness.ts";
+import { tickAge } from "./check-readiness.ts";
+import type { Share } from "./share-reading.ts";
 
 export interface MetricRouteDeps {
   readonly db: Database;
-  readonly broker: Pick<Broker, "depth">;
-  readonly queues: readonly string[];
+  readonly broker: Pick<Broker, "depth" | "outside">;
+  readonly queues: () => readonly string[];
   /** The registry of this process; ticks and HTTP durations are counted there. */
   readonly metrics: Metrics;
+  readonly status: () => EngineStatus;
+  readonly share: Share;
 }
 
 export function metricRoutes(deps: MetricRouteDeps): Handlers<typeof metricContracts> {
   const { db } = deps;
-  const measure = createGauges(deps);
+  const measure = deps.share(createGauges(deps));
   return {
     getWorkflowMetrics: async ({ query }) => ({
       items: await readWorkflowMetrics(db, query),
@@ -51,7 +57,7 @@ export function metricRoutes(deps: MetricRouteDeps): Handlers<typeof metricContr
 
 /** Registers the figures that are counted in the database; the answered function counts them anew. */
 function createGauges(deps: MetricRouteDeps): () => Promise<void> {
-  const { db, broker, queues, metrics } = deps;
+  const { db, broker, queues, metrics, status } = deps;
   const jobs = metrics.gauge("jobs", "Jobs by status.", ["status"]);
   const messages = metrics.gauge("queue_messages", "Messages by queue and state.", [
     "queue",
@@ -72,14 +78,37 @@ function createGauges(deps: MetricRouteDeps): () => Promise<void> {
   const setSlots = single("worker_slots", "Tasks that live workers can run at once.");
   const setBusy = single("worker_busy", "Tasks that live workers run now.");
   const setOrchestrators = single("orchestrators", "Live orchestrators.");
+  const setTickAge = single("engine_tick_age_seconds", "Time since the last tick of the engine.");
+  const setQuarantined = single(
+    "engine_quarantined_jobs",
+    "Jobs that could not be settled and are left out for a while.",
+  );
+  const setOldestJob = single(
+    "oldest_open_job_seconds",
+    "Age of the oldest job that has not ended.",
+  );
+  const setUnsent = single(
+    "outbox_messages",
+    "Messages that wait in PostgreSQL to be sent to an outside broker; 0 without one.",
+  );
+  const setLag = single(
+    "outbox_lag_seconds",
+    "Age of the oldest message that waits to be sent to an outside broker; 0 without one.",
+  );
+  const setConnected = single(
+    "broker_connected",
+    "Whether this orchestrator reaches its broker: 1 or 0.",
+  );
   const states = ["ready", "delayed", "in_flight", "dead"] as const;
 
   return async () => {
-    const [statuses, workers, orchestrators, depths] = await Promise.all([
+    const [statuses, oldestJob, workers, orchestrators, outside, depths] = await Promise.all([
       countJobs(db),
+      oldestOpenJobSeconds(db),
       listWorkers(db),
       listOrchestrators(db),
-      Promise.all(queues.map(async (queue) => ({ queue, ...(await broker.depth(queue)) }))),
+      broker.outside?.(),
+      Promise.all(queues().map(async (queue) => ({ queue, ...(await broker.depth(queue)) }))),
     ]);
     const alive = workers.filter((worker) => worker.alive);
     jobs.set(Object.entries(statuses).map(([status, value]) => ({ labels: { status }, value })));
@@ -94,6 +123,12 @@ function createGauges(deps: MetricRouteDeps): () => Promise<void> {
         value: oldest_seconds ?? 0,
       })),
     );
+    setUnsent(outside?.unsent ?? 0);
+    setLag(outside?.lag_seconds ?? 0);
+    setConnected(outside?.connected === false ? 0 : 1);
+    setTickAge(tickAge(status()) / 1000);
+    setQuarantined(status().quarantined_jobs);
+    setOldestJob(oldestJob);
     setWorkers(alive.length);
     setSlots(alive.reduce((sum, { slots }) => sum + slots, 0));
     setBusy(alive.reduce((sum, { busy }) => sum + busy, 0));

@@ -10,6 +10,11 @@ import {
 import type { fleetContracts } from "../../core/api/fleet.ts";
 import type { queueContracts } from "../../core/api/queues.ts";
 import { Problem } from "../../core/errors.ts";
+import { taskMessage } from "../../core/messages.ts";
+import type { JsonObject } from "../../core/model/json.ts";
+import { Mask } from "../../core/model/mask.ts";
+import type { EngineStatus } from "./check-readiness.ts";
+import { capacityOf, shareSlots } from "../../core/queue-capacity.ts";
 import type { CommandRouteDeps } from "./command-routes.ts";
 import { commandRoutes } from "./command-routes.ts";
 import type { HealthRouteDeps } from "./health-routes.ts";
@@ -18,6 +23,7 @@ import type { MetricRouteDeps } from "./metrics-routes.ts";
 import { metricRoutes } from "./metrics-routes.ts";
 import type { SchemaRouteDeps } from "./schema-routes.ts";
 import { schemaRoutes } from "./schema-routes.ts";
+import type { Share } from "./share-reading.ts";
 
 export type FleetRouteDeps = ProgramRouteDeps &
   QueueRouteDeps &
@@ -44,19 +50,14 @@ interface ProgramRouteDeps {
   readonly status: () => EngineStatus;
 }
 
-interface EngineStatus {
-  readonly owner_id: string;
-  readonly started_at: string;
-  readonly ticks: number;
-  readonly last_tick_at: string | null;
-  readonly last_error: string | null;
-}
-
 /** Orchestrators and workers. */
 function programRoutes({ db, version, status }: ProgramRouteDeps): Handlers<typeof fleetContracts> {
   return {
     listWorkers: async () => ({
-      items: (await listWorkers(db)).map(withTimesAsText),
+      items: (await listWorkers(db)).map((worker) => ({
+        ...withTimesAsText(worker),
+        queue_slots: Object.fromEntries(shareSlots(worker.slots, worker.queues)),
+      })),
       next_cursor: null,
     }),
     listOrchestrators: async () => ({
@@ -86,39 +87,38 @@ interface QueueRouteDeps {
   readonly db: Database;
   readonly broker: Pick<Broker, "depth" | "deadLetters" | "requeue">;
   /** Every queue, the job queue among them. */
-  readonly queues: readonly string[];
+  readonly queues: () => readonly string[];
+  readonly share: Share;
 }
 
 /** A broker can list dead letters but not look one up, so one is searched among this many. */
 const mostSearched = 1000;
 
 /** Queues and their dead letters. */
-function queueRoutes({ db, broker, queues }: QueueRouteDeps): Handlers<typeof queueContracts> {
+function queueRoutes({
+  db,
+  broker,
+  queues,
+  share,
+}: QueueRouteDeps): Handlers<typeof queueContracts> {
   function requireQueue(queue: string): void {
-    if (queues.includes(queue)) return;
-    const known = queues.join(", ");
+    if (queues().includes(queue)) return;
+    const known = queues().join(", ");
     throw new Problem("QUEUE_NOT_FOUND", `There is no queue "${queue}"; there are: ${known}.`);
   }
 
+  const readQueues = share(async () => {
+    const workers = (await listWorkers(db)).filter((worker) => worker.alive);
+    return Promise.all(
+      queues().map(async (queue) => {
+        const depth = await broker.depth(queue);
+        return { queue, ...depth, ...capacityOf(queue, depth, workers) };
+      }),
+    );
+  });
+
   return {
-    getQueues: async () => {
-      const workers = (await listWorkers(db)).filter((worker) => worker.alive);
-      const items = await Promise.all(
-        queues.map(async (queue) => {
-          const serving = workers.filter((worker) => worker.queues.includes(queue));
-          const sum = (part: "slots" | "busy") => serving.reduce((n, each) => n + each[part], 0);
-          const depth = await broker.depth(queue);
-          return {
-            queue,
-            ...depth,
-            workers: serving.length,
-            slots: sum("slots"),
-            busy: sum("busy"),
-          };
-        }),
-      );
-      return { items, next_cursor: null };
-    },
+    getQueues: async () => ({ items: await readQueues(), next_cursor: null }),
 
     listDeadLetters: async ({ params: { queue }, query: { limit } }) => {
       requireQueue(queue);
@@ -142,5 +142,22 @@ function queueRoutes({ db, broker, queues }: QueueRouteDeps): Handlers<typeof qu
 }
 
 function copy({ id, reason, detail, delivery_count, died_at, body }: DeadLetter) {
-  return { id, reason, detail, delivery_count, died_at, body };
+  return { id, reason, detail, delivery_count, died_at, body: hideSecrets(body) };
+}
+
+/** The message of a task names its secrets. */
+function hideSecrets(body: string): string {
+  if (!body.includes('"secrets"')) return body;
+  const parsed = taskMessage.safeParse(parseJson(body));
+  if (!parsed.success || parsed.data.secrets === undefined) return body;
+  const { secrets, ...message } = parsed.data;
+  return JSON.stringify(new Mask(secrets).value(message as unknown as JsonObject));
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,7 +1,7 @@
 import type { Handlers } from "../../adapters/http/handler.ts";
 import type { Database } from "../../adapters/postgres/database.ts";
 import type { MigrateResult } from "../../adapters/postgres/migrate.ts";
-import { readMigrations } from "../../adapters/postgres/migration-files.ts";
+import { MigrationError, readMigrations } from "../../adapters/postgres/migration-files.ts";
 import { listTables, readSchemaStatus } from "../../adapters/postgres/queries/schema.ts";
 import type { bootstrapContracts } from "../../core/api/bootstrap.ts";
 import { Problem } from "../../core/errors.ts";
@@ -33,8 +33,8 @@ export function schemaRoutes({ db, schema }: SchemaRouteDeps): Handlers<typeof b
       }));
       return { items, next_cursor: null };
     },
-    deploySchema: async () => schema.migrate(),
-    migrateSchema: async () => schema.migrate(),
+    deploySchema: async () => schema.migrate().catch(refuseForbidden),
+    migrateSchema: async () => schema.migrate().catch(refuseForbidden),
     rebuildSchema: async ({ body: { confirm } }) => {
       if (schema.rebuild === undefined) {
         throw new Problem("SWITCHED_OFF", "The configuration does not allow a rebuild.");
@@ -50,4 +50,11 @@ export function schemaRoutes({ db, schema }: SchemaRouteDeps): Handlers<typeof b
       return schema.rebuild();
     },
   };
+}
+
+function refuseForbidden(error: unknown): never {
+  if (error instanceof MigrationError && error.code === "MIGRATION_FORBIDDEN") {
+    throw new Problem("SWITCHED_OFF", error.message);
+  }
+  throw error;
 }

@@ -17,6 +17,8 @@ import { Problem } from "../../core/errors.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import type { Layer, VectorLayer } from "../../core/serving/layer.ts";
 import { toQueryText } from "../../core/serving/render-options.ts";
+import type { TileSetPlace } from "../../core/serving/ogc-documents.ts";
+import { tileSetDocument, tileSetsDocument } from "../../core/serving/ogc-documents.ts";
 import {
   collectionDocument,
   queryablesDocument,
@@ -49,10 +51,24 @@ export function createFeatureAnswers(db: Database) {
   }
 
   return {
-    /** `base` is the path of the collection. */
-    async collection(found: Layer, base: string, request: Plain): Promise<JsonObject> {
+    /** `base` is the path of the collection, and `id` its name there. */
+    async collection(
+      found: Layer,
+      { base, id }: { readonly base: string; readonly id: string },
+      request: Plain,
+    ): Promise<JsonObject> {
       const { layer, table } = await requireTable(found);
-      return collectionDocument(layer, table, baseOf(request) + base);
+      return collectionDocument(layer, table, { id, address: baseOf(request) + base });
+    },
+
+    async tileSets(found: Layer, base: string, request: Plain & { readonly query?: object }) {
+      const { layer } = await requireTable(found);
+      return tileSetsDocument(layer, placeOf(base, request));
+    },
+
+    async tileSet(found: Layer, base: string, request: Plain & { readonly query?: object }) {
+      const { layer, table } = await requireTable(found);
+      return tileSetDocument(layer, table, placeOf(base, request));
     },
 
     async queryables(found: Layer, base: string, request: Plain): Promise<Answer> {
@@ -119,6 +135,11 @@ export function createFeatureAnswers(db: Database) {
       return vectorTileJson(layer, table, address);
     },
   };
+}
+
+function placeOf(path: string, request: Plain & { readonly query?: object }): TileSetPlace {
+  const base = baseOf(request);
+  return { base, address: base + path, query: toQueryText(whichVersion(request.query)) };
 }
 
 /** The parameters that choose a version; those that colour pixels have no meaning for features. */

@@ -21,7 +21,11 @@ import {
   optionsKey,
   toQueryText,
 } from "../../core/serving/render-options.ts";
+import { readAreas, withStatistics } from "../../core/zonal/zones.ts";
+import { makeMapStyle } from "../../core/serving/map-style.ts";
+import type { TileJson } from "../../core/serving/tilejson.ts";
 import { makeTileJson } from "../../core/serving/tilejson.ts";
+import { makeWmtsCapabilities } from "../../core/serving/wmts.ts";
 import { baseOf } from "../../adapters/http/base-url.ts";
 
 type Plain = Pick<ApiRequest<Contract>, "header" | "signal">;
@@ -109,6 +113,20 @@ export function createLayerAnswers(raster: RasterServer, vector?: VectorAnswers)
       return makeTileJson({ title: layer.title, address, bounds, minZoom, maxZoom });
     },
 
+    async style(layer: Layer, base: string, request: Asked<unknown, object>) {
+      const tilejson = await this.tileJson(layer, base, request);
+      return makeMapStyle(layer, tilejson as TileJson);
+    },
+
+    async wmts(layer: Layer, base: string, request: Asked<unknown, object>): Promise<Answer> {
+      const tilejson = (await this.tileJson(layer, base, request)) as TileJson;
+      const query = toQueryText(request.query as Record<string, unknown>);
+      const address = `${baseOf(request)}${base}/WMTSCapabilities.xml${query}`;
+      return new Answer(
+        makeWmtsCapabilities({ tilejson, address, isVector: layer.kind === "vector" }),
+      );
+    },
+
     async point(
       layer: Layer,
       { params, query, signal }: Asked<{ place: { lon: number; lat: number } }, ValueQuery>,
@@ -126,6 +144,22 @@ export function createLayerAnswers(raster: RasterServer, vector?: VectorAnswers)
       return raster.statistics(requireRaster(layer), { bands, nodata, mostSide, signal });
     },
 
+    async areaStatistics(
+      layer: Layer,
+      { query, body, signal }: Asked<unknown, ValueQuery> & { readonly body: object },
+    ): Promise<Answer> {
+      const areas = readAreas(body);
+      if (typeof areas === "string") throw new Problem("BAD_REQUEST", areas);
+      if (areas.length === 0 || areas.length > mostAreas) {
+        const text = `There are ${areas.length} areas; one to ${mostAreas} are computed at once.`;
+        throw new Problem("BAD_REQUEST", `${text} The workflow zonal_statistics takes more.`);
+      }
+      const { bidx: bands, nodata } = query;
+      const found = await raster.zones(requireRaster(layer), areas, { bands, nodata, signal });
+      const headers = { "content-type": "application/geo+json", "cache-control": "no-store" };
+      return new Answer(withStatistics(body, found), { headers });
+    },
+
     info: async (layer: Layer) => raster.info(requireRaster(layer)),
 
     map: (layer: Layer, base: string, request: Asked<unknown, object>): Answer =>
@@ -136,6 +170,8 @@ export function createLayerAnswers(raster: RasterServer, vector?: VectorAnswers)
       }),
   };
 }
+
+const mostAreas = 1000;
 
 const pictures = new Set(["png", "webp", "jpg", "jpeg"]);
 

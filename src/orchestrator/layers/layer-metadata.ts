@@ -1,12 +1,16 @@
+import { readVersions } from "../../adapters/postgres/queries/asset-rows.ts";
 import { findLayerMetadata } from "../../adapters/postgres/queries/layer-metadata.ts";
 import {
   deleteLayerMetadata as deleteRow,
   writeLayerMetadata,
 } from "../../adapters/postgres/repositories/layer-metadata.ts";
+import { writeVersionStyle } from "../../adapters/postgres/repositories/versions.ts";
+import type { AssetVersion } from "../../core/api/asset-schemas.ts";
 import type { LayerMetadata } from "../../core/api/metadata.ts";
 import { Problem } from "../../core/errors.ts";
-import type { LayerMetadataEdit } from "../../core/serving/style.ts";
-import { changeAsset } from "../assets/change-asset.ts";
+import type { JsonObject } from "../../core/model/json.ts";
+import type { LayerMetadataEdit, LayerStyle } from "../../core/serving/style.ts";
+import { changeAsset, versionOf } from "../assets/change-asset.ts";
 import type { AuditContext } from "../audit-context.ts";
 import { refuseStale } from "../audit-context.ts";
 import type { AssetDeps } from "../assets/deps.ts";
@@ -33,6 +37,34 @@ export async function putLayerMetadata(
     record("metadata_changed", undefined, { display_name: edit.display_name });
   });
   return { metadata: await requireMetadata(deps, assetId), created };
+}
+
+/**
+ * Styles a version that is not approved, without an effect on what is served. The metadata must
+ * exist, because the approval writes the style there.
+ */
+export async function putVersionStyle(
+  deps: AssetDeps,
+  assetId: string,
+  ordinal: number,
+  style: LayerStyle | null,
+  audit: AuditContext,
+): Promise<AssetVersion> {
+  await changeAsset(deps, assetId, audit, async ({ tx, versions, record }) => {
+    const version = versionOf(versions, ordinal);
+    if (version.approval_state === "approved" || version.deleted_at !== null) {
+      throw new Problem(
+        "TRANSITION_REFUSED",
+        version.deleted_at === null
+          ? "The version is approved: PUT the style with the metadata of its asset."
+          : "The version is deleted.",
+      );
+    }
+    if ((await findLayerMetadata(tx, assetId)) === undefined) throw metadataMissing(assetId);
+    writeVersionStyle(tx, version, style);
+    record("metadata_changed", ordinal, { style: style as JsonObject | null });
+  });
+  return versionOf(await readVersions(deps.db, assetId), ordinal);
 }
 
 export async function deleteLayerMetadata(

@@ -3,9 +3,8 @@ import { seesAll } from "../../core/domain/served-version.ts";
 import type { ApiTest } from "../../../test/support/api.ts";
 import { openApiTest, tokens } from "../../../test/support/api.ts";
 import { makeWorkflowFolder } from "../../../test/support/domain.ts";
+import { registerFor } from "../../../test/support/stac.ts";
 import { findItem } from "../../adapters/postgres/queries/catalogue-items.ts";
-import { upsertCollection, upsertItems } from "../../adapters/postgres/repositories/catalogue.ts";
-import { buildCollection } from "../../core/catalogue/collection.ts";
 import type { StacItem } from "../../core/catalogue/stac.ts";
 import { findAssetLayer } from "./find-layer.ts";
 
@@ -15,16 +14,7 @@ let folder: Awaited<ReturnType<typeof makeWorkflowFolder>>;
 beforeAll(async () => {
   folder = await makeWorkflowFolder();
   test = await openApiTest(folder.folder);
-  await test.storage.put("bronze/birds.tif", new Uint8Array([1]));
-  await upsertCollection(
-    test.domain.db,
-    buildCollection({
-      collection_id: "birds",
-      title: "Birds",
-      description: "Birds",
-      license: "other",
-    }),
-  );
+  await test.storage.put("bronze/ddh/birds.tif", new Uint8Array([1]));
 });
 afterAll(async () => {
   await test.close();
@@ -75,14 +65,15 @@ async function makeVersion(dataset = `layer-${++counter}`, version_label = "V1")
       platform_refs: { dataset_id: dataset, resource_id: "r" },
       version_label,
       workflow_id: "etl_test",
-      inputs: { blob_path: "birds.tif" },
+      inputs: { blob_path: "ddh/birds.tif" },
     },
   });
   const stac_item_id = `${dataset}-${version_label}`;
   const blob_path = `silver/${stac_item_id}.tif`;
-  await upsertItems(test.domain.db, "birds", [item(stac_item_id, blob_path)]);
+  await registerFor(test.domain.db, accepted.job_id, [item(stac_item_id, blob_path)]);
   for (const task of await test.engine.take(accepted.job_id)) {
-    await test.engine.complete(task, { blob_path, stac_item_id, stac_collection_id: "birds" });
+    const output = { blob_path, stac_item_id, stac_collection_id: "birds", content_hash: "one" };
+    await test.engine.complete(task, output);
   }
   await test.engine.tick();
   return { ...accepted, dataset, blob_path, stac_item_id };
@@ -178,12 +169,34 @@ describe("an asset's address", () => {
     const params = { asset_id, version_ordinal: 0 };
     const again = await test.operator.reprocessVersion({ params });
     for (const task of await test.engine.take(again.job_id)) {
-      await test.engine.complete(task, { blob_path: "silver/second.tif" });
+      await test.engine.complete(task, { blob_path: "silver/second.tif", content_hash: "one" });
     }
     await test.engine.tick();
     expect(await pathOf(asset_id, "latest")).toBe("silver/second.tif");
     await test.operator.rollbackVersion({ params, body: { to_revision: 1 } });
     expect(await pathOf(asset_id, "latest")).toBe(blob_path);
+  });
+});
+
+describe("a map of official use", () => {
+  it("sends a browser without a session to sign in, and every other client the problem", async () => {
+    const { asset_id } = await makeVersion();
+    await approve(asset_id, 0, "ouo");
+    const map = `/tiles/${asset_id}/map`;
+    const ask = (headers: Record<string, string>, path = map) =>
+      fetch(test.baseUrl + path, { headers, redirect: "manual" });
+    const page = { accept: "text/html,application/xhtml+xml" };
+    const sent = await ask(page, `${map}?version=latest`);
+    expect(sent.status).toBe(303);
+    expect(sent.headers.get("location")).toBe(
+      `/ui/open?to=${encodeURIComponent(`${map}?version=latest`)}`,
+    );
+    const collection = await ask(page, "/stac/collections/hidden/map");
+    expect(collection.status).toBe(303);
+    expect((await ask({ accept: "application/json" })).status).toBe(401);
+    expect((await ask({ ...page, authorization: "Bearer wrong" })).status).toBe(401);
+    const reads = { ...page, authorization: `Bearer ${tokens.reader}` };
+    expect((await ask(reads)).status).toBe(200);
   });
 });
 
@@ -238,6 +251,77 @@ describe("layer metadata", () => {
     const dressed = await findAssetLayer(test.domain.db, wanted, reader);
     expect(dressed).toMatchObject({ title: edit.display_name, style: edit.style });
     expect(dressed.version_tag).not.toBe(plain.version_tag);
+  });
+
+  it("styles a version without an effect on what is served, until its approval", async () => {
+    const { asset_id, dataset } = await makeVersion();
+    await test.curator.putLayerMetadata({ params: { asset_id }, body: edit });
+    await approve(asset_id, 0, "public");
+    await makeVersion(dataset, "V2");
+    const look = (version: "latest" | number, preview = false) =>
+      findAssetLayer(test.domain.db, { asset_id, version, preview }, preview ? curator : anonymous);
+    const served = await look("latest");
+    const plain = await look(1, true);
+    const params = { asset_id, version_ordinal: 1 };
+    const style = { rescale: [[7, 9]] as [number, number][] };
+    expect(await test.curator.putVersionStyle({ params, body: { style } })).toMatchObject({
+      version_ordinal: 1,
+      style,
+    });
+    expect(await look("latest")).toEqual(served);
+    expect(await look(1, true)).toMatchObject({ style });
+    expect((await look(1, true)).version_tag).not.toBe(plain.version_tag);
+    await approve(asset_id, 1, "public");
+    expect(await look("latest")).toMatchObject({ style, title: edit.display_name });
+    const { versions, display_name } = await test.reader.getAsset({ params: { asset_id } });
+    expect(versions.map((version) => version.style)).toEqual([null, null]);
+    expect(display_name).toBe(edit.display_name);
+    // From now on it is the style of the asset, and of what is served.
+    await expect(test.curator.putVersionStyle({ params, body: { style } })).rejects.toMatchObject({
+      code: "TRANSITION_REFUSED",
+    });
+  });
+
+  it("refuses the style of a version that is wrong, missing, stale, or of an asset without a name", async () => {
+    const { asset_id } = await makeVersion();
+    const params = { asset_id, version_ordinal: 0 };
+    const put = (over: object = {}, headers = {}) =>
+      test.curator.putVersionStyle({
+        params: { ...params, ...over },
+        headers,
+        body: { style: {} },
+      });
+    await expect(put()).rejects.toMatchObject({ code: "METADATA_NOT_FOUND" });
+    await test.curator.putLayerMetadata({ params, body: edit });
+    await expect(put({ version_ordinal: 7 })).rejects.toMatchObject({ code: "VERSION_NOT_FOUND" });
+    await expect(put({}, { "if-match": '"1"' })).rejects.toMatchObject({ code: "EDIT_CONFLICT" });
+    await expect(
+      test.curator.putVersionStyle({ params, body: { style: { rescale: [[9, 7]] } } }),
+    ).rejects.toMatchObject({ code: "BAD_REQUEST" });
+    await expect(
+      test.operator.putVersionStyle({ params, body: { style: null } }),
+    ).rejects.toMatchObject({ code: "FORBIDDEN" });
+  });
+
+  it("lists as waiting for a review only what can be reviewed", async () => {
+    const { asset_id, dataset } = await makeVersion();
+    await approve(asset_id, 0, "ouo");
+    const running = await test.operator.submitAsset({
+      body: {
+        platform_id: "ddh",
+        platform_refs: { dataset_id: dataset, resource_id: "r" },
+        version_label: "unfinished",
+        workflow_id: "etl_test",
+        inputs: { blob_path: "ddh/birds.tif" },
+      },
+    });
+    const waiting = await makeVersion();
+    const query = { approval_state: "pending_review", processing_state: "completed" } as const;
+    const { items } = await test.reader.listAssets({ query: { ...query, limit: 500 } });
+    const found = new Map(items.map((asset) => [asset.asset_id, asset.review_ordinal]));
+    expect(running.asset_id).toBe(asset_id);
+    expect(found.has(asset_id)).toBe(false);
+    expect(found.get(waiting.asset_id)).toBe(0);
   });
 
   it("is projected to STAC and the layer catalogue by a command, and taken out by another", async () => {

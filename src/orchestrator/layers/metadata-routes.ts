@@ -9,7 +9,13 @@ import type { metadataContracts } from "../../core/api/metadata.ts";
 import { assetMissing } from "../assets/change-asset.ts";
 import type { AssetDeps } from "../assets/deps.ts";
 import { auditContextOf, etag } from "../audit-context.ts";
-import { deleteLayerMetadata, putLayerMetadata, requireMetadata } from "./layer-metadata.ts";
+import { viewerOf } from "./check-clearance.ts";
+import {
+  deleteLayerMetadata,
+  putLayerMetadata,
+  putVersionStyle,
+  requireMetadata,
+} from "./layer-metadata.ts";
 
 const id = z.tuple([z.string().max(32)]);
 
@@ -37,6 +43,12 @@ export function metadataRoutes({
       return new Answer(metadata, { status: created ? 201 : 200, headers });
     },
 
+    putVersionStyle: async (request) => {
+      const { params, body } = request;
+      const audit = auditContextOf(request, undefined);
+      return putVersionStyle(assets, params.asset_id, params.version_ordinal, body.style, audit);
+    },
+
     deleteLayerMetadata: async (request) => {
       await deleteLayerMetadata(
         assets,
@@ -46,9 +58,9 @@ export function metadataRoutes({
       return { deleted: true };
     },
 
-    listLayers: async ({ query: { limit, cursor, ...filter } }) => {
+    listLayers: async ({ caller, query: { limit, cursor, ...filter } }) => {
       const [after] = decodeCursor(cursor, id) ?? [];
-      const { layers, next } = await listLayers(db, filter, limit, after);
+      const { layers, next } = await listLayers(db, viewerOf(caller), filter, limit, after);
       return { items: layers, next_cursor: next === null ? null : encodeCursor([next]) };
     },
   };

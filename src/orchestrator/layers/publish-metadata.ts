@@ -1,6 +1,5 @@
 import type { Database } from "../../adapters/postgres/database.ts";
 import { findAsset } from "../../adapters/postgres/queries/asset-rows.ts";
-import { findItem } from "../../adapters/postgres/queries/catalogue-items.ts";
 import { findLayerMetadata, isPublished } from "../../adapters/postgres/queries/layer-metadata.ts";
 import { upsertItems } from "../../adapters/postgres/repositories/catalogue.ts";
 import {
@@ -9,7 +8,6 @@ import {
 } from "../../adapters/postgres/repositories/layer-metadata.ts";
 import type { AssetVersion } from "../../core/api/asset-schemas.ts";
 import type { StacItem } from "../../core/catalogue/stac.ts";
-import { seesAll } from "../../core/domain/served-version.ts";
 import {
   catalogLayer,
   projectToItem,
@@ -21,6 +19,7 @@ import type { JsonObject } from "../../core/model/json.ts";
 import { assetMissing, changeAsset } from "../assets/change-asset.ts";
 import type { AssetDeps } from "../assets/deps.ts";
 import type { AuditContext } from "../audit-context.ts";
+import { findItemOfVersion } from "./find-layer.ts";
 import { metadataMissing } from "./layer-metadata.ts";
 
 /** Writes the latest approved version with its metadata into the layer catalogue and its STAC item. */
@@ -90,12 +89,11 @@ export async function reindexAsset(
 /** False: the version has no item in the catalogue. */
 async function changeItem(
   db: Database,
-  { stac_collection_id, stac_item_id }: AssetVersion,
+  version: AssetVersion,
   change: (item: StacItem) => StacItem,
 ): Promise<boolean> {
-  if (stac_collection_id === null || stac_item_id === null) return false;
-  const item = await findItem(db, seesAll, stac_collection_id, stac_item_id);
+  const item = await findItemOfVersion(db, version);
   if (item === undefined) return false;
-  await upsertItems(db, stac_collection_id, [change(item)]);
+  await upsertItems(db, item.collection, [change(item)]);
   return true;
 }

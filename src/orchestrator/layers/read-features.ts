@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { decodeCursor, encodeCursor, refuseBadToken } from "../../adapters/http/cursor.ts";
+import { decodeCursor, encodeCursor, refuseBadValues } from "../../adapters/http/cursor.ts";
 import type { Database } from "../../adapters/postgres/database.ts";
 import type {
   FeaturePlace,
@@ -47,15 +47,14 @@ export async function readFeatures(
   const query = { ...asked, filter: spatial?.wide ?? asked.filter, asked: spatial?.asked };
   const size = placeSize(asked.sort);
   const cursor = z.array(z.string().max(4096).nullable()).length(size);
+  const refuse = refuseBadValues(token, asked.filter !== undefined);
   const features: FoundFeature[] = [];
   let after: FeaturePlace | undefined = decodeCursor(token, cursor);
   let more = true;
   let bytes = 0;
   for (let read = 0; more && read < mostBatches; read++) {
     const limit = spatial === undefined ? Math.min(batch, asked.limit - features.length) : batch;
-    const page = await listFeatures(db, table, { ...query, limit, after }).catch(
-      refuseBadToken(token),
-    );
+    const page = await listFeatures(db, table, { ...query, limit, after }).catch(refuse);
     more = page.more;
     for (const [index, each] of page.features.entries()) {
       after = each.place;
@@ -70,7 +69,8 @@ export async function readFeatures(
   return finish();
 
   async function finish(): Promise<FeaturePage> {
-    const matched = spatial === undefined ? await countFeatures(db, table, asked) : undefined;
+    const matched =
+      spatial === undefined ? await countFeatures(db, table, asked).catch(refuse) : undefined;
     const next = more && after !== undefined ? encodeCursor(after) : undefined;
     return { features, next, matched };
   }

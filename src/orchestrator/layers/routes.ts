@@ -4,7 +4,9 @@
  * may see it, and `layer-answers.ts` and `feature-answers.ts` answer.
  */
 import type { Caller, Handlers } from "../../adapters/http/handler.ts";
+import type { AccessPolicy } from "../../adapters/http/access.ts";
 import { Answer } from "../../adapters/http/handler.ts";
+import { baseOf } from "../../adapters/http/base-url.ts";
 import { answerMapFile } from "../../adapters/http/map-files.ts";
 import type { Database } from "../../adapters/postgres/database.ts";
 import type { assetFeatureContracts, assetLayerContracts } from "../../core/api/asset-layers.ts";
@@ -14,8 +16,10 @@ import type {
   itemLayerContracts,
   mapContracts,
 } from "../../core/api/tiles.ts";
+import { linkItem } from "../../core/catalogue/links.ts";
 import type { WantedVersion } from "../../core/domain/served-version.ts";
 import { Problem } from "../../core/errors.ts";
+import type { Box } from "../../core/geometry/boxes.ts";
 import { tileBounds } from "../../core/serving/web-mercator.ts";
 import type { AssetDeps } from "../assets/deps.ts";
 import type { CollectionRequest, ItemRequest, WantedLayer } from "./check-clearance.ts";
@@ -25,12 +29,16 @@ import { findCollectionLayer, findCollectionTile } from "./find-collection-layer
 import { findAssetLayer, findItemLayer, findItemOfVersion } from "./find-layer.ts";
 import type { LayerAnswers } from "./layer-answers.ts";
 import { metadataRoutes } from "./metadata-routes.ts";
+import { ogcRoutes } from "./ogc-routes.ts";
+import { signLayer } from "./sign-layer.ts";
+import { signInFirst } from "./sign-in-first.ts";
 
 export interface LayerRouteDeps {
   readonly db: Database;
   readonly assets: AssetDeps;
   readonly layers: LayerAnswers;
   readonly features: FeatureAnswers;
+  readonly access: Pick<AccessPolicy, "signer">;
 }
 
 export function layerRoutes(deps: LayerRouteDeps) {
@@ -38,6 +46,7 @@ export function layerRoutes(deps: LayerRouteDeps) {
     ...assetRoutes(deps),
     ...itemRoutes(deps),
     ...collectionRoutes(deps),
+    ...ogcRoutes(deps),
     ...metadataRoutes(deps),
     getMapFile: async (request) =>
       answerMapFile(request.params.file, (name) => request.header(name)),
@@ -57,40 +66,68 @@ function assetRoutes({
   db,
   layers,
   features,
+  access,
 }: LayerRouteDeps): Handlers<typeof assetLayerContracts> & Handlers<typeof assetFeatureContracts> {
   const wantedOf = ({ params, query }: AssetRequest): WantedLayer => ({
     asset_id: params.asset_id,
     version: query.version,
     preview: query.preview === "true",
   });
-  const find = (request: AssetRequest) =>
-    findAssetLayer(db, wantedOf(request), viewerOf(request.caller));
+  const find = (request: AssetRequest, box?: Box) =>
+    findAssetLayer(db, wantedOf(request), viewerOf(request.caller), box);
   const tiles = ({ params }: AssetRequest) => `/tiles/${params.asset_id}`;
   const ofFeatures = ({ params }: AssetRequest) => `/features/${params.asset_id}`;
 
   return {
     getAssetLayer: async (request) => layers.tileJson(await find(request), tiles(request), request),
     getAssetItem: async (request) => {
-      const version = await findServedVersion(db, wantedOf(request), viewerOf(request.caller));
+      const viewer = viewerOf(request.caller);
+      const version = await findServedVersion(db, wantedOf(request), viewer);
       const item = await findItemOfVersion(db, version);
       if (item === undefined) {
         throw new Problem("LAYER_NOT_FOUND", "The catalogue has no item of this version.");
       }
-      return new Answer(JSON.stringify(item), {
+      return new Answer(JSON.stringify(linkItem(item, baseOf(request), viewer)), {
         headers: { "cache-control": "private, no-cache" },
       });
     },
-    getAssetTile: async (request) => layers.tile(await find(request), request),
+    getAssetTile: async (request) => {
+      const { z, x, y } = request.params;
+      return layers.tile(await find(request, tileBounds(z, x, y.y)), request);
+    },
     getAssetTileJson: async (request) =>
       layers.tileJson(await find(request), tiles(request), request),
+    getAssetStyle: async (request) => layers.style(await find(request), tiles(request), request),
+    getAssetWmts: async (request) => layers.wmts(await find(request), tiles(request), request),
+    signAssetLayer: (request) =>
+      signLayer(access, request, {
+        find: (caller) => find({ ...request, caller }),
+        base: tiles(request),
+        features: ofFeatures(request),
+      }),
     getAssetPreview: async (request) => layers.preview(await find(request), request),
-    getAssetPoint: async (request) => layers.point(await find(request), request),
+    getAssetPoint: async (request) => {
+      const { lon, lat } = request.params.place;
+      return layers.point(await find(request, [lon, lat, lon, lat]), request);
+    },
     getAssetStatistics: async (request) => layers.statistics(await find(request), request),
+    getAssetAreaStatistics: async (request) => layers.areaStatistics(await find(request), request),
     getAssetInfo: async (request) => layers.info(await find(request)),
-    getAssetMap: async (request) => layers.map(await find(request), tiles(request), request),
+    getAssetMap: async (request) =>
+      signInFirst(request, `${tiles(request)}/map`, async () =>
+        layers.map(await find(request), tiles(request), request),
+      ),
 
     getAssetFeatures: async (request) =>
-      features.collection(await find(request), ofFeatures(request), request),
+      features.collection(
+        await find(request),
+        { base: ofFeatures(request), id: request.params.asset_id },
+        request,
+      ),
+    listAssetTileSets: async (request) =>
+      features.tileSets(await find(request), ofFeatures(request), request),
+    getAssetTileSet: async (request) =>
+      features.tileSet(await find(request), ofFeatures(request), request),
     getAssetQueryables: async (request) =>
       features.queryables(await find(request), ofFeatures(request), request),
     listAssetFeatures: async (request) =>
@@ -108,6 +145,7 @@ function itemRoutes({
   db,
   layers,
   features,
+  access,
 }: LayerRouteDeps): Handlers<typeof itemLayerContracts> & Handlers<typeof itemFeatureContracts> {
   const find = (request: ItemRequest) => findItemLayer(db, request);
   const base = ({ params: { collection_id, item_id } }: ItemRequest) =>
@@ -118,14 +156,34 @@ function itemRoutes({
     getItemTile: async (request) => layers.tile(await find(request), request),
     getItemTileJson: async (request) =>
       layers.tileJson(await find(request), base(request), request),
+    getItemStyle: async (request) => layers.style(await find(request), base(request), request),
+    getItemWmts: async (request) => layers.wmts(await find(request), base(request), request),
+    signItemLayer: (request) =>
+      signLayer(access, request, {
+        find: (caller) => find({ ...request, caller }),
+        base: base(request),
+        features: ofFeatures(request),
+      }),
     getItemPreview: async (request) => layers.preview(await find(request), request),
     getItemPoint: async (request) => layers.point(await find(request), request),
     getItemStatistics: async (request) => layers.statistics(await find(request), request),
+    getItemAreaStatistics: async (request) => layers.areaStatistics(await find(request), request),
     getItemInfo: async (request) => layers.info(await find(request)),
-    getItemMap: async (request) => layers.map(await find(request), base(request), request),
+    getItemMap: async (request) =>
+      signInFirst(request, `${base(request)}/map`, async () =>
+        layers.map(await find(request), base(request), request),
+      ),
 
     getItemFeatures: async (request) =>
-      features.collection(await find(request), ofFeatures(request), request),
+      features.collection(
+        await find(request),
+        { base: ofFeatures(request), id: request.params.item_id },
+        request,
+      ),
+    listItemTileSets: async (request) =>
+      features.tileSets(await find(request), ofFeatures(request), request),
+    getItemTileSet: async (request) =>
+      features.tileSet(await find(request), ofFeatures(request), request),
     getItemQueryables: async (request) =>
       features.queryables(await find(request), ofFeatures(request), request),
     listItemFeatures: async (request) =>
@@ -143,6 +201,7 @@ function itemRoutes({
 function collectionRoutes({
   db,
   layers,
+  access,
 }: LayerRouteDeps): Handlers<typeof collectionLayerContracts> {
   const base = ({ params }: CollectionRequest) =>
     `/stac/collections/${encodeURIComponent(params.collection_id)}`;
@@ -155,11 +214,23 @@ function collectionRoutes({
     },
     getCollectionTileJson: async (request) =>
       layers.tileJson(await findCollectionLayer(db, request), base(request), request),
+    getCollectionStyle: async (request) =>
+      layers.style(await findCollectionLayer(db, request), base(request), request),
+    getCollectionWmts: async (request) =>
+      layers.wmts(await findCollectionLayer(db, request), base(request), request),
+    signCollectionLayer: (request) =>
+      signLayer(access, request, {
+        find: (caller) => findCollectionLayer(db, { ...request, caller }),
+        base: base(request),
+        features: base(request),
+      }),
     getCollectionPoint: async (request) => {
       const { lon, lat } = request.params.place;
       return layers.point(await findCollectionLayer(db, request, [lon, lat, lon, lat]), request);
     },
     getCollectionMap: async (request) =>
-      layers.map(await findCollectionLayer(db, request), base(request), request),
+      signInFirst(request, `${base(request)}/map`, async () =>
+        layers.map(await findCollectionLayer(db, request), base(request), request),
+      ),
   };
 }

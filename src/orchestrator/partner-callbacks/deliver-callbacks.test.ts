@@ -21,7 +21,7 @@ let deps: DeliveryDeps;
 beforeAll(async () => {
   folder = await makeWorkflowFolder();
   test = await openApiTest(folder.folder);
-  await test.storage.put("bronze/a.tif", new Uint8Array([1]));
+  await test.storage.put("bronze/ddh/a.tif", new Uint8Array([1]));
   server = createServer((request, response) => {
     let body = "";
     request.setEncoding("utf8").on("data", (text: string) => (body += text));
@@ -66,19 +66,19 @@ beforeEach(async () => {
 
 let counter = 0;
 
-async function finished(callback_url = `http://${host}/hook`) {
+async function finished(callback_url = `http://${host}/hook`, blob_path = "silver/a.tif") {
   const accepted = await test.operator.submitAsset({
     body: {
       platform_id: "ddh",
       platform_refs: { dataset_id: `callback-${++counter}`, resource_id: "r" },
       version_label: "V1",
       workflow_id: "etl_test",
-      inputs: { blob_path: "a.tif" },
+      inputs: { blob_path: "ddh/a.tif" },
       callback_url,
     },
   });
   for (const task of await test.engine.take(accepted.job_id)) {
-    await test.engine.complete(task, { blob_path: "silver/a.tif" });
+    await test.engine.complete(task, { blob_path });
   }
   await test.engine.tick();
   const { request_id } = accepted;
@@ -120,6 +120,20 @@ describe("callbacks", () => {
     expect(signature).toBe(mac);
     expect(Math.abs(Date.now() / 1000 - Number(timestamp))).toBeLessThan(60);
     expect(await delivery(event_id)).toMatchObject({ state: "delivered", attempts: 1 });
+  });
+
+  it("name where a large result is, instead of holding it", async () => {
+    const large = `silver/${"a".repeat(300_000)}.tif`;
+    const { request_id } = await finished(undefined, large);
+    await deliverCallbacks(deps);
+    expect(seen[0]!.body.length).toBeLessThan(2000);
+    expect(JSON.parse(seen[0]!.body)).toMatchObject({
+      status: "completed",
+      result: null,
+      result_url: `/api/platform/status/${request_id}`,
+    });
+    const { result } = await test.reader.getRequest({ params: { request_id } });
+    expect(result?.["blob_path"]).toBe(large);
   });
 
   it("are signed with the old secret too for a day after a change", async () => {

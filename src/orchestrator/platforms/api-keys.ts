@@ -5,9 +5,11 @@ import { findPlatform } from "../../adapters/postgres/queries/platforms.ts";
 import {
   expireKey,
   insertKey,
+  isPast,
+  lockAndCountKeys,
   revokeKey as writeRevocation,
 } from "../../adapters/postgres/repositories/api-keys.ts";
-import type { Queryable } from "../../adapters/postgres/queryable.ts";
+import type { Queryable, Transaction } from "../../adapters/postgres/queryable.ts";
 import type { ApiKey } from "../../core/api/keys.ts";
 import { Problem } from "../../core/errors.ts";
 import type { KeyScope } from "../../core/model/platform.ts";
@@ -31,7 +33,7 @@ export async function createKey(
   if ((await findPlatform(db, request.platform_id)) === undefined) {
     throw new Problem("PLATFORM_NOT_FOUND", `There is no platform "${request.platform_id}".`);
   }
-  return makeKey(db, { ...request, rotated_from: null }, audit);
+  return db.transaction((tx) => makeKey(tx, { ...request, rotated_from: null }, audit));
 }
 
 /** Both keys are valid until the grace time ends, so that a partner can change programs one by one. */
@@ -59,14 +61,31 @@ export async function revokeKey(db: Database, keyId: string, audit: AuditContext
   return requireKey(db, keyId);
 }
 
+/** Enough for every program of a partner, its successor during a rotation, and a few spare ones. */
+const mostKeys = 100;
+
 async function makeKey(
-  db: Queryable,
+  tx: Transaction,
   request: KeyRequest & { readonly rotated_from: string | null },
   audit: AuditContext,
 ): Promise<NewApiKey> {
+  if (request.expires_at !== undefined && (await isPast(tx, request.expires_at))) {
+    const message = "must be in the future";
+    throw new Problem(
+      "BAD_REQUEST",
+      `The key would be expired from the start: expires_at ${message}.`,
+      [{ pointer: "/expires_at", code: "PAST", message }],
+    );
+  }
+  if ((await lockAndCountKeys(tx, request.platform_id)) >= mostKeys) {
+    throw new Problem(
+      "TOO_MANY_KEYS",
+      `The platform has ${mostKeys} keys that are valid: revoke one that is not needed.`,
+    );
+  }
   const key_id = randomBytes(6).toString("hex");
   const key = `rmhk_${key_id}_${randomBytes(32).toString("base64url")}`;
-  await insertKey(db, {
+  await insertKey(tx, {
     ...request,
     scopes: [...new Set(request.scopes)],
     expires_at: request.expires_at ?? null,
@@ -74,7 +93,7 @@ async function makeKey(
     key_hash: createHash("sha256").update(key).digest("hex"),
     created_by: audit.actor,
   });
-  return { ...(await requireKey(db, key_id)), key };
+  return { ...(await requireKey(tx, key_id)), key };
 }
 
 async function requireKey(db: Queryable, keyId: string): Promise<ApiKey> {

@@ -10,7 +10,7 @@ let folder: Awaited<ReturnType<typeof makeWorkflowFolder>>;
 beforeAll(async () => {
   folder = await makeWorkflowFolder();
   test = await openApiTest(folder.folder);
-  await test.storage.put("bronze/a.tif", new Uint8Array([1]));
+  await test.storage.put("bronze/maps/a.tif", new Uint8Array([1]));
 });
 afterAll(async () => {
   await test.close();
@@ -52,7 +52,7 @@ describe("the registry of platforms", () => {
           platform_refs: { sheet },
           version_label: "1",
           workflow_id: "etl_test",
-          inputs: { blob_path: "a.tif" },
+          inputs: { blob_path: "maps/a.tif" },
         },
       });
     await submit("a");

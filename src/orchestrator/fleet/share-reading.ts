@@ -1,0 +1,35 @@
+/** Wraps a function that reads the state of the platform for its observers. */
+export type Share = <T>(read: () => Promise<T>) => () => Promise<T>;
+
+/** The least and the longest time for which observers get the same answer. */
+const leastMs = 250;
+const longestMs = 10_000;
+/** An answer is kept for so many times as long as its reading took. */
+const keptFactor = 20;
+
+/**
+ * Gives all observers that ask at about the same time one reading. Counting messages and jobs takes the
+ * longer the more there are, so the answer is kept in proportion: however many dashboards and probes ask,
+ * at most a twentieth of the time is spent on reading for them. A failure is not kept.
+ */
+export const shareReading: Share = (read) => {
+  let kept: ReturnType<typeof read> | undefined;
+  let until = Infinity;
+  return () => {
+    if (kept !== undefined && performance.now() < until) return kept;
+    const begun = performance.now();
+    const reading = read();
+    kept = reading;
+    until = Infinity;
+    reading.then(
+      () => {
+        const now = performance.now();
+        until = now + Math.min(longestMs, Math.max(leastMs, keptFactor * (now - begun)));
+      },
+      () => {
+        kept = undefined;
+      },
+    );
+    return reading;
+  };
+};

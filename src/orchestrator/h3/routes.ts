@@ -1,0 +1,83 @@
+import type { Handlers } from "../../adapters/http/handler.ts";
+import type { Database } from "../../adapters/postgres/database.ts";
+import { listH3Runs, listH3Sources } from "../../adapters/postgres/queries/h3.ts";
+import type { H3SourceState } from "../../adapters/postgres/queries/h3.ts";
+import { saveH3Source } from "../../adapters/postgres/repositories/h3.ts";
+import type { Storage } from "../../adapters/storage/storage.ts";
+import type { h3Contracts } from "../../core/api/h3.ts";
+import { Problem } from "../../core/errors.ts";
+import { h3Configuration } from "../../core/h3/configuration.ts";
+import type { JsonObject } from "../../core/model/json.ts";
+import { answerDataset } from "./answer-dataset.ts";
+
+export interface H3RouteDeps {
+  readonly db: Database;
+  readonly storage: Storage;
+}
+
+export function h3Routes({ db, storage }: H3RouteDeps): Handlers<typeof h3Contracts> {
+  return {
+    listH3Sources: async ({ query: { limit, state: wanted } }) => {
+      const items = [];
+      for (const row of await listH3Sources(db, limit)) {
+        const state = await stateOf(storage, row);
+        if (wanted !== undefined && wanted !== state) continue;
+        items.push({
+          raster: row.raster,
+          source: row.source as JsonObject,
+          configuration: row.configuration as JsonObject,
+          state,
+          run_id: row.run_id,
+          finished_at: row.finished_at?.toISOString() ?? null,
+          updated_at: row.updated_at.toISOString(),
+        });
+      }
+      return { items, next_cursor: null };
+    },
+
+    putH3Source: async ({ params: { raster }, body: { source, configuration } }) => {
+      const parsed = h3Configuration.safeParse(configuration);
+      if (!parsed.success) {
+        const [issue] = parsed.error.issues;
+        const detail = `configuration ${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}`;
+        throw new Problem("BAD_REQUEST", detail);
+      }
+      await saveH3Source(db, raster, source, configuration);
+      return { raster };
+    },
+
+    listH3Runs: async ({ query }) => ({
+      items: (await listH3Runs(db, query)).map((run) => ({
+        run_id: run.run_id,
+        raster: run.raster,
+        period: run.period,
+        origin: run.origin,
+        configuration: run.configuration as unknown as JsonObject,
+        findings: [...run.findings],
+        chunk_count: run.chunk_count,
+        job_id: run.job_id,
+        status: run.status,
+        row_count: run.row_count,
+        collection_id: run.collection_id,
+        item_id: run.item_id,
+        started_at: run.started_at.toISOString(),
+        finished_at: run.finished_at?.toISOString() ?? null,
+      })),
+      next_cursor: null,
+    }),
+
+    getH3Dataset: (request) => answerDataset({ db, storage }, request),
+  };
+}
+
+/** Compares the source's file with its state at the last computation. */
+async function stateOf(
+  storage: Storage,
+  { run_id, origin, source_tag }: H3SourceState,
+): Promise<"never" | "current" | "stale" | "unknown"> {
+  if (run_id === null || origin === null) return "never";
+  if (!/^[a-z]+\//.test(origin)) return "unknown";
+  const head = await storage.head(origin).catch(() => undefined);
+  if (head === undefined) return "unknown";
+  return `${origin} ${head.bytes} ${head.etag}` === source_tag ? "current" : "stale";
+}

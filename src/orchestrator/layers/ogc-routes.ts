@@ -1,0 +1,77 @@
+/** The vector layers as OGC API – Features and Tiles, below one address. */
+import type { Caller, Handlers } from "../../adapters/http/handler.ts";
+import { Answer } from "../../adapters/http/handler.ts";
+import { baseOf } from "../../adapters/http/base-url.ts";
+import { version } from "../../adapters/runtime/version.ts";
+import { makeOpenApi } from "../../core/api/openapi.ts";
+import { ogcContracts } from "../../core/api/ogc-layers.ts";
+import { Problem } from "../../core/errors.ts";
+import { once } from "../../core/once.ts";
+import {
+  itemOfLayerId,
+  matrixSetsDocument,
+  ogcConformance,
+  ogcLanding,
+} from "../../core/serving/ogc-documents.ts";
+import { matrixSetDocument } from "../../core/serving/tile-matrix-set.ts";
+import { viewerOf } from "./check-clearance.ts";
+import { findItemLayer } from "./find-layer.ts";
+import { listVectorLayers } from "./list-vector-layers.ts";
+import type { LayerRouteDeps } from "./routes.ts";
+
+interface LayerRequest {
+  readonly params: { readonly layer_id: string };
+  readonly caller: Caller | undefined;
+}
+
+const openapi = { "content-type": "application/vnd.oai.openapi+json;version=3.1" };
+
+export function ogcRoutes({
+  db,
+  features,
+}: Pick<LayerRouteDeps, "db" | "features">): Handlers<typeof ogcContracts> {
+  const document = once(() => makeOpenApi(ogcContracts, version));
+  const find = async ({ params: { layer_id }, caller }: LayerRequest) => {
+    const params = itemOfLayerId(layer_id);
+    if (params === undefined) {
+      throw new Problem("NOT_FOUND", `"${layer_id}" names no layer: /ogc/collections lists them.`);
+    }
+    return findItemLayer(db, { params, caller });
+  };
+  const base = ({ params }: LayerRequest) =>
+    `/ogc/collections/${encodeURIComponent(params.layer_id)}`;
+
+  return {
+    ogcLanding: async (request) => ogcLanding(baseOf(request)) as never,
+    ogcConformance: async () => ({ conformsTo: [...ogcConformance] }),
+    ogcApi: async () => new Answer(document(), { headers: openapi }),
+    ogcTileMatrixSets: async (request) => matrixSetsDocument(baseOf(request)),
+    ogcTileMatrixSet: async () => matrixSetDocument(),
+    ogcCollections: async (request) =>
+      listVectorLayers(db, viewerOf(request.caller), {
+        ...request.query,
+        base: baseOf(request),
+      }),
+
+    getLayerFeatures: async (request) =>
+      features.collection(
+        await find(request),
+        { base: base(request), id: request.params.layer_id },
+        request,
+      ),
+    getLayerQueryables: async (request) =>
+      features.queryables(await find(request), base(request), request),
+    listLayerFeatures: async (request) =>
+      features.items(await find(request), base(request), request),
+    getLayerFeature: async (request) =>
+      features.item(await find(request), request.params.feature_id, request),
+    listLayerTileSets: async (request) =>
+      features.tileSets(await find(request), base(request), request),
+    getLayerTileSet: async (request) =>
+      features.tileSet(await find(request), base(request), request),
+    getLayerFeatureTile: async (request) =>
+      features.tile(await find(request), request.params, request),
+    getLayerFeatureTileJson: async (request) =>
+      features.tileJson(await find(request), base(request), request),
+  };
+}

@@ -1,0 +1,93 @@
+import { BadSchema } from "../../adapters/json-schema/check-schema.ts";
+import { toContract } from "../../adapters/json-schema/to-contract.ts";
+import type { Caller } from "../../adapters/http/handler.ts";
+import type { Database } from "../../adapters/postgres/database.ts";
+import { writeOffers } from "../../adapters/postgres/repositories/handlers.ts";
+import { writeWorkerHeartbeat } from "../../adapters/postgres/repositories/workers.ts";
+import { Problem } from "../../core/errors.ts";
+import type { ContractData } from "../../core/handlers/contract-data.ts";
+import { describeContract, whyReserved } from "../../core/handlers/contract-data.ts";
+import { handlerCatalogue } from "../../core/handlers/index.ts";
+import { holderOf } from "./find-worker.ts";
+
+export interface Registration {
+  readonly worker_id: string;
+  readonly queues: readonly string[];
+  readonly slots: number;
+  readonly host: string;
+  readonly pid: number;
+  readonly version: string;
+  readonly handlers: readonly ContractData[];
+}
+
+export interface RegisterDeps {
+  readonly db: Database;
+  /** The operator lets workers offer handlers under reserved names. */
+  readonly mayShadow: boolean;
+  readonly jobQueue: string;
+}
+
+/** Checks a registration whole, and writes the worker's row and offers in one transaction. */
+export async function registerWorker(
+  deps: RegisterDeps,
+  caller: Caller | undefined,
+  registration: Registration,
+): Promise<string> {
+  checkConfined(caller, registration, deps.jobQueue);
+  for (const [index, contract] of registration.handlers.entries()) {
+    checkContract(contract, index, deps.mayShadow);
+  }
+  const { worker_id, handlers, ...row } = registration;
+  const holder = holderOf(caller, worker_id);
+  await deps.db.transaction(async (tx) => {
+    await writeWorkerHeartbeat(tx, { ...row, worker_id: holder, busy: 0, gdal: null });
+    await writeOffers(tx, holder, handlers);
+  });
+  return holder;
+}
+
+function checkConfined(
+  caller: Caller | undefined,
+  { queues, handlers }: Registration,
+  jobQueue: string,
+): void {
+  const confined = caller?.confined;
+  const refused = [
+    ...queues.filter((queue) => queue === jobQueue || !(confined?.queues?.includes(queue) ?? true)),
+    ...handlers
+      .map(({ name }) => name)
+      .filter((name) => !(confined?.handlers?.includes(name) ?? true)),
+  ];
+  if (refused.length === 0) return;
+  throw new Problem(
+    "FORBIDDEN",
+    `The token of "${caller?.name ?? ""}" does not reach ${refused.map((name) => `"${name}"`).join(", ")}.`,
+  );
+}
+
+const shipped = new Set(handlerCatalogue.keys());
+
+function checkContract(contract: ContractData, index: number, mayShadow: boolean): void {
+  const reason = mayShadow ? undefined : whyReserved(contract.name, shipped);
+  if (reason !== undefined && !isShipped(contract)) {
+    throw new Problem(
+      "HANDLER_RESERVED",
+      `The handler "${contract.name}" cannot be registered: ${reason}. ` +
+        "Choose another name, such as one that starts with your organisation's.",
+    );
+  }
+  try {
+    toContract(contract);
+  } catch (error) {
+    if (!(error instanceof BadSchema)) throw error;
+    throw new Problem("BAD_REQUEST", `A schema of "${contract.name}" cannot be used.`, [
+      { pointer: `/handlers/${index}`, code: "BAD_SCHEMA", message: error.message },
+    ]);
+  }
+}
+
+/** Our own worker offers the shipped handlers over HTTP too: the same contract under the same name. */
+function isShipped(contract: ContractData): boolean {
+  const own = handlerCatalogue.get(contract.name);
+  return own !== undefined && JSON.stringify(describeContract(own)) === JSON.stringify(contract);
+}
