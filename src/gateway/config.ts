@@ -1,6 +1,11 @@
 import { z } from "zod";
 import { serviceToken } from "../adapters/http/tokens.ts";
-import { list, logEnvironment, parseEnvironment } from "../adapters/runtime/environment.ts";
+import {
+  list,
+  logEnvironment,
+  parseEnvironment,
+  runMode,
+} from "../adapters/runtime/environment.ts";
 import { parseProxyRule } from "../core/gateway/proxy-rules.ts";
 
 const seconds = z.coerce.number().positive().max(3600);
@@ -26,6 +31,7 @@ const defaultProxyRules = [
 ].join(",");
 
 const schema = z.object({
+  RUN_MODE: runMode("gateway"),
   GATEWAY_DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
   GATEWAY_HOST: z.string().default("127.0.0.1"),
   GATEWAY_PORT: z.coerce.number().int().min(0).max(65_535).default(7071),
@@ -34,6 +40,8 @@ const schema = z.object({
   GATEWAY_OPERATOR_TOKENS: list.pipe(z.array(serviceToken)).default([]),
   GATEWAY_RATE_PER_SECOND: z.coerce.number().positive().default(100),
   GATEWAY_RATE_BURST: z.coerce.number().int().min(1).default(200),
+  GATEWAY_PLATFORM_RATE_PER_SECOND: z.coerce.number().positive().optional(),
+  GATEWAY_PLATFORM_RATE_BURST: z.coerce.number().int().min(1).optional(),
   GATEWAY_BODY_LIMIT_BYTES: z.coerce.number().int().min(1024).default(1_048_576),
   GATEWAY_HEADERS_TIMEOUT_SEC: seconds.default(10),
   GATEWAY_REQUEST_TIMEOUT_SEC: seconds.default(30),
@@ -61,7 +69,13 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     publicUrl: (value.GATEWAY_PUBLIC_URL ?? "").replace(/\/+$/, ""),
     servicesUrl: (value.SERVICES_PUBLIC_URL ?? "").replace(/\/+$/, ""),
     operatorTokens: value.GATEWAY_OPERATOR_TOKENS,
-    rate: { perSecond: value.GATEWAY_RATE_PER_SECOND, burst: value.GATEWAY_RATE_BURST },
+    rates: {
+      key: { perSecond: value.GATEWAY_RATE_PER_SECOND, burst: value.GATEWAY_RATE_BURST },
+      platform: {
+        perSecond: value.GATEWAY_PLATFORM_RATE_PER_SECOND ?? 2 * value.GATEWAY_RATE_PER_SECOND,
+        burst: value.GATEWAY_PLATFORM_RATE_BURST ?? 2 * value.GATEWAY_RATE_BURST,
+      },
+    },
     bodyLimitBytes: value.GATEWAY_BODY_LIMIT_BYTES,
     timeouts: {
       headersMs: value.GATEWAY_HEADERS_TIMEOUT_SEC * 1000,

@@ -1,16 +1,18 @@
 /**
  * Keys cannot be guessed, but every guess costs a query: an address that sends many unknown tokens
- * has to wait. A token that was valid before is not limited, so that one wrong program behind an
- * address does not lock out the others.
+ * gets 429, and its tokens are looked up one after the other. They are still looked up, because many
+ * callers may share the address of a proxy: the guesses of one must not lock out the keys of others.
  */
 import { hash } from "node:crypto";
 import ipaddr from "ipaddr.js";
 import { LRUCache } from "lru-cache";
+import pLimit from "p-limit";
 import type { ClientAddress } from "../adapters/http/access.ts";
 import type { Caller } from "../adapters/http/handler.ts";
 import type { Network } from "../adapters/net/check-address.ts";
 import { isAllowed } from "../adapters/net/check-address.ts";
 import type { Clock } from "../adapters/runtime/clock.ts";
+import { Problem } from "../core/errors.ts";
 import { createBuckets } from "./limit-rate.ts";
 
 /** Hashes of tokens that were valid. */
@@ -31,6 +33,7 @@ export function limitGuesses(
 ): (token: string, client: ClientAddress) => Promise<Caller | undefined> {
   const buckets = createBuckets({ perSecond: perMinute / 60, burst: perMinute }, clock);
   const valid = new LRUCache<string, true>({ max: mostValid });
+  const suspects = pLimit(1);
 
   return async (token, client) => {
     const digest = hash("sha256", token);
@@ -40,23 +43,36 @@ export function limitGuesses(
       valid.delete(digest);
     }
     const network = networkOf(clientOf(client, trustedProxies));
-    // Taken before the query and given back after it, so that guesses sent at once all count.
-    buckets.take(
-      network,
-      1,
-      (seconds) => `Too many unknown tokens came from your address. Try again in ${seconds} s.`,
-    );
+    const refusal = takeGuess(network);
     // A query that fails, because the database is down, is not a wrong guess.
     let isWrong = false;
     try {
-      const caller = await authenticate(token);
+      const caller = await (refusal === undefined
+        ? authenticate(token)
+        : suspects(() => authenticate(token)));
       if (caller === undefined) isWrong = true;
       else valid.set(digest, true);
+      if (isWrong && refusal !== undefined) throw refusal;
       return caller;
     } finally {
-      if (!isWrong) buckets.giveBack(network);
+      if (!isWrong && refusal === undefined) buckets.giveBack(network);
     }
   };
+
+  /** Taken before the query and given back after it, so that guesses sent at once all count. */
+  function takeGuess(network: string): Problem | undefined {
+    try {
+      buckets.take(
+        network,
+        1,
+        (seconds) => `Too many unknown tokens came from your address. Try again in ${seconds} s.`,
+      );
+    } catch (error) {
+      if (error instanceof Problem) return error;
+      throw error;
+    }
+    return undefined;
+  }
 }
 
 /** The address nearest to us in the chain of X-Forwarded-For that is not a trusted proxy. */

@@ -11,7 +11,7 @@ const mostBuckets = 10_000;
 export interface Buckets {
   /** Throws a Problem when the bucket is empty. `message` gets the seconds until it is not. */
   take(key: string, cost: number, message: (retryAfterSeconds: number) => string): void;
-  giveBack(key: string): void;
+  giveBack(key: string, cost?: number): void;
 }
 
 /** One token bucket a key. */
@@ -27,9 +27,9 @@ export function createBuckets(rate: Rate, clock: Clock): Buckets {
         retryAfterSeconds,
       });
     },
-    giveBack(key) {
+    giveBack(key, cost = 1) {
       const bucket = buckets.get(key);
-      if (bucket !== undefined) buckets.set(key, { ...bucket, tokens: bucket.tokens + 1 });
+      if (bucket !== undefined) buckets.set(key, { ...bucket, tokens: bucket.tokens + cost });
     },
   };
 }
@@ -38,17 +38,30 @@ export interface RateLimiter {
   take(caller: Caller, cost?: number): void;
 }
 
-/** One bucket an API key: a partner that sends too much slows down only itself. */
-export function createRateLimiter(rate: Rate, clock: Clock): RateLimiter {
-  const buckets = createBuckets(rate, clock);
+export interface Rates {
+  readonly key: Rate;
+  /** All keys of a platform together: a partner gains nothing by more keys. */
+  readonly platform: Rate;
+}
+
+/** One bucket an API key and one a platform: a partner that sends too much slows down only itself. */
+export function createRateLimiter(rates: Rates, clock: Clock): RateLimiter {
+  const keys = createBuckets(rates.key, clock);
+  const platforms = createBuckets(rates.platform, clock);
+  const refuse =
+    (who: string, { perSecond }: Rate) =>
+    (seconds: number) =>
+      `${who} may send ${perSecond} requests a second. Try again in ${seconds} s.`;
   return {
-    take: ({ name }, cost = 1) => {
-      buckets.take(
-        name,
-        cost,
-        (seconds) =>
-          `This key may send ${rate.perSecond} requests a second. Try again in ${seconds} s.`,
-      );
+    take: ({ name, platformId }, cost = 1) => {
+      keys.take(name, cost, refuse("This key", rates.key));
+      if (platformId === undefined) return;
+      try {
+        platforms.take(platformId, cost, refuse("All keys of your platform", rates.platform));
+      } catch (error) {
+        keys.giveBack(name, cost);
+        throw error;
+      }
     },
   };
 }

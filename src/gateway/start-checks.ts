@@ -23,9 +23,13 @@ const checks: Record<string, (db: Queryable) => Promise<string>> = {
     return "ok";
   },
   schema: async (db) => {
-    const [{ version }, files] = await Promise.all([readGatewaySchema(db), readMigrations()]);
-    if (version === files.length) return "ok";
-    return `it is at version ${version ?? 0} and ${files.length} is needed: run \`rmhdag migrate\``;
+    const [schema, files] = await Promise.all([readGatewaySchema(db), readMigrations()]);
+    const version = schema.version ?? 0;
+    if (version < files.length) {
+      return `it is at version ${version} and ${files.length} is needed: run \`rmhdag migrate\``;
+    }
+    if (schema.oldestProgram <= files.length) return "ok";
+    return `it is at version ${version}, which this program does not know: upgrade the gateway`;
   },
   role: async (db) => {
     const rights = await readWriteRights(db);

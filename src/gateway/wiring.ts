@@ -57,7 +57,7 @@ export async function startGateway(
   );
   const orchestrator = targets.get("orchestrator");
   if (orchestrator === undefined) throw new Error("The gateway has no orchestrator.");
-  const limiter = createRateLimiter(config.rate, systemClock);
+  const limiter = createRateLimiter(config.rates, systemClock);
   const polls = createBatcher<Asked, PartnerRequest | undefined>({
     maxItems: pollsAtOnce,
     flush: (asked) => findRequests(db, asked),
@@ -140,13 +140,14 @@ function accessPolicy(
 }
 
 function shown(config: GatewayConfig) {
-  const { host, port, publicUrl, rate, bodyLimitBytes, timeouts, keyCacheMs } = config;
+  const { host, port, publicUrl, rates, bodyLimitBytes, timeouts, keyCacheMs } = config;
   return {
     version,
     host,
     port,
     public_url: publicUrl,
-    rate: { per_second: rate.perSecond, burst: rate.burst },
+    rate: { per_second: rates.key.perSecond, burst: rates.key.burst },
+    platform_rate: { per_second: rates.platform.perSecond, burst: rates.platform.burst },
     body_limit_bytes: bodyLimitBytes,
     // This name is a part of the API.
     patience: { headers_ms: timeouts.headersMs, request_ms: timeouts.requestMs },

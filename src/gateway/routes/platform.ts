@@ -4,6 +4,7 @@ import type { Handlers } from "../../adapters/http/handler.ts";
 import { findPlatform } from "../../adapters/postgres/queries/gateway-platforms.ts";
 import { listRequests } from "../../adapters/postgres/queries/gateway-requests.ts";
 import type { partnerPlatformContracts } from "../../core/api/gateway/platform.ts";
+import { sourcePrefixesOf } from "../../core/domain/preflight.ts";
 import { Problem } from "../../core/errors.ts";
 import type { RouteDeps } from "./deps.ts";
 import { demandPartner, demandRequest } from "./partner.ts";
@@ -51,7 +52,9 @@ export function platformRoutes(
     platformInfo: async ({ caller }) => {
       const { platformId } = demandPartner(caller);
       const platform = await findPlatform(db, platformId);
-      if (platform !== undefined) return platform;
+      if (platform !== undefined) {
+        return { ...platform, source_prefixes: [...sourcePrefixesOf(platform)] };
+      }
       throw new Problem("PLATFORM_NOT_FOUND", `There is no platform "${platformId}".`);
     },
   };

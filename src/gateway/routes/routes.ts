@@ -10,6 +10,7 @@ import { platformRoutes } from "./platform.ts";
 import { probeRoutes } from "./probes.ts";
 import { proxyRoutes } from "./proxy.ts";
 import { tileRoutes } from "./tiles.ts";
+import { uploadRoutes } from "./uploads.ts";
 
 /** A handler for every contract of the gateway. */
 export function makeRoutes(deps: RouteDeps): Handlers<GatewayContracts> {
@@ -19,6 +20,7 @@ export function makeRoutes(deps: RouteDeps): Handlers<GatewayContracts> {
     ...keyRoutes(deps),
     ...assetRoutes(deps),
     ...tileRoutes(deps),
+    ...uploadRoutes(deps),
     ...ogcRoutes(deps),
     ...operationRoutes(deps),
     ...proxyRoutes(deps),

@@ -13,7 +13,7 @@ export function tileRoutes({
 }: Pick<RouteDeps, "db" | "targets" | "forwardTimeoutMs">): Handlers<typeof partnerTileContracts> {
   return {
     assetsTile: async (request) => {
-      const { asset_id, z, x, y } = request.params;
+      const { asset_id, z, x, y: row } = request.params;
       const { platformId } = demandPartner(request.caller);
       if ((await findAsset(db, platformId, asset_id)) === undefined) {
         throw new Problem("ASSET_NOT_FOUND", `There is no asset "${asset_id}".`);
@@ -25,7 +25,8 @@ export function tileRoutes({
       }
       const orchestrator = targets.get("orchestrator");
       if (orchestrator === undefined) throw new Error("The gateway has no orchestrator.");
-      const path = `/tiles/${asset_id}/tiles/WebMercatorQuad/${z}/${x}/${y}`;
+      const file = row.extension === undefined ? `${row.y}` : `${row.y}.${row.extension}`;
+      const path = `/tiles/${asset_id}/tiles/WebMercatorQuad/${z}/${x}/${file}`;
       const answer = await forward(orchestrator, request, {
         method: "GET",
         path,
