@@ -1,7 +1,12 @@
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { ApiError } from "../core/api/api-error.ts";
 import { isThisMachine } from "./commands/connect.ts";
-import { describeError, Failure } from "./common/failure.ts";
+import { readConfig, workflowFolders } from "./common/config.ts";
+import { describeError, describeProblem, Failure } from "./common/failure.ts";
 import { parseValue, readInputs } from "./commands/inputs.ts";
 import { duration, table } from "./common/format.ts";
 
@@ -27,6 +32,59 @@ describe("inputs", () => {
       ["__proto__", 1],
       ["constructor", "x"],
     ]);
+  });
+});
+
+describe("inputs of a declared type", () => {
+  const types = { message: { type: "string" }, n: { type: "integer" } };
+
+  it("follow it: a text stays a text", async () => {
+    const pairs = ["message=1", "n=1", "other=1"];
+    expect(await readInputs(pairs, undefined, types)).toEqual({ message: "1", n: 1, other: 1 });
+    expect(await readInputs(['message="1"'], undefined, types)).toEqual({ message: "1" });
+    expect(await readInputs(["message=[1]"], undefined, types)).toEqual({ message: "[1]" });
+    expect(await readInputs(["message=true"], undefined, types)).toEqual({ message: "true" });
+  });
+});
+
+describe("errors with --json", () => {
+  it("are problem+json", () => {
+    const items = [{ pointer: "/inputs/n", code: "WRONG_TYPE", message: "must be a number" }];
+    const refusal = new ApiError("INVALID_INPUTS", 400, "the inputs do not fit", items);
+    expect(JSON.parse(describeProblem(refusal))).toEqual({
+      type: "about:blank",
+      title: "The inputs do not fit the workflow",
+      status: 400,
+      code: "INVALID_INPUTS",
+      detail: "the inputs do not fit",
+      errors: items,
+    });
+    expect(JSON.parse(describeProblem(new ApiError("UNREACHABLE", 0, "no answer")))).toMatchObject({
+      code: "UNREACHABLE",
+      detail: "no answer",
+    });
+    expect(JSON.parse(describeProblem(new Failure("it is full")))).toMatchObject({
+      code: "FAILED",
+      detail: "it is full",
+    });
+  });
+});
+
+describe("the folders of workflows", () => {
+  it("are the shipped ones and the user's own, or those that are given", async () => {
+    const before = process.cwd();
+    const folder = await mkdtemp(path.join(tmpdir(), "own-workflows-"));
+    try {
+      await mkdir(path.join(folder, "workflows"));
+      process.chdir(folder);
+      const [shipped, own] = workflowFolders(readConfig({})).split(",");
+      expect(existsSync(path.join(shipped!, "hello_world.yaml"))).toBe(true);
+      expect(own).toBe(path.join(process.cwd(), "workflows"));
+      expect(workflowFolders(readConfig({ RMHDAG_WORKFLOWS: "/x" }))).toBe("/x");
+    } finally {
+      process.chdir(before);
+      await rm(folder, { recursive: true });
+    }
   });
 });
 

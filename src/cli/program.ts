@@ -1,10 +1,17 @@
 import { Command } from "commander";
 import { addAssets } from "./commands/assets.ts";
 import { addCallbacks } from "./commands/callbacks.ts";
+import { addH3 } from "./commands/h3.ts";
 import { addCog } from "./commands/cog.ts";
+import { addDoctor } from "./commands/doctor.ts";
 import { addDemo } from "./commands/demo.ts";
+import { addGet, addLs, addPut, addRm } from "./commands/files.ts";
+import { addHandlers } from "./commands/handlers.ts";
+import { addIngest } from "./commands/ingest.ts";
+import { addInit } from "./commands/init.ts";
 import { addJobs } from "./commands/jobs.ts";
 import { addKeys } from "./commands/keys.ts";
+import { addLineage } from "./commands/lineage.ts";
 import { addLogs } from "./commands/logs.ts";
 import { addGateway, addMigrate, addPrograms } from "./commands/programs-migrate.ts";
 import { addNodes, addTasks } from "./commands/nodes-tasks.ts";
@@ -13,6 +20,7 @@ import { addPlatforms } from "./commands/platforms.ts";
 import { addQueues } from "./commands/queues.ts";
 import { addStatus } from "./commands/status.ts";
 import { addSubmit } from "./commands/submit.ts";
+import { addLoginCode, addSessions, addTokens } from "./commands/tokens-sessions.ts";
 import { addUp } from "./commands/up.ts";
 import { addValidate } from "./commands/validate.ts";
 import { addVersions } from "./commands/versions.ts";
@@ -26,18 +34,31 @@ import type { CliConfig } from "./common/config.ts";
 const commands = [
   addDemo,
   addUp,
+  addInit,
+  addLoginCode,
+  addIngest,
+  addPut,
+  addLs,
+  addGet,
+  addRm,
   addSubmit,
   addJobs,
   addLogs,
   addWorkflows,
+  addHandlers,
   addAssets,
   addVersions,
+  addLineage,
   addPlatforms,
   addKeys,
   addCallbacks,
+  addH3,
+  addTokens,
+  addSessions,
   addValidate,
   addCog,
   addStatus,
+  addDoctor,
   addQueues,
   addWorkers,
   addOrchestrators,
@@ -52,7 +73,8 @@ const examples = `
 Examples:
   rmhdag demo                                               turn sample files into layers on a map
   rmhdag up                                                 run everything on this machine
-  rmhdag submit echo_test --input message=hello --wait      in another shell: run a job
+  rmhdag ingest dem.tif                                     in another shell: from a file to a map
+  rmhdag submit echo_test --input message=hello --wait      run a job
   rmhdag jobs list                                          list the jobs
 `;
 

@@ -6,6 +6,7 @@ import type { ClearanceState, Exposure } from "../../core/model/asset.ts";
 import { approvalState } from "../../core/model/version.ts";
 import type { ApprovalState } from "../../core/model/version.ts";
 import type { CliConfig } from "../common/config.ts";
+import { addAssetsExport } from "./assets-export.ts";
 import { connect } from "./connect.ts";
 import { print } from "../common/output.ts";
 import { ago, stripControlCharacters, table } from "../common/format.ts";
@@ -28,7 +29,7 @@ interface Filter {
 export function addAssets(program: Command, config: CliConfig): void {
   const assets = program
     .command("assets")
-    .description("list and show assets, change who sees them, delete them")
+    .description("list, show and download assets, change who sees them, delete them")
     .addHelpText("after", "\nExamples:\n  rmhdag assets list --approval pending_review\n");
   addList(assets, config);
   addCommand(assets, "show", "show an asset: its versions and addresses", "ASSET")
@@ -85,6 +86,7 @@ export function addAssets(program: Command, config: CliConfig): void {
       });
       printResult(command, asset, [`${asset_id}: ${asset.exposure}`]);
     });
+  addAssetsExport(assets, config);
   addCommand(assets, "unpublish", "delete an asset with all its versions", "ASSET --reason mistake")
     .argument("<asset>")
     .option("--reason <text>")

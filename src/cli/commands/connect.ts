@@ -17,17 +17,25 @@ interface GlobalOptions {
 
 /** Makes the API client of a command from --url, --token and --data-dir, wherever they stand. */
 export function connect(command: Command, config: CliConfig): Client {
-  const { url, token, dataDir } = command.optsWithGlobals<GlobalOptions>();
-  const files = localFiles(dataDir ?? config.dataFolder);
-  const baseUrl = url ?? config.url ?? readLine(files.url) ?? defaultUrl;
-  if (!URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol)) {
-    throw new UsageError(`"${baseUrl}" is not a URL such as ${defaultUrl}.`);
-  }
-  return createClient({
-    baseUrl,
-    token: token ?? config.token ?? localToken(baseUrl, files.cliToken),
-    fetch: fetch,
-  });
+  return openConnection(command, config).client;
+}
+
+/** The same with its address and token, for requests that are not JSON. */
+export function openConnection(command: Command, config: CliConfig) {
+  const given = command.optsWithGlobals<GlobalOptions>();
+  const files = localFiles(given.dataDir ?? config.dataFolder);
+  const baseUrl = urlOf(command, config);
+  const token = given.token ?? config.token ?? localToken(baseUrl, files.cliToken);
+  return { client: createClient({ baseUrl, token, fetch }), baseUrl, token };
+}
+
+/** The address of the orchestrator: of --url, of the environment, or of a local `up`. */
+export function urlOf(command: Command, config: CliConfig): string {
+  const { url, dataDir } = command.optsWithGlobals<GlobalOptions>();
+  const announced = localFiles(dataDir ?? config.dataFolder).url;
+  const baseUrl = url ?? config.url ?? readLine(announced) ?? defaultUrl;
+  if (URL.canParse(baseUrl) && /^https?:$/.test(new URL(baseUrl).protocol)) return baseUrl;
+  throw new UsageError(`"${baseUrl}" is not a URL such as ${defaultUrl}.`);
 }
 
 export function dataFolder(command: Command, config: CliConfig): string {
@@ -46,8 +54,8 @@ export function isThisMachine(url: string): boolean {
 
 function readLine(file: string): string | undefined {
   try {
-    const text = readFileSync(file, "utf8").trim();
-    return text === "" ? undefined : text;
+    const [line = ""] = readFileSync(file, "utf8").trim().split("\n");
+    return line === "" ? undefined : line;
   } catch {
     return undefined;
   }

@@ -1,4 +1,6 @@
 /** Parts of commands: options that several commands have, listings, and the output of a change. */
+import { existsSync } from "node:fs";
+import path from "node:path";
 import { InvalidArgumentError, Option } from "commander";
 import type { Command } from "commander";
 import type { Client } from "../../core/api/client.ts";
@@ -52,6 +54,25 @@ export function limitOption(fallback = 50): Option {
   return new Option("--limit <n>", "how many at most")
     .default(fallback)
     .argParser(wholeNumber(1, 100_000));
+}
+
+/** For the commands that start workers. */
+export function handlersOption(): Option {
+  return new Option(
+    "--handlers <folder...>",
+    "also offer the handlers in this folder: modules and programs (RMHDAG_HANDLERS)",
+  );
+}
+
+/** The folders as workers read them: those given, or RMHDAG_HANDLERS, or ./handlers if it is there. */
+export function handlerFolders(
+  given: readonly string[] | undefined,
+  { environment }: CliConfig,
+): NodeJS.ProcessEnv {
+  const isSet = (environment["RMHDAG_HANDLERS"] ?? "") !== "";
+  const folders = given ?? (!isSet && existsSync("handlers") ? ["handlers"] : []);
+  if (folders.length === 0) return {};
+  return { RMHDAG_HANDLERS: folders.map((folder) => path.resolve(folder)).join(",") };
 }
 
 export function jsonOption(): Option {

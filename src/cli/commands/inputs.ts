@@ -1,23 +1,50 @@
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import type { Json, JsonObject } from "../../core/model/json.ts";
+import type { Client } from "../../core/api/client.ts";
 import { UsageError } from "../common/failure.ts";
+
+/** The declared types of inputs, by name; null: the workflow declares none. */
+export type InputTypes = Readonly<Record<string, { readonly type: string }>> | null;
+
+/** Asks for the declared inputs only if an `--input` needs them. */
+export async function inputTypes(
+  client: Client,
+  workflowId: string,
+  pairs: readonly string[],
+): Promise<InputTypes> {
+  if (pairs.length === 0) return null;
+  return (await client.getWorkflow({ params: { workflow_id: workflowId } })).inputs;
+}
 
 /** Reads the inputs of `--inputs FILE`; each `--input k=v` replaces the one of its name. */
 export async function readInputs(
   pairs: readonly string[],
   file: string | undefined,
+  types: InputTypes = null,
 ): Promise<JsonObject> {
   const base = file === undefined ? {} : await readInputFile(file);
-  return Object.fromEntries([...Object.entries(base), ...pairs.map(parsePair)]);
+  return Object.fromEntries([
+    ...Object.entries(base),
+    ...pairs.map((pair) => parsePair(pair, types)),
+  ]);
 }
 
-function parsePair(pair: string): [string, Json] {
+function parsePair(pair: string, types: InputTypes): [string, Json] {
   const at = pair.indexOf("=");
   if (at <= 0) {
     throw new UsageError(`--input ${pair}: write a name and a value, as in --input message=hello.`);
   }
-  return [pair.slice(0, at), parseValue(pair.slice(at + 1))];
+  const name = pair.slice(0, at);
+  const value = pair.slice(at + 1);
+  const isText = types !== null && Object.hasOwn(types, name) && types[name]?.type === "string";
+  return [name, isText ? unquoted(value) : parseValue(value)];
+}
+
+/** A declared text is taken as it stands: `message=1` is the text 1, and `message='"1"'` as well. */
+function unquoted(value: string): string {
+  const parsed = /^".*"$/s.test(value) ? parseValue(value) : value;
+  return typeof parsed === "string" ? parsed : value;
 }
 
 /**

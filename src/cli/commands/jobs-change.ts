@@ -1,8 +1,10 @@
+import { Option } from "commander";
 import type { Command } from "commander";
 import type { Client } from "../../core/api/client.ts";
 import type { CliConfig } from "../common/config.ts";
 import { connect } from "./connect.ts";
-import { readInputs } from "./inputs.ts";
+import { jobIdOf } from "./find-job.ts";
+import { inputTypes, readInputs } from "./inputs.ts";
 import { print, printJson } from "../common/output.ts";
 import { watchJob } from "../watch/watch-job.ts";
 import { collect, jsonOption } from "./define-command.ts";
@@ -17,20 +19,22 @@ export function addJobChanges(jobs: Command, config: CliConfig): void {
   change(jobs, "cancel", "stop a job: no task is started any more, running tasks are aborted")
     .option("--reason <text>", "why; stored with the job")
     .action(async (jobId: string, { reason }: { reason?: string }, command: Command) => {
-      const params = { job_id: jobId };
-      printChanged(command, await connect(command, config).cancelJob({ params, body: { reason } }));
+      const client = connect(command, config);
+      const params = { job_id: await jobIdOf(client, jobId) };
+      printChanged(command, await client.cancelJob({ params, body: { reason } }));
     });
   change(jobs, "pause", "start no further task; running tasks finish").action(
     async (jobId: string, _: unknown, command: Command) => {
-      printChanged(command, await connect(command, config).pauseJob({ params: { job_id: jobId } }));
+      const client = connect(command, config);
+      const params = { job_id: await jobIdOf(client, jobId) };
+      printChanged(command, await client.pauseJob({ params }));
     },
   );
   change(jobs, "resume", "continue a paused job").action(
     async (jobId: string, _: unknown, command: Command) => {
-      printChanged(
-        command,
-        await connect(command, config).resumeJob({ params: { job_id: jobId } }),
-      );
+      const client = connect(command, config);
+      const params = { job_id: await jobIdOf(client, jobId) };
+      printChanged(command, await client.resumeJob({ params }));
     },
   );
   change(
@@ -38,10 +42,12 @@ export function addJobChanges(jobs: Command, config: CliConfig): void {
     "retry",
     "submit a new job that keeps the completed nodes and runs the failed ones again",
   )
+    .addOption(latestOption())
     .option("--wait", "follow the new job to its end")
-    .action(async (jobId: string, _: unknown, command: Command) => {
+    .action(async (jobId: string, { latest }: { latest?: true }, command: Command) => {
       const client = connect(command, config);
-      const submitted = await client.retryJob({ params: { job_id: jobId } });
+      const params = { job_id: await jobIdOf(client, jobId) };
+      const submitted = await client.retryJob({ params, body: { latest } });
       await printSubmitted(client, config, command, submitted);
     });
   change(jobs, "rerun", "submit a new job that runs a node and all nodes after it again")
@@ -52,16 +58,39 @@ export function addJobChanges(jobs: Command, config: CliConfig): void {
       collect,
       [],
     )
+    .addOption(latestOption())
     .option("--wait", "follow the new job to its end")
-    .action(async (jobId: string, options: { from: string; input: string[] }, command: Command) => {
+    .action(async (jobId: string, options: RerunOptions, command: Command) => {
       const client = connect(command, config);
-      const inputs = await readInputs(options.input, undefined);
+      const params = { job_id: await jobIdOf(client, jobId) };
+      const types =
+        options.input.length === 0
+          ? null
+          : await inputTypes(client, (await client.getJob({ params })).workflow_id, options.input);
+      const inputs = await readInputs(options.input, undefined, types);
       const submitted = await client.rerunJob({
-        params: { job_id: jobId },
-        body: { from_node: options.from, ...(options.input.length > 0 ? { inputs } : {}) },
+        params,
+        body: {
+          from_node: options.from,
+          latest: options.latest,
+          ...(options.input.length > 0 ? { inputs } : {}),
+        },
       });
       await printSubmitted(client, config, command, submitted);
     });
+}
+
+interface RerunOptions {
+  readonly from: string;
+  readonly input: string[];
+  readonly latest?: true;
+}
+
+function latestOption(): Option {
+  return new Option(
+    "--latest",
+    "use the newest version of the workflow; the kept nodes must be the same in it",
+  );
 }
 
 function change(jobs: Command, verb: string, description: string): Command {
@@ -69,7 +98,7 @@ function change(jobs: Command, verb: string, description: string): Command {
   return jobs
     .command(verb)
     .description(description)
-    .argument("<job>")
+    .argument("<job>", "its id, or the beginning of it")
     .addOption(jsonOption())
     .addHelpText("after", `\nExamples:\n  rmhdag jobs ${verb} JOB${more}\n`);
 }

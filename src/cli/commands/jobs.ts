@@ -6,12 +6,12 @@ import type { EventType } from "../../core/model/event.ts";
 import { isFinished, jobStatus } from "../../core/model/job.ts";
 import type { JobStatus } from "../../core/model/job.ts";
 import type { CliConfig } from "../common/config.ts";
-import { ago, between, table } from "../common/format.ts";
+import { ago, between, grouped, table } from "../common/format.ts";
 import { createPaint, glyph, print, printJson } from "../common/output.ts";
 import { treeOf } from "../watch/arrange-nodes.ts";
 import { drawTree } from "../watch/draw-tree.ts";
 import { viewOf } from "../watch/job-view.ts";
-import { firstFailure } from "../watch/report-end.ts";
+import { firstFailure, sizeOfLarge } from "../watch/report-end.ts";
 import { watchJob } from "../watch/watch-job.ts";
 import { connect } from "./connect.ts";
 import {
@@ -21,12 +21,15 @@ import {
   listCommand,
   wholeNumber,
 } from "./define-command.ts";
+import { jobIdOf } from "./find-job.ts";
 import { addJobChanges } from "./jobs-change.ts";
+import { addJobsResult } from "./jobs-result.ts";
 
 const examples = `
 Examples:
   rmhdag jobs list --status failed
   rmhdag jobs watch JOB
+  rmhdag jobs result JOB
   rmhdag jobs rerun JOB --from validate
 `;
 
@@ -37,6 +40,7 @@ export function addJobs(program: Command, config: CliConfig): void {
     .addHelpText("after", examples);
   addJobsList(jobs, config);
   addJobsShow(jobs, config);
+  addJobsResult(jobs, config);
   addJobsWatch(jobs, config);
   addJobsEvents(jobs, config);
   addJobChanges(jobs, config);
@@ -98,12 +102,12 @@ function addJobsShow(jobs: Command, config: CliConfig): void {
   jobs
     .command("show")
     .description("show a job: its nodes, inputs and result")
-    .argument("<job>")
+    .argument("<job>", "its id, or the beginning of it")
     .addOption(jsonOption())
     .addHelpText("after", "\nExamples:\n  rmhdag jobs show JOB\n  rmhdag jobs show JOB --json\n")
-    .action(async (jobId: string, options: { json?: true }, command: Command) => {
+    .action(async (given: string, options: { json?: true }, command: Command) => {
       const client = connect(command, config);
-      const job = await client.getJob({ params: { job_id: jobId } });
+      const job = await client.getJob({ params: { job_id: await jobIdOf(client, given) } });
       if (options.json === true) {
         printJson(job);
         return;
@@ -111,11 +115,32 @@ function addJobsShow(jobs: Command, config: CliConfig): void {
       const paint = createPaint(config, process.stdout);
       const columns = process.stdout.isTTY ? process.stdout.columns : Infinity;
       const now = systemClock.now();
-      print(drawTree(viewOf(job), await treeOf(client, job), { paint, now, columns }).join("\n"));
-      print(`\ninputs  ${JSON.stringify(job.input_params)}`);
-      if (job.result_data !== null) print(`result  ${JSON.stringify(job.result_data, null, 2)}`);
+      const tree = drawTree(viewOf(job), await treeOf(client, job), { paint, now, columns });
+      print(bounded(tree, mostLines).join("\n"));
+      print(`\ninputs  ${shortened(JSON.stringify(job.input_params))}`);
+      if (job.result_data !== null) {
+        print(`result  ${shortened(JSON.stringify(job.result_data, null, 2))}`);
+        const bytes = sizeOfLarge(job);
+        if (bytes !== undefined) print(`${grouped(bytes)} bytes: rmhdag jobs result ${job.job_id}`);
+      }
       if (isFinished(job.status)) for (const line of firstFailure(job)) print(line);
     });
+}
+
+/** `show` is for a screen; `--json` prints everything. */
+const mostLines = 200;
+const mostCharacters = 8000;
+
+function bounded(lines: readonly string[], most: number): readonly string[] {
+  if (lines.length <= most) return lines;
+  const more = `… and ${lines.length - most} more lines: add --json for all`;
+  return [...lines.slice(0, most), more];
+}
+
+function shortened(text: string): string {
+  if (text.length <= mostCharacters) return text;
+  const more = grouped(text.length - mostCharacters);
+  return `${text.slice(0, mostCharacters)}…\n… and ${more} more characters: add --json, or print the result with jobs result`;
 }
 
 const watchExamples = `
@@ -130,11 +155,12 @@ function addJobsWatch(jobs: Command, config: CliConfig): void {
   jobs
     .command("watch")
     .description("follow a job to its end")
-    .argument("<job>")
+    .argument("<job>", "its id, or the beginning of it")
     .option("--json", "print one event a line, as JSON")
     .addHelpText("after", watchExamples)
-    .action(async (jobId: string, options: { json?: true }, command: Command) => {
+    .action(async (given: string, options: { json?: true }, command: Command) => {
       const client = connect(command, config);
+      const jobId = await jobIdOf(client, given);
       await watchJob({ client, config, jobId, json: options.json === true });
     });
 }
@@ -151,15 +177,16 @@ function addJobsEvents(jobs: Command, config: CliConfig): void {
   jobs
     .command("events")
     .description("list the events of a job, the oldest first")
-    .argument("<job>")
+    .argument("<job>", "its id, or the beginning of it")
     .option("--node <node>", "only events of this node")
     .option("--type <type>", "only events of this type, such as node_failed", parseType)
     .option("--after <seq>", "only events after this number", wholeNumber(0, 2_147_483_647))
     .addOption(limitOption(1000))
     .addOption(jsonOption())
     .addHelpText("after", "\nExamples:\n  rmhdag jobs events JOB --type node_retry\n")
-    .action(async (jobId: string, options: EventOptions, command: Command) => {
+    .action(async (given: string, options: EventOptions, command: Command) => {
       const client = connect(command, config);
+      const jobId = await jobIdOf(client, given);
       const { limit, after, node, type } = options;
       const events = await collectPages(limit, (paging) =>
         client.listJobEvents({

@@ -6,6 +6,7 @@ import { logLevel } from "../../core/api/jobs.ts";
 import { isFinished } from "../../core/model/job.ts";
 import type { CliConfig } from "../common/config.ts";
 import { connect } from "./connect.ts";
+import { jobIdOf } from "./find-job.ts";
 import { stripControlCharacters } from "../common/format.ts";
 import { print, printJson } from "../common/output.ts";
 import { wholeNumber } from "./define-command.ts";
@@ -34,7 +35,7 @@ export function addLogs(program: Command, config: CliConfig): void {
   program
     .command("logs")
     .description("print the log lines of a job's handlers, the oldest first")
-    .argument("<job>")
+    .argument("<job>", "its id, or the beginning of it")
     .option("--node <node>", "only lines of this node")
     .addOption(
       new Option("--level <level>", "only lines of this level and above").choices(logLevel.options),
@@ -43,8 +44,9 @@ export function addLogs(program: Command, config: CliConfig): void {
     .option("--limit <n>", "how many lines at most", wholeNumber(1, 10_000_000), 10_000)
     .option("--json", "print JSON for other programs; with --follow one line each")
     .addHelpText("after", examples)
-    .action(async (jobId: string, options: Options, command: Command) => {
+    .action(async (given: string, options: Options, command: Command) => {
       const client = connect(command, config);
+      const jobId = await jobIdOf(client, given);
       if (options.json === true && options.follow !== true) {
         const lines: LogLine[] = [];
         for await (const line of readLog(client, jobId, options)) lines.push(line);
@@ -81,8 +83,9 @@ async function* readLog(client: Client, jobId: string, options: Options): AsyncG
     }
     if (isLastRead) return;
     isLastRead = isFinished((await client.getJob({ params })).status);
-    // The last page is read again: it has no next cursor, and may have grown.
-    if (!isLastRead) await pause(pollMs);
+    // The last page is read again: it has no next cursor, and may have grown. Workers write lines up to
+    // 300 ms late, so the log of a finished job is complete only after a pause too.
+    await pause(pollMs);
   }
 }
 

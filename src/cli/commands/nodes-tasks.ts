@@ -1,10 +1,12 @@
 import { Option } from "commander";
 import type { Command } from "commander";
+import { attemptsOf } from "../../core/model/attempts.ts";
 import { nodeStatus } from "../../core/model/node.ts";
 import type { NodeStatus } from "../../core/model/node.ts";
 import type { CliConfig } from "../common/config.ts";
 import { ago, between, duration } from "../common/format.ts";
 import { glyph } from "../common/output.ts";
+import { jobIdOf } from "./find-job.ts";
 import { collectPages, limitOption, listCommand } from "./define-command.ts";
 
 interface NodeOptions {
@@ -13,12 +15,16 @@ interface NodeOptions {
   readonly handler?: string;
   readonly queue?: string;
   readonly workflow?: string;
+  readonly job?: string;
+  readonly worker?: string;
+  readonly error?: string;
 }
 
 const nodeExamples = `
 Examples:
   rmhdag nodes --status failed                the latest failures, in any job
-  rmhdag nodes --handler raster.validate
+  rmhdag nodes --handler raster.validate --error NO_CRS
+  rmhdag nodes --job JOB                      the nodes of one job
 `;
 
 export function addNodes(program: Command, config: CliConfig): void {
@@ -31,13 +37,19 @@ export function addNodes(program: Command, config: CliConfig): void {
     .option("--handler <name>", "only nodes with this handler")
     .option("--queue <name>", "only nodes on this queue")
     .option("--workflow <id>", "only nodes of this workflow")
+    .option("--job <id>", "only nodes of this job, children of fan-outs included")
+    .option("--worker <worker>", "only nodes that this worker runs or ran last")
+    .option("--error <text>", "only nodes whose error has this text or code")
     .addOption(limitOption())
     .addHelpText("after", nodeExamples);
   listCommand(command, config, {
-    read: (client, { limit, status, handler, queue, workflow }: NodeOptions) =>
-      collectPages(limit, (paging) =>
-        client.listNodes({ query: { ...paging, status, handler, queue, workflow_id: workflow } }),
-      ),
+    read: async (client, { limit, workflow, job, worker, ...given }: NodeOptions) => {
+      const job_id = job === undefined ? undefined : await jobIdOf(client, job);
+      const { status, handler, queue, error } = given;
+      const ofJob = { workflow_id: workflow, job_id, worker_id: worker };
+      const filter = { status, handler, queue, error, ...ofJob };
+      return collectPages(limit, (paging) => client.listNodes({ query: { ...paging, ...filter } }));
+    },
     none: "No such nodes.",
     columns: {
       JOB: (node) => node.job_id,
@@ -45,7 +57,7 @@ export function addNodes(program: Command, config: CliConfig): void {
       STATE: (node) => `${glyph(node.status)} ${node.status}`,
       HANDLER: (node) => node.handler,
       QUEUE: (node) => node.queue,
-      ATTEMPT: (node) => node.attempt,
+      ATTEMPTS: attemptsOf,
       TOOK: (node) => between(node.started_at ?? node.dispatched_at, node.completed_at),
       ERROR: (node) => node.error?.message.slice(0, 60),
     },
@@ -82,12 +94,11 @@ export function addTasks(program: Command, config: CliConfig): void {
     .addOption(limitOption())
     .addHelpText("after", taskExamples);
   listCommand(command, config, {
-    read: (client, { limit, job, node, status, worker }: TaskOptions) =>
-      collectPages(limit, (paging) =>
-        client.listTasks({
-          query: { ...paging, job_id: job, node_id: node, status, worker_id: worker },
-        }),
-      ),
+    read: async (client, { limit, job, node, status, worker }: TaskOptions) => {
+      const job_id = job === undefined ? undefined : await jobIdOf(client, job);
+      const filter = { job_id, node_id: node, status, worker_id: worker };
+      return collectPages(limit, (paging) => client.listTasks({ query: { ...paging, ...filter } }));
+    },
     none: "No such results.",
     columns: {
       TASK: (task) => task.task_id,

@@ -11,6 +11,7 @@ interface Edit {
   readonly callbackUrl?: string;
   readonly callbackHost: string[];
   readonly sourcePrefix: string[];
+  readonly collection: string[];
   readonly inactive?: true;
 }
 
@@ -60,7 +61,13 @@ export function addPlatforms(program: Command, config: CliConfig): void {
     )
     .option(
       "--source-prefix <place>",
-      "where its files may be, such as bronze/ddh; may be repeated",
+      "where its files may be, instead of bronze/<platform>; may be repeated",
+      collect,
+      [],
+    )
+    .option(
+      "--collection <id>",
+      "a collection of others that its items may join; may be repeated",
       collect,
       [],
     )
@@ -80,6 +87,7 @@ export function addPlatforms(program: Command, config: CliConfig): void {
           callback_url: edit.callbackUrl ?? null,
           callback_hosts: edit.callbackHost,
           source_prefixes: edit.sourcePrefix,
+          collections: edit.collection,
           is_active: edit.inactive !== true,
         },
       });

@@ -8,7 +8,7 @@ import { spawnProgram } from "../up/spawn-program.ts";
 import type { ProgramName } from "../up/spawn-program.ts";
 import { onStopSignals } from "../up/stop-signals.ts";
 import { dataFolder } from "./connect.ts";
-import { jsonOption } from "./define-command.ts";
+import { handlerFolders, handlersOption, jsonOption } from "./define-command.ts";
 
 const orchestratorExamples = `
 Examples:
@@ -21,6 +21,8 @@ Any number of orchestrators may share one database. The README lists the setting
 const workerExamples = `
 Examples:
   DATABASE_URL=postgres://… rmhdag worker
+  DATABASE_URL=postgres://… rmhdag worker --handlers ./handlers
+  DAG_CALLBACK_URL=http://… DAG_SERVICE_TOKEN=… WORKER_QUEUE=gpu rmhdag worker --handlers ./handlers
   WORKER_QUEUE=container-tasks WORKER_CONCURRENCY=8 DATABASE_URL=postgres://… rmhdag worker
 
 Any number of workers may share one database. The README lists the settings.
@@ -45,10 +47,11 @@ export function addPrograms(program: Command, config: CliConfig): void {
     });
   program
     .command("worker")
-    .description("run one worker on the database of DATABASE_URL")
+    .description("run one worker on the database of DATABASE_URL, or over HTTP on DAG_CALLBACK_URL")
+    .addOption(handlersOption())
     .addHelpText("after", workerExamples)
-    .action(async (_, command: Command) => {
-      await run("worker", environment(command, config));
+    .action(async ({ handlers }: { handlers?: string[] }, command: Command) => {
+      await run("worker", { ...environment(command, config), ...handlerFolders(handlers, config) });
     });
 }
 

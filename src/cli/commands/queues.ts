@@ -30,6 +30,7 @@ export function addQueues(program: Command, config: CliConfig): void {
         queue.oldest_seconds === null ? null : duration(queue.oldest_seconds * 1000),
       WORKERS: (queue) => queue.workers,
       BUSY: (queue) => `${queue.busy}/${queue.slots}`,
+      "WAITS FOR": (queue) => queue.waits_for,
     },
   });
   addDeadLetters(queues, config);

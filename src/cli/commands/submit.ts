@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 import type { CliConfig } from "../common/config.ts";
 import { connect } from "./connect.ts";
-import { readInputs } from "./inputs.ts";
+import { inputTypes, readInputs } from "./inputs.ts";
+import { workflowOf } from "./submit-file.ts";
 import { print, printJson, say } from "../common/output.ts";
 import { watchJob } from "../watch/watch-job.ts";
 import { collect, wholeNumber } from "./define-command.ts";
@@ -19,7 +20,8 @@ interface Options {
 const examples = `
 Examples:
   rmhdag submit echo_test --input message=hello --wait
-  rmhdag submit fan_out_test --input 'item_list=[1, 2, 3]'      values are parsed as JSON, else text
+  rmhdag submit fan_out_test --input 'item_list=[1, 2, 3]'      values are read by the declared type
+  rmhdag submit workflows/my.yaml                               a file that the orchestrator reads
   rmhdag submit data_pipeline_test --inputs inputs.json         or - for standard input
   rmhdag submit echo_test --wait --json | tail -1               events, then the finished job
 
@@ -30,7 +32,7 @@ export function addSubmit(program: Command, config: CliConfig): void {
   program
     .command("submit")
     .description("start a job of a workflow")
-    .argument("<workflow>", "its id, as `rmhdag workflows list` shows it")
+    .argument("<workflow>", "its id, as `rmhdag workflows list` shows it, or its file")
     .option("--input <name=value>", "one input; may be repeated", collect, [])
     .option("--inputs <file>", "a file with a JSON object of inputs; - reads standard input")
     .option("--priority <n>", "0 to 10; a higher priority runs first", wholeNumber(0, 10))
@@ -41,10 +43,12 @@ export function addSubmit(program: Command, config: CliConfig): void {
     .addHelpText("after", examples)
     .action(async (workflow: string, options: Options, command: Command) => {
       const client = connect(command, config);
+      const id = await workflowOf(client, config, workflow);
+      const types = await inputTypes(client, id, options.input);
       const submitted = await client.submitJob({
         body: {
-          workflow_id: workflow,
-          inputs: await readInputs(options.input, options.inputs),
+          workflow_id: id,
+          inputs: await readInputs(options.input, options.inputs, types),
           priority: options.priority,
           idempotency_key: options.idempotencyKey,
           correlation_id: options.correlationId,

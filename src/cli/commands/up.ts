@@ -11,9 +11,10 @@ import { workerQueues } from "../up/environment.ts";
 import type { RunningSite } from "../up/run-site.ts";
 import { SiteRunner } from "../up/run-site.ts";
 import { onStopSignals } from "../up/stop-signals.ts";
-import { wholeNumber } from "./define-command.ts";
+import { handlerFolders, handlersOption, wholeNumber } from "./define-command.ts";
 
 interface Options {
+  readonly handlers?: string[];
   readonly port: number | string;
   readonly gatewayPort?: number;
   readonly host: string;
@@ -49,13 +50,15 @@ export function addUp(program: Command, config: CliConfig): void {
     )
     .option("--host <address>", "address to listen on", config.host)
     .option("--workers <kinds>", "the workers to start, by kind", workerKinds, ["light", "heavy"])
+    .addOption(handlersOption())
     .addHelpText("after", examples)
     .action(async (options: Options, command: Command) => {
       // Commander does not parse a default value, and this one comes from the environment.
       const port = defaultPort(options.port, "ORCHESTRATOR_PORT");
       const fallback = port === 0 ? 0 : defaultPort(config.gatewayPort ?? "7071", "GATEWAY_PORT");
       const settings = { ...options, port, gatewayPort: options.gatewayPort ?? fallback };
-      await runUp(settings, dataFolder(command, config), config);
+      const environment = { ...config.environment, ...handlerFolders(options.handlers, config) };
+      await runUp(settings, dataFolder(command, config), { ...config, environment });
     });
 }
 
@@ -92,7 +95,8 @@ async function runUp(options: Settings, folder: string, config: CliConfig): Prom
   );
   try {
     const isElsewhere = folder !== path.resolve(config.dataFolder);
-    welcome(await runner.start(), paint, isElsewhere ? ` --data-dir ${folder}` : "");
+    const site = await runner.start();
+    welcome(site, await site.loginUrl(), paint, isElsewhere ? ` --data-dir ${folder}` : "");
     process.exitCode = await asked;
   } catch (error) {
     // A stop during the start is no failure.
@@ -104,17 +108,18 @@ async function runUp(options: Settings, folder: string, config: CliConfig): Prom
   onLine("up", "stopped");
 }
 
-function welcome(site: RunningSite, paint: Paint, where: string): void {
-  const { url, gatewayUrl, cliToken, database } = site;
+function welcome(site: RunningSite, loginUrl: string, paint: Paint, where: string): void {
+  const { url, gatewayUrl, database } = site;
   const gateway = gatewayUrl === undefined ? "" : `\n  partners ${gatewayUrl}/api/docs`;
   print(
     `
 ${paint("green", "✓ rmhdag is running")} at ${paint("bold", url)}
 
-  look    ${url}/ui/login?token=${cliToken}
+  look    ${loginUrl}
   API     ${url}/api/v1/docs${gateway}
   data    ${database}
 
+The link signs you in once, within minutes; \`npx rmhdag login-code${where}\` prints another.
 Try, in another shell:
 
   npx rmhdag submit echo_test --input message=hello --wait${where}

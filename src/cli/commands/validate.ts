@@ -6,14 +6,16 @@ import type {
 } from "../../adapters/workflow-files/load-workflow-files.ts";
 import { loadWorkflowFiles } from "../../adapters/workflow-files/load-workflow-files.ts";
 import { drawMermaid, drawText } from "../../core/dag/compile/draw-graph.ts";
-import { handlerCatalogue } from "../../core/handlers/index.ts";
 import type { CliConfig } from "../common/config.ts";
 import { plural } from "../common/format.ts";
 import { print } from "../common/output.ts";
+import { collect } from "./define-command.ts";
+import { knownHandlers } from "./known-handlers.ts";
 
 interface Options {
   readonly json?: true;
   readonly graph?: true | "text" | "mermaid";
+  readonly handlers?: string[];
 }
 
 const examples = `
@@ -21,6 +23,8 @@ Examples:
   rmhdag validate workflows                    every *.yaml and *.yml in the folder
   rmhdag validate my.yaml --graph=mermaid      also draw the graph
   rmhdag validate workflows --json             findings for an editor or a CI step
+  rmhdag handlers export > handlers.json       and then, without a server:
+  rmhdag validate workflows --handlers handlers.json
 
 Exit status: 0 without errors (warnings are allowed), 1 with errors, 2 for wrong usage.
 `;
@@ -31,6 +35,12 @@ export function addValidate(program: Command, config: CliConfig): void {
     .description("check workflow files and print every finding")
     .argument("<paths...>", "workflow files, or folders that hold them")
     .option("--json", "print findings as a JSON array")
+    .option(
+      "--handlers <file>",
+      "also know the handlers of this folder, or of this file of `rmhdag handlers export`",
+      collect,
+      [],
+    )
     .addOption(
       new Option(
         "--graph [format]",
@@ -41,9 +51,10 @@ export function addValidate(program: Command, config: CliConfig): void {
     )
     .addHelpText("after", examples)
     .action(async (paths: string[], options: Options) => {
+      const { handlers, queues } = await knownHandlers(config, options.handlers ?? []);
       const loaded = await loadWorkflowFiles(paths, {
-        handlers: handlerCatalogue,
-        queues: config.queues,
+        handlers,
+        queues,
         env: config.templateEnv,
       });
       if (options.json === true) print(JSON.stringify(loaded.findings, null, 2));

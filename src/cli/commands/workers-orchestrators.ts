@@ -16,6 +16,7 @@ export function addWorkers(program: Command, config: CliConfig): void {
       STATE: (worker) => (worker.alive ? "alive" : "lost"),
       BUSY: (worker) => `${worker.busy}/${worker.slots}`,
       QUEUES: (worker) => worker.queues.join(","),
+      SANDBOX: (worker) => worker.gdal?.sandbox ?? "-",
       HOST: (worker) => worker.host,
       PID: (worker) => worker.pid,
       VERSION: (worker) => worker.version,

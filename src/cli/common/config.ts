@@ -1,7 +1,11 @@
+import { addressOfParts, completeAddress } from "../../adapters/runtime/database-address.ts";
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { version } from "../../adapters/runtime/version.ts";
+import { z } from "zod";
+import type { SiteDefaults } from "../../core/handlers/site-defaults.ts";
+import { siteDefaultsEnvironment } from "../../core/handlers/site-defaults.ts";
 import { taskQueues } from "../../core/queues.ts";
 
 /** Three folders up from src/cli/common and from dist/cli/common. */
@@ -18,8 +22,19 @@ function text(value: string | undefined): string | undefined {
   return value === "" ? undefined : value;
 }
 
+/** A setting that the orchestrator refuses is ignored here. */
+function readSiteDefaults(env: NodeJS.ProcessEnv): SiteDefaults {
+  const read = z.object(siteDefaultsEnvironment).safeParse(env);
+  return {
+    routing: read.data?.TASK_ROUTING ?? new Map(),
+    timeouts: read.data?.TASK_TIMEOUTS ?? new Map(),
+  };
+}
+
 export interface CliConfig {
   readonly version: string;
+  /** Queues and timeouts of handlers, as the orchestrator of this environment has them. */
+  readonly siteDefaults: SiteDefaults;
   readonly queues: ReadonlySet<string>;
   /** Environment names that templates may read. */
   readonly templateEnv: ReadonlySet<string>;
@@ -40,15 +55,21 @@ export interface CliConfig {
   readonly environment: Readonly<NodeJS.ProcessEnv>;
 }
 
+function databaseUrl(env: NodeJS.ProcessEnv): string | undefined {
+  const address = text(env["DATABASE_URL"]) ?? addressOfParts(env);
+  return address === undefined ? undefined : completeAddress(address, env);
+}
+
 export function readConfig(env: NodeJS.ProcessEnv = process.env): CliConfig {
   return {
     version,
     queues: new Set(list(env["RMHDAG_TASK_QUEUES"]) ?? taskQueues),
+    siteDefaults: readSiteDefaults(env),
     templateEnv: new Set(list(env["RMHDAG_TEMPLATE_ENV"]) ?? []),
     url: text(env["ORCHESTRATOR_URL"]),
     token: text(env["RMHDAG_TOKEN"]),
     dataFolder: text(env["RMHDAG_DATA_DIR"]) ?? ".rmhdag",
-    databaseUrl: text(env["DATABASE_URL"]),
+    databaseUrl: databaseUrl(env),
     postgres: text(env["RMHDAG_POSTGRES"]) ?? "auto",
     host: text(env["ORCHESTRATOR_HOST"]) ?? "127.0.0.1",
     port: text(env["ORCHESTRATOR_PORT"]) ?? "8000",
@@ -58,10 +79,11 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): CliConfig {
   };
 }
 
-/** RMHDAG_WORKFLOWS, or ./workflows, or the workflows that ship with rmhdag. */
+/** RMHDAG_WORKFLOWS, or the workflows that ship with rmhdag and those in ./workflows. */
 export function workflowFolders(config: CliConfig): string {
   const given = text(config.environment["RMHDAG_WORKFLOWS"]);
   if (given !== undefined) return given;
+  const shipped = fileURLToPath(new URL("workflows", packageFolder));
   const own = path.resolve("workflows");
-  return existsSync(own) ? own : fileURLToPath(new URL("workflows", packageFolder));
+  return own !== shipped && existsSync(own) ? `${shipped},${own}` : shipped;
 }

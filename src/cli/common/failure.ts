@@ -20,6 +20,8 @@ const advice = new Map<ErrorCode | "UNREACHABLE", string>([
   ["WORKFLOW_NOT_FOUND", "`rmhdag workflows list` shows the workflows."],
   ["INVALID_INPUTS", "`rmhdag workflows show WORKFLOW` lists its inputs."],
   ["JOB_NOT_FOUND", "`rmhdag jobs list` shows the jobs."],
+  ["FILE_EXISTS", "Give --replace to put the new file in its place."],
+  ["FILE_IN_USE", "Give --force to delete it all the same."],
   ["QUEUE_NOT_FOUND", "`rmhdag queues` shows the queues."],
 ]);
 
@@ -37,6 +39,28 @@ export function describeRefusal(error: ApiError): string {
     lines.push(`The orchestrator's log has details under the request id ${error.requestId}.`);
   }
   return lines.map((line) => line.replace(/\S.*/, stripControlCharacters)).join("\n");
+}
+
+/** An error as problem+json, for programs that asked for JSON. */
+export function describeProblem(error: unknown): string {
+  if (!(error instanceof ApiError)) {
+    const isUsage = error instanceof UsageError;
+    const title = isUsage ? "The command is not used rightly" : "The command failed";
+    const code = isUsage ? "USAGE" : "FAILED";
+    return JSON.stringify({ type: "about:blank", title, code, detail: describeError(error) });
+  }
+  const { code, status, detail, items, requestId } = error;
+  const entry: { readonly title: string; readonly type?: string } =
+    code === "UNREACHABLE" ? { title: "The orchestrator does not answer" } : errorCatalogue[code];
+  return JSON.stringify({
+    type: entry.type ?? "about:blank",
+    title: entry.title,
+    ...(status > 0 ? { status } : {}),
+    code,
+    detail,
+    ...(items.length > 0 ? { errors: items } : {}),
+    ...(requestId === undefined ? {} : { instance: requestId }),
+  });
 }
 
 /** The message of an error; with its stack for an error that no code expects. */

@@ -1,4 +1,5 @@
 /** Everything that the command line prints goes through here, with or without colours. */
+import { escapeUpperControls } from "../../adapters/runtime/control-characters.ts";
 import type { JobStatus } from "../../core/model/job.ts";
 import type { NodeStatus } from "../../core/model/node.ts";
 import type { CliConfig } from "./config.ts";
@@ -14,12 +15,17 @@ export function quietOnClosedPipe(): void {
 }
 
 export function print(text: string): void {
-  process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
+  process.stdout.write(toLine(text));
 }
 
 /** Prints to stderr: a message to the user, and not for the next program in the pipe. */
 export function say(text: string): void {
-  process.stderr.write(text.endsWith("\n") ? text : `${text}\n`);
+  process.stderr.write(toLine(text));
+}
+
+function toLine(text: string): string {
+  const shown = escapeUpperControls(text);
+  return shown.endsWith("\n") ? shown : `${shown}\n`;
 }
 
 export function printJson(value: unknown): void {

@@ -87,20 +87,18 @@ export async function runDemo(
 }
 
 async function describeLayer(
-  { url, cliToken }: RunningSite,
+  { url, cliToken, loginUrl }: RunningSite,
   made: Ingested,
   { name, query }: { readonly name: string; readonly query: string },
 ): Promise<DemoLayer> {
   const item = `/stac/collections/${made.collection_id}/items/${made.item_id}`;
-  // The link also signs the user in, who has no token yet.
-  const open = (path: string) =>
-    `${url}/ui/login?token=${cliToken}&next=${encodeURIComponent(path)}`;
   return {
     name,
     ...made,
-    map: open(`${item}/map${query}`),
+    // The links also sign the user in, who has no session yet.
+    map: await loginUrl(`${item}/map${query}`),
     item: `${url}${item}`,
-    job: open(`/ui/jobs/${made.job_id}`),
+    job: await loginUrl(`/ui/jobs/${made.job_id}`),
     tile: await checkTile(`${url}${item}/WebMercatorQuad/tilejson.json${query}`, cliToken),
   };
 }

@@ -15,7 +15,10 @@ export const workerQueues: Readonly<Record<WorkerKind, readonly string[]>> = {
 export interface Site {
   /** The orchestrator's id; a restarted orchestrator keeps it, and so keeps its jobs. */
   readonly ownerId: string;
-  readonly databaseUrl: string;
+  /** The address of the database for each program, with a user of its own. */
+  readonly databaseUrls: { readonly orchestrator: string; readonly worker: string };
+  /** The address with the user who owns the schema: only for an orchestrator that may rebuild it. */
+  readonly ownerUrl: string;
   readonly dataFolder: string;
   readonly host: string;
   readonly port: number;
@@ -31,12 +34,16 @@ export interface GatewaySite {
   readonly port: number;
 }
 
-/** The variables that all programs of a site share; those that the user has set are passed on. */
-function common(config: CliConfig, site: Site): NodeJS.ProcessEnv {
+/**
+ * The variables that all programs of a site share; those that the user has set are passed on. A user's
+ * DATABASE_URL is not: it may be a superuser's.
+ */
+function common(config: CliConfig, site: Site, databaseUrl: string | undefined): NodeJS.ProcessEnv {
   return {
     LOG_FORMAT: "text",
     ...config.environment,
-    DATABASE_URL: site.databaseUrl,
+    DATABASE_URL: databaseUrl,
+    MIGRATION_DATABASE_URL: undefined,
     RMHDAG_DATA_DIR: site.dataFolder,
   };
 }
@@ -65,7 +72,10 @@ export function orchestratorEnvironment(config: CliConfig, site: Site): NodeJS.P
   return {
     ORCHESTRATOR_ID: site.ownerId,
     CALLBACK_SIGNING_KEY: site.callbackKey,
-    ...common(config, site),
+    ...common(config, site, site.databaseUrls.orchestrator),
+    ...(config.environment["RMHDAG_ALLOW_REBUILD"] === "true"
+      ? { MIGRATION_DATABASE_URL: site.ownerUrl }
+      : {}),
     ...takeOver(config),
     ORCHESTRATOR_HOST: site.host,
     ORCHESTRATOR_PORT: String(site.port),
@@ -75,15 +85,24 @@ export function orchestratorEnvironment(config: CliConfig, site: Site): NodeJS.P
   };
 }
 
+/** A restarted worker gets a new id: it must not renew the leases of the dead one. */
+export function makeWorkerId(name: string): string {
+  return `${name}-${randomBytes(3).toString("hex")}`;
+}
+
 export function workerEnvironment(
   config: CliConfig,
   site: Site,
-  worker: { readonly name: string; readonly kind: WorkerKind },
+  worker: {
+    readonly id: string;
+    readonly kind: WorkerKind;
+    readonly replaces?: string | undefined;
+  },
 ): NodeJS.ProcessEnv {
   return {
-    ...common(config, site),
-    // A restarted worker gets a new id: it must not renew the leases of the dead one.
-    WORKER_ID: `${worker.name}-${randomBytes(3).toString("hex")}`,
+    ...common(config, site, site.databaseUrls.worker),
+    WORKER_ID: worker.id,
+    WORKER_REPLACES: worker.replaces,
     WORKER_TYPE: worker.kind,
     WORKER_QUEUE: workerQueues[worker.kind].join(","),
     DAG_SERVICE_TOKEN: site.serviceToken,
@@ -100,8 +119,7 @@ export function gatewayEnvironment(
   // The token of the command line also operates the gateway.
   const operators = [...(given === "" ? [] : [given]), `cli:operate:${sha256(site.cliToken)}`];
   return {
-    ...common(config, site),
-    DATABASE_URL: undefined,
+    ...common(config, site, undefined),
     GATEWAY_DATABASE_URL: gateway.databaseUrl,
     GATEWAY_HOST: site.host,
     GATEWAY_PORT: String(gateway.port),

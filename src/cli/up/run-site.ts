@@ -4,17 +4,23 @@
  * runs, and the orchestrator releases its jobs while the database runs.
  */
 import { randomBytes } from "node:crypto";
-import { mkdir } from "node:fs/promises";
+import { createClient } from "../../core/api/client.ts";
 import type { CliConfig } from "../common/config.ts";
 import { Failure } from "../common/failure.ts";
 import type { Site, WorkerKind } from "./environment.ts";
-import { gatewayEnvironment, orchestratorEnvironment, workerEnvironment } from "./environment.ts";
+import {
+  gatewayEnvironment,
+  makeWorkerId,
+  orchestratorEnvironment,
+  workerEnvironment,
+} from "./environment.ts";
 import { findPort, waitUntilReady } from "./ports.ts";
 import { announceUrl, localFiles, readOrMakeToken, withdrawUrl } from "./local-files.ts";
-import { makeGatewayUser, openDatabase } from "./open-database.ts";
+import { makeProgramUsers, openDatabase } from "./open-database.ts";
 import { spawnProgram } from "./spawn-program.ts";
 import type { Supervised } from "./supervise.ts";
 import { supervise } from "./supervise.ts";
+import { makeFolder } from "../../adapters/runtime/make-folder.ts";
 
 export interface SiteOptions {
   readonly config: CliConfig;
@@ -37,6 +43,8 @@ export interface RunningSite {
   readonly gatewayUrl: string | undefined;
   readonly cliToken: string;
   readonly database: string;
+  /** A link to a page of this site that signs a browser in, once and within minutes. */
+  readonly loginUrl: (next?: string) => Promise<string>;
 }
 
 export class SiteRunner {
@@ -54,7 +62,7 @@ export class SiteRunner {
     const say = (line: string): void => {
       this.options.onLine("up", line);
     };
-    await makeFolder(dataFolder);
+    await makeDataFolder(dataFolder);
     const port = await findPort(host, this.options.port);
     const gatewayPort = await findPort(host, this.options.gatewayPort, "--gateway-port");
     const files = localFiles(dataFolder);
@@ -62,14 +70,20 @@ export class SiteRunner {
     const serviceToken = await readOrMakeToken(files.serviceToken);
     const gatewayToken = await readOrMakeToken(files.gatewayToken);
     const callbackKey = await readOrMakeToken(files.callbackKey);
-    const gatewayPassword = await readOrMakeToken(files.gatewayPassword);
-    const database = await openDatabase(config, dataFolder, say);
+    const passwords = {
+      orchestrator: await readOrMakeToken(files.orchestratorPassword),
+      worker: await readOrMakeToken(files.workerPassword),
+      gateway: await readOrMakeToken(files.gatewayPassword),
+    };
+    const database = await openDatabase(config, dataFolder, say, this.options.onFatal);
     this.closeDatabase = database.close;
     signal.throwIfAborted();
+    const databaseUrls = await makeProgramUsers(database.url, passwords, say);
 
     const site: Site = {
       ownerId: `up-${randomBytes(4).toString("hex")}`,
-      databaseUrl: database.url,
+      databaseUrls,
+      ownerUrl: database.ownerUrl,
       dataFolder,
       host,
       port,
@@ -85,14 +99,24 @@ export class SiteRunner {
     // Workers start second: on a new database the orchestrator must declare the queues first.
     await waitUntilReady(url, signal);
     for (const { name, kind } of nameWorkers(this.options.workers)) {
-      this.run(name, () =>
-        spawnProgram("worker", workerEnvironment(config, site, { name, kind }), "pipe"),
-      );
+      let id: string | undefined;
+      this.run(name, () => {
+        const replaces = id;
+        id = makeWorkerId(name);
+        return spawnProgram(
+          "worker",
+          workerEnvironment(config, site, { id, kind, replaces }),
+          "pipe",
+        );
+      });
     }
-    const gatewayUser = await makeGatewayUser(database.url, gatewayPassword, say);
-    const gatewayUrl = gatewayUser && urlOf(host, gatewayPort);
-    if (gatewayUser !== undefined && gatewayUrl !== undefined) {
-      const gateway = { databaseUrl: gatewayUser, orchestratorUrl: url, port: gatewayPort };
+    const gatewayUrl = databaseUrls.gateway && urlOf(host, gatewayPort);
+    if (databaseUrls.gateway !== undefined && gatewayUrl !== undefined) {
+      const gateway = {
+        databaseUrl: databaseUrls.gateway,
+        orchestratorUrl: url,
+        port: gatewayPort,
+      };
       this.run("gateway", () =>
         spawnProgram("gateway", gatewayEnvironment(config, site, gateway), "pipe"),
       );
@@ -100,7 +124,14 @@ export class SiteRunner {
     }
     await announceUrl(files.url, url);
     this.withdraw = () => withdrawUrl(files.url, url);
-    return { url, gatewayUrl, cliToken, database: database.description };
+    const client = createClient({ baseUrl: url, token: cliToken, fetch });
+    return {
+      url,
+      gatewayUrl,
+      cliToken,
+      database: database.description,
+      loginUrl: async (next) => (await client.createLoginCode({ body: { next } })).url,
+    };
   }
 
   private run(name: string, spawn: Parameters<typeof supervise>[0]["spawn"]): void {
@@ -134,9 +165,9 @@ export class SiteRunner {
   }
 }
 
-async function makeFolder(folder: string): Promise<void> {
+async function makeDataFolder(folder: string): Promise<void> {
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeFolder(folder, 0o700);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new Failure(`${reason}: choose another folder with --data-dir.`);

@@ -86,10 +86,15 @@ describe("the files of a local up", () => {
   it("lose their address only to the one who wrote it", async () => {
     const folder = await mkdtemp(path.join(tmpdir(), "rmhdag-files-"));
     const file = path.join(folder, "url");
-    await announceUrl(file, "http://127.0.0.1:2");
-    await withdrawUrl(file, "http://127.0.0.1:1");
-    expect(await readFile(file, "utf8")).toBe("http://127.0.0.1:2\n");
+    const isAlive = async (url: string) => url.endsWith(":1");
+    await announceUrl(file, "http://127.0.0.1:3", isAlive);
+    await announceUrl(file, "http://127.0.0.1:1", isAlive);
+    await announceUrl(file, "http://127.0.0.1:2", isAlive);
+    // The third is dead; commands use the first, which a second `up` does not replace.
+    expect(await readFile(file, "utf8")).toBe("http://127.0.0.1:1\nhttp://127.0.0.1:2\n");
     await withdrawUrl(file, "http://127.0.0.1:2");
+    expect(await readFile(file, "utf8")).toBe("http://127.0.0.1:1\n");
+    await withdrawUrl(file, "http://127.0.0.1:1");
     await expect(readFile(file, "utf8")).rejects.toThrow("ENOENT");
     await rm(folder, { recursive: true });
   });

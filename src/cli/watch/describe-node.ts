@@ -37,7 +37,7 @@ export function waiting(reason: WaitReason, now: Date): string {
     case "paused":
       return "the job is paused";
     case "no_worker":
-      return `no worker serves ${reason.queue}`;
+      return `no living worker offers ${reason.handler} on queue ${reason.queue}`;
     case "queued":
       return `waits in ${reason.queue}`;
     case "next_tick":

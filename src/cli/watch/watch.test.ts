@@ -99,7 +99,10 @@ describe("a node in words", () => {
       { kind: "retry" as const, at: "2026-01-01T00:01:08.000Z", attempt: 1 },
       "tries again in 3.0 s",
     ],
-    [{ kind: "no_worker" as const, queue: "gpu" }, "no worker serves gpu"],
+    [
+      { kind: "no_worker" as const, queue: "gpu", handler: "acme.ndvi" },
+      "no living worker offers acme.ndvi on queue gpu",
+    ],
     [{ kind: "paused" as const }, "the job is paused"],
   ])("says why it waits: %j", (wait_reason, text) => {
     expect(describeNode(node("n", { wait_reason }), now)).toBe(text);

@@ -1,0 +1,203 @@
+import type { Command } from "commander";
+import { Option } from "commander";
+import { h3Dataset } from "../../core/api/h3.ts";
+import { h3Source } from "../../core/h3/configuration.ts";
+import type { ZonalStatistic } from "../../core/zonal/statistics.ts";
+import { zonalStatistics } from "../../core/zonal/statistics.ts";
+import type { CliConfig } from "../common/config.ts";
+import { ago } from "../common/format.ts";
+import { print, printJson, say } from "../common/output.ts";
+import { watchJob } from "../watch/watch-job.ts";
+import { connect } from "./connect.ts";
+import {
+  addCommand,
+  limitOption,
+  listCommand,
+  printResult,
+  wholeNumber,
+} from "./define-command.ts";
+
+interface SourceOptions {
+  readonly path?: string;
+  readonly collection?: string;
+  readonly item?: string;
+  readonly configuration?: string;
+}
+
+const examples = `
+Examples:
+  rmhdag h3 sources add terrain --path silver/terrain.tif
+  rmhdag h3 run terrain --wait
+  rmhdag h3 query terrain --bbox 5,45,11,48 --resolution 5 --stat mean
+`;
+
+export function addH3(program: Command, config: CliConfig): void {
+  const h3 = program
+    .command("h3")
+    .description("statistics of rasters by H3 cell: what is asked for, compute it, look at it")
+    .addHelpText("after", examples);
+  addSources(h3, config);
+  const source = addCommand(h3, "run", "compute a data set; starts a job", "terrain --wait")
+    .argument("<raster>", "the name of the data set")
+    .option("--period <period>", "such as 2024")
+    .option("--wait", "follow the job to its end");
+  withSource(source).action(
+    async (
+      raster: string,
+      options: SourceOptions & { period?: string; wait?: true; json?: true },
+      command: Command,
+    ) => {
+      const client = connect(command, config);
+      const { path, collection, item, configuration, period } = options;
+      const submitted = await client.submitJob({
+        body: {
+          workflow_id: "h3_raster_aggregation",
+          inputs: {
+            raster,
+            ...(path !== undefined && { blob_path: path }),
+            ...(collection !== undefined && { source_collection_id: collection }),
+            ...(item !== undefined && { source_item_id: item }),
+            ...(period !== undefined && { period }),
+            configuration: readConfiguration(command, configuration),
+          },
+        },
+      });
+      const json = options.json === true;
+      if (options.wait === true) {
+        await watchJob({ client, config, jobId: submitted.job_id, json });
+      } else if (json) printJson(submitted);
+      else {
+        print(submitted.job_id);
+        say(`Watch it: rmhdag jobs watch ${submitted.job_id}`);
+      }
+    },
+  );
+  const runs = h3
+    .command("runs")
+    .description("list computations, the newest first")
+    .option("--raster <name>", "only those of this data set")
+    .addOption(limitOption())
+    .addHelpText("after", "\nExamples:\n  rmhdag h3 runs --raster terrain\n");
+  listCommand(runs, config, {
+    read: async (client, { limit, raster }: { limit: number; raster?: string }) =>
+      (await client.listH3Runs({ query: { limit: Math.min(500, limit), raster } })).items,
+    none: "Nothing was computed yet: rmhdag h3 run starts a computation.",
+    columns: {
+      RUN: (run) => run.run_id,
+      RASTER: (run) => run.raster,
+      PERIOD: (run) => run.period,
+      STATUS: (run) => run.status,
+      CHUNKS: (run) => run.chunk_count,
+      ROWS: (run) => run.row_count,
+      STARTED: (run) => ago(run.started_at),
+      JOB: (run) => run.job_id,
+    },
+  });
+  addQuery(h3, config);
+}
+
+function addSources(h3: Command, config: CliConfig): void {
+  const sources = h3
+    .command("sources")
+    .description("list what is asked for, and record more")
+    .addHelpText("after", "\nExamples:\n  rmhdag h3 sources list --state stale\n");
+  const list = sources
+    .command("list")
+    .description("list data sets, those that were never computed first")
+    .addOption(
+      new Option("--state <state>", "only data sets in this state").choices([
+        "never",
+        "current",
+        "stale",
+        "unknown",
+      ]),
+    )
+    .addOption(limitOption())
+    .addHelpText("after", "\nExamples:\n  rmhdag h3 sources list\n");
+  listCommand(list, config, {
+    read: async (
+      client,
+      { limit, state }: { limit: number; state?: "never" | "current" | "stale" | "unknown" },
+    ) => (await client.listH3Sources({ query: { limit: Math.min(500, limit), state } })).items,
+    none: "No such data sets: rmhdag h3 sources add records one.",
+    columns: {
+      RASTER: (each) => each.raster,
+      STATE: (each) => each.state,
+      SOURCE: (each) => JSON.stringify(each.source),
+      COMPUTED: (each) => (each.finished_at === null ? "" : ago(each.finished_at)),
+    },
+  });
+  const add = addCommand(
+    sources,
+    "add",
+    "record a data set, or change it",
+    "terrain --path silver/terrain.tif",
+  ).argument("<raster>", "the name of the data set: small letters, digits, _ and -");
+  withSource(add).action(async (raster: string, options: SourceOptions, command: Command) => {
+    const { path, collection, item } = options;
+    const source = h3Source.safeParse({
+      blob_path: path,
+      collection_id: collection,
+      item_id: item,
+    });
+    if (!source.success) command.error("Give --path, or --collection with or without --item.");
+    const configuration = readConfiguration(command, options.configuration);
+    const body = { source: source.data, configuration };
+    const saved = await connect(command, config).putH3Source({ params: { raster }, body });
+    printResult(command, saved, [`${raster} is recorded. Compute it: rmhdag h3 run ${raster}`]);
+  });
+}
+
+function withSource(command: Command): Command {
+  return command
+    .option("--path <path>", "the raster, such as silver/terrain.tif, or an https address")
+    .option("--collection <id>", "a collection: each of its rasters is one period")
+    .option("--item <id>", "one item of the collection")
+    .option("--configuration <json>", 'such as {"max_resolution": 6, "land_only": false}');
+}
+
+function readConfiguration(command: Command, text: string | undefined): Record<string, never> {
+  if (text === undefined) return {};
+  try {
+    return JSON.parse(text) as Record<string, never>;
+  } catch {
+    return command.error(`--configuration is no JSON: ${text}`, { exitCode: 2 });
+  }
+}
+
+interface QueryOptions {
+  readonly bbox?: string;
+  readonly resolution?: number;
+  readonly stat?: ZonalStatistic;
+  readonly period?: string;
+  readonly json?: true;
+}
+
+function addQuery(h3: Command, config: CliConfig): void {
+  addCommand(h3, "query", "print the values of cells", "terrain --resolution 4 --stat mean")
+    .argument("<dataset>")
+    .option("--bbox <west,south,east,north>", "only cells that overlap this box")
+    .option("--resolution <n>", "of the cells; the coarsest by default", wholeNumber(0, 15))
+    .addOption(new Option("--stat <name>", "one statistic").choices(zonalStatistics))
+    .option("--period <period>", "the last one by default")
+    .action(async (dataset: string, options: QueryOptions, command: Command) => {
+      const { bbox, resolution, stat, period } = options;
+      const query = {
+        ...(bbox !== undefined && { bbox }),
+        ...(resolution !== undefined && { resolution }),
+        ...(stat !== undefined && { stat }),
+        ...(period !== undefined && { period }),
+      };
+      const text = await connect(command, config).getH3Dataset({ params: { dataset }, query });
+      const found = h3Dataset.parse(JSON.parse(text));
+      const [first = {}] = found.cells;
+      const lines = [first, ...found.cells].map((cell, index) =>
+        (index === 0 ? Object.keys(cell) : Object.values(cell).map(show)).join("\t"),
+      );
+      printResult(command, found, lines);
+    });
+}
+
+function show(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
