@@ -1,4 +1,4 @@
-/* global document */
+/* global document, URLSearchParams */
 // The map page of a layer. Everything comes from this server: no key, no tiles of anybody else.
 import * as maplibre from "./maplibre-gl.mjs";
 
@@ -88,16 +88,65 @@ function showVector(tilejson) {
     const share = Number(opacity.value) / 100;
     for (const { id, property, full } of ids) map.setPaintProperty(id, property, share * full);
   });
-  map.on("click", ({ point }) => {
-    const [feature] = map.queryRenderedFeatures(point, { layers: ids.map(({ id }) => id) });
-    if (feature === undefined) say("nothing here");
-    else
-      say(
-        Object.entries(feature.properties)
-          .map(([name, each]) => `${name}: ${each}`)
-          .join(", "),
-      );
+  const layers = ids.map(({ id }) => id);
+  map.on("click", async ({ point }) => {
+    const near = around(point);
+    const [feature] = [
+      ...map.queryRenderedFeatures(point, { layers }),
+      ...map.queryRenderedFeatures(near, { layers }),
+    ];
+    if (feature !== undefined) return tell(feature.properties);
+    say("…");
+    try {
+      const found = await askFeature(near);
+      if (found === undefined) say("There is no feature here.");
+      else tell(found.properties);
+    } catch (error) {
+      say(error.message);
+    }
   });
+}
+
+/** The box around a click: a country is smaller than a pointer when the whole world is shown. */
+function around({ x, y }) {
+  const reach = 6;
+  return [
+    [x - reach, y - reach],
+    [x + reach, y + reach],
+  ];
+}
+
+/** Asks the server: tiles of low zooms leave out features that are smaller than a pixel. */
+async function askFeature([upperLeft, lowerRight]) {
+  const { lng: west, lat: north } = map.unproject(upperLeft);
+  const { lng: east, lat: south } = map.unproject(lowerRight);
+  const box = [
+    Math.max(west, -180),
+    Math.max(south, -90),
+    Math.min(east, 180),
+    Math.min(north, 90),
+  ];
+  const query = new URLSearchParams(layer.query);
+  query.set("limit", "1");
+  query.set("bbox", box.join(","));
+  const features = layer.base.includes("/tiles/")
+    ? layer.base.replace("/tiles/", "/features/")
+    : `${layer.base}/features`;
+  const { features: found } = await getJson(`${features}/items?${query}`);
+  return found[0];
+}
+
+/** Attributes as a list of names and values. */
+function tell(properties) {
+  const list = document.createElement("dl");
+  for (const [name, each] of Object.entries(properties)) {
+    const term = document.createElement("dt");
+    const detail = document.createElement("dd");
+    term.textContent = name;
+    detail.textContent = each === null ? "–" : String(each);
+    list.append(term, detail);
+  }
+  value.replaceChildren(list);
 }
 
 function addVector(name, { fill = "#2f6f9f", stroke = "#1d4a6b", width = 1.2, radius = 4 }) {

@@ -8,6 +8,9 @@ const pages = [
   { path: "/", Page: lazy(() => import("./dashboard/dashboard-page.tsx")) },
   { path: "/jobs", Page: lazy(() => import("./jobs/jobs-page.tsx")) },
   { path: "/jobs/:jobId", Page: lazy(() => import("./jobs/job-page.tsx")) },
+  { path: "/nodes", Page: lazy(() => import("./jobs/nodes-page.tsx")) },
+  { path: "/tasks", Page: lazy(() => import("./jobs/tasks-page.tsx")) },
+  { path: "/lineage", Page: lazy(() => import("./lineage/lineage-page.tsx")) },
   { path: "/workflows", Page: lazy(() => import("./workflows/workflows-page.tsx")) },
   { path: "/workflows/:workflowId", Page: lazy(() => import("./workflows/workflow-page.tsx")) },
   {
@@ -19,7 +22,10 @@ const pages = [
   { path: "/assets/:assetId", Page: lazy(() => import("./assets/asset-page.tsx")) },
   { path: "/review/:assetId/:ordinal", Page: lazy(() => import("./assets/review-page.tsx")) },
   { path: "/catalogue", Page: lazy(() => import("./catalogue/catalogue-page.tsx")) },
+  { path: "/storage", Page: lazy(() => import("./files/storage-page.tsx")) },
+  { path: "/open", Page: lazy(() => import("./shell/open-page.tsx")) },
   { path: "/fleet", Page: lazy(() => import("./fleet/fleet-page.tsx")) },
+  { path: "/access", Page: lazy(() => import("./sign-in/access-page.tsx")) },
 ];
 
 export function Pages() {

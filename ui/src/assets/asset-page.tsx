@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
-import type { Asset } from "../../../src/core/api/asset-schemas.ts";
+import { Link } from "wouter";
+import type { Asset, AssetEvent } from "../../../src/core/api/asset-schemas.ts";
 import { api } from "../shared/api.ts";
 import { CopyId } from "../shared/copy.tsx";
 import { short } from "../shared/format.ts";
@@ -12,7 +13,7 @@ import { Badge } from "../shared/status.tsx";
 import { Table } from "../shared/table.tsx";
 import { Time } from "../shared/time.tsx";
 import { AssetActions } from "./asset-actions.tsx";
-import { refsText } from "./asset-status.ts";
+import { refsText, titleOf } from "./asset-status.ts";
 import { Versions } from "./versions.tsx";
 
 export default function AssetPage({ params }: PageProps) {
@@ -21,16 +22,25 @@ export default function AssetPage({ params }: PageProps) {
   const asset = loaded.data;
   return (
     <Page
-      title={asset === undefined ? "Asset" : refsText(asset.platform_refs)}
+      title={asset === undefined ? "Asset" : titleOf(asset)}
       heading={
         <>
-          {asset === undefined ? "Asset" : refsText(asset.platform_refs)}
+          {asset === undefined ? "Asset" : titleOf(asset)}
           <CopyId id={assetId} text={short(assetId)} what="Asset id" />
           {asset === undefined ? null : <Badge>{asset.clearance_state}</Badge>}
           {asset === undefined || asset.deleted_at === null ? null : <Badge>deleted</Badge>}
         </>
       }
-      actions={asset === undefined ? null : <AssetActions asset={asset} />}
+      actions={
+        asset === undefined ? null : (
+          <>
+            <Link className="button" to={`/lineage?asset=${assetId}`}>
+              <Icon name="fork" /> Lineage
+            </Link>
+            <AssetActions asset={asset} />
+          </>
+        )
+      }
     >
       <Await query={loaded} what="the asset">
         {(found) => (
@@ -52,7 +62,9 @@ function Glance({ asset }: { asset: Asset }) {
     <Card title="At a glance">
       <dl className="facts">
         <dt>Platform</dt>
-        <dd>{asset.platform_id}</dd>
+        <dd>
+          {asset.platform_id}, {refsText(asset.platform_refs)}
+        </dd>
         <dt>Served</dt>
         <dd>
           {asset.latest_approved_version_ordinal === null
@@ -93,18 +105,30 @@ function Service({ service }: { service: Asset["services"][number] }) {
   );
 }
 
+/** All events of an asset. The server lists the oldest first, so the newest are on the last page. */
+async function readEvents(asset_id: string, signal: AbortSignal): Promise<AssetEvent[]> {
+  const events: AssetEvent[] = [];
+  let cursor: string | undefined;
+  do {
+    const query = { limit: 500, ...(cursor === undefined ? {} : { cursor }) };
+    const page = await api.listAssetEvents({ params: { asset_id }, query, signal });
+    events.push(...page.items);
+    cursor = page.next_cursor ?? undefined;
+  } while (cursor !== undefined);
+  return events;
+}
+
 /** The audit history of an asset, the newest entry first. */
 function History({ assetId }: { assetId: string }) {
   const events = useQuery({
     queryKey: ["asset", assetId, "events"],
-    queryFn: ({ signal }) =>
-      api.listAssetEvents({ params: { asset_id: assetId }, query: { limit: 500 }, signal }),
+    queryFn: ({ signal }) => readEvents(assetId, signal),
     refetchInterval: 5000,
   });
   return (
     <Card title="History" flush>
       <Await query={events} what="the history">
-        {({ items }) => (
+        {(items) => (
           <Table
             rows={[...items].reverse()}
             keyOf={({ event_id }) => event_id}
@@ -126,7 +150,6 @@ function History({ assetId }: { assetId: string }) {
               },
               {
                 name: "Details",
-                wideOnly: true,
                 cell: ({ event_data }) => (
                   <code className="clamp">
                     {event_data === null ? "" : JSON.stringify(event_data)}

@@ -1,4 +1,4 @@
-import { useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import type { AssetListed } from "../../../src/core/api/asset-schemas.ts";
 import { clearanceState } from "../../../src/core/model/asset.ts";
@@ -6,6 +6,7 @@ import { approvalState, processingState } from "../../../src/core/model/version.
 import { api } from "../shared/api.ts";
 import { short } from "../shared/format.ts";
 import { Icon } from "../shared/icon.tsx";
+import { MoreRows } from "../shared/more-rows.tsx";
 import { setSearchParams, useSearchParams } from "../shared/navigation.ts";
 import { Page } from "../shared/page.tsx";
 import { Await, Notice } from "../shared/states.tsx";
@@ -13,14 +14,9 @@ import { Badge, Chip } from "../shared/status.tsx";
 import type { Column } from "../shared/table.tsx";
 import { Table } from "../shared/table.tsx";
 import { Time } from "../shared/time.tsx";
-import {
-  approvalStatus,
-  processingStatus,
-  refsText,
-  titleOf,
-  waitsForReview,
-} from "./asset-status.ts";
+import { approvalStatus, processingStatus, refsText, titleOf } from "./asset-status.ts";
 
+const pageSize = 100;
 const names = ["approval_state", "processing_state", "clearance_state"] as const;
 const options = {
   approval_state: approvalState.options,
@@ -41,29 +37,36 @@ export default function AssetsPage() {
     clearance_state: clearanceState.safeParse(query.get("clearance_state")).data,
     search: query.get("search") ?? undefined,
   };
-  const assets = useQuery({
+  const assets = useInfiniteQuery({
     queryKey: ["assets", filter],
-    queryFn: ({ signal }) => api.listAssets({ query: { ...filter, limit: 200 }, signal }),
+    queryFn: ({ pageParam: cursor, signal }) =>
+      api.listAssets({ query: { ...filter, limit: pageSize, cursor }, signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next_cursor }) => next_cursor,
     refetchInterval: 5000,
   });
+  const waiting =
+    filter.approval_state === "pending_review" && filter.processing_state === "completed";
   return (
     <Page title="Assets">
       <div className="filters">
         <div className="pills" role="group" aria-label="Shown">
           <button
             className="pill"
-            aria-pressed={filter.approval_state === undefined}
+            aria-pressed={
+              filter.approval_state === undefined && filter.processing_state === undefined
+            }
             onClick={() => {
-              setSearchParams({ approval_state: undefined });
+              setSearchParams({ approval_state: undefined, processing_state: undefined });
             }}
           >
             all
           </button>
           <button
             className="pill"
-            aria-pressed={filter.approval_state === "pending_review"}
+            aria-pressed={waiting}
             onClick={() => {
-              setSearchParams({ approval_state: "pending_review" });
+              setSearchParams({ approval_state: "pending_review", processing_state: "completed" });
             }}
           >
             <Icon name="eye" /> waiting for review
@@ -100,8 +103,8 @@ export default function AssetsPage() {
       <section className="card" data-flush="">
         <div className="card-body">
           <Await query={assets} what="the assets">
-            {({ items }) =>
-              items.length === 0 ? (
+            {({ pages }) =>
+              pages[0]?.items.length === 0 ? (
                 <Notice icon="layers" title="No assets">
                   <p>
                     Each data set that a platform submits becomes an asset, which a curator reviews
@@ -109,7 +112,18 @@ export default function AssetsPage() {
                   </p>
                 </Notice>
               ) : (
-                <Table rows={items} keyOf={({ asset_id }) => asset_id} columns={columns} />
+                <>
+                  <Table
+                    rows={pages.flatMap(({ items }) => items)}
+                    keyOf={({ asset_id }) => asset_id}
+                    columns={columns}
+                  />
+                  <MoreRows
+                    query={assets}
+                    shown={pages.reduce((sum, { items }) => sum + items.length, 0)}
+                    what="assets"
+                  />
+                </>
               )
             }
           </Await>
@@ -132,7 +146,7 @@ const columns: readonly Column<AssetListed>[] = [
       </>
     ),
   },
-  { name: "Platform", wideOnly: true, cell: ({ platform_id }) => platform_id },
+  { name: "Platform", cell: ({ platform_id }) => platform_id },
   {
     name: "Newest version",
     cell: ({ newest_version: version }) =>
@@ -164,7 +178,6 @@ const columns: readonly Column<AssetListed>[] = [
   { name: "Clearance", cell: ({ clearance_state }) => clearance_state },
   {
     name: "Changed",
-    wideOnly: true,
     oneLine: true,
     cell: ({ updated_at }) => <Time at={updated_at} relative />,
   },
@@ -172,11 +185,11 @@ const columns: readonly Column<AssetListed>[] = [
     name: "Actions",
     unnamed: true,
     cell: (asset) =>
-      asset.newest_version !== null && waitsForReview(asset.newest_version) ? (
+      asset.review_ordinal !== null ? (
         <Link
           className="button"
           aria-label={`Review ${titleOf(asset)}`}
-          to={`/review/${asset.asset_id}/${asset.newest_version.version_ordinal}`}
+          to={`/review/${asset.asset_id}/${asset.review_ordinal}`}
         >
           <Icon name="eye" /> Review
         </Link>

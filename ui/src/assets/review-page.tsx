@@ -10,7 +10,7 @@ import { Page } from "../shared/page.tsx";
 import { assetQuery } from "../shared/queries.ts";
 import { Await, Notice } from "../shared/states.tsx";
 import { Badge, Chip } from "../shared/status.tsx";
-import { approvalStatus, processingStatus, refsText } from "./asset-status.ts";
+import { approvalStatus, processingStatus, titleOf } from "./asset-status.ts";
 import type { OfVersion } from "./decide.tsx";
 import { Decide } from "./decide.tsx";
 import { VersionFacts } from "./version-facts.tsx";
@@ -23,12 +23,12 @@ export default function ReviewPage({ params }: PageProps) {
   const version = loaded.data?.versions.find((each) => each.version_ordinal === ordinal);
   return (
     <Page
-      title="Review"
+      title={loaded.data === undefined ? "Review" : `Review ${titleOf(loaded.data)}`}
       heading={
         <>
           Review{" "}
           <Link to={`/assets/${assetId}`}>
-            {loaded.data === undefined ? "" : refsText(loaded.data.platform_refs)}
+            {loaded.data === undefined ? "" : titleOf(loaded.data)}
           </Link>
           {version === undefined ? null : (
             <>
@@ -75,18 +75,17 @@ function ReviewBody(props: OfVersion) {
   return (
     <Await query={metadata} what="the metadata">
       {(stored) => {
-        const draft = edited ?? draftOf(stored?.style);
+        const draft = edited ?? draftOf(version.style ?? stored?.style);
         return (
           <div className="review">
-            <LayerPreview asset={asset} version={version} draft={draft} />
+            <LayerPreview
+              asset={asset}
+              version={version}
+              draft={draft}
+              served={draftOf(stored?.style)}
+            />
             <div className="stack">
-              <StyleEditor
-                assetId={asset.asset_id}
-                isVector={version.table_name !== null}
-                stored={stored}
-                draft={draft}
-                onChange={setEdited}
-              />
+              <StyleEditor version={version} stored={stored} draft={draft} onChange={setEdited} />
               <VersionFacts {...props} />
             </div>
           </div>

@@ -9,6 +9,7 @@ import { invalidate } from "../shared/query-client.ts";
 import { waitsForReview } from "./asset-status.ts";
 import type { OfVersion } from "./decide.tsx";
 import { addressOf, ifMatch } from "./decide.tsx";
+import { Download } from "./download.tsx";
 import { Resubmit } from "./resubmit.tsx";
 
 /** Actions on a version in the list of versions. Approving and rejecting is on the review page. */
@@ -28,6 +29,7 @@ export function VersionActions(props: OfVersion) {
       {version.approval_state === "approved" ? <Withdraw {...props} /> : null}
       {mayReprocess(version) === undefined ? <Reprocess {...props} /> : null}
       {mayResubmit(version) === undefined ? <Resubmit {...props} /> : null}
+      {version.served_revision === null ? null : <Download {...props} />}
       {version.export_state === "failed" ? <ExportAgain {...props} /> : null}
       {mayDelete(version) === undefined ? <Unpublish {...props} /> : null}
     </div>

@@ -41,7 +41,6 @@ const columns: readonly Column<AssetVersion>[] = [
   { name: "Revision", numeric: true, cell: ({ revision }) => revision },
   {
     name: "Reviewed",
-    wideOnly: true,
     cell: ({ reviewer, reviewed_at }) => (
       <>
         {reviewer ?? "–"}{" "}
@@ -55,7 +54,6 @@ const columns: readonly Column<AssetVersion>[] = [
   },
   {
     name: "Job",
-    wideOnly: true,
     cell: ({ current_job_id: id }) =>
       id === null ? (
         "–"

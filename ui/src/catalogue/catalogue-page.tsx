@@ -10,6 +10,7 @@ import { Await, Notice } from "../shared/states.tsx";
 import { boxOf } from "./boxes.ts";
 import { ItemsOnMap } from "./items-on-map.tsx";
 import { Items, text } from "./items.tsx";
+import { OtherServices } from "./other-services.tsx";
 
 type Collection = Awaited<ReturnType<typeof api.stacCollections>>["collections"][number];
 
@@ -21,6 +22,7 @@ export default function CataloguePage() {
   });
   return (
     <Page title="Catalogue">
+      <OtherServices />
       <Await query={loaded} what="the collections">
         {({ collections }) =>
           collections.length === 0 ? (

@@ -1,6 +1,9 @@
 import { useMemo, useState } from "react";
+import { itemTitle } from "../../../src/core/serving/item-title.ts";
 import type { MapLayer } from "../map/layer.ts";
-import { LazyMap, PickedValues } from "../map/lazy-map.tsx";
+import { LazyMap } from "../map/lazy-map.tsx";
+import { PickedValues } from "../map/picked-values.tsx";
+import { firstFeature } from "../map/first-feature.ts";
 import type { Picked } from "../map/map-view.tsx";
 import { useTiles } from "../map/use-tiles.ts";
 import { errorText, getJson } from "../shared/api.ts";
@@ -17,7 +20,7 @@ import { text, useItems } from "./items.tsx";
 export function ItemsOnMap({ collectionId }: { collectionId: string }) {
   const loaded = useItems(collectionId);
   const itemId = useSearchParams().get("item") ?? undefined;
-  const items = useMemo(() => loaded.data?.items ?? [], [loaded.data]);
+  const { items } = loaded;
   const item = items.find(({ id }) => id === itemId);
   const base =
     item === undefined
@@ -43,7 +46,8 @@ export function ItemsOnMap({ collectionId }: { collectionId: string }) {
       : [outlines, { kind: "tiles", id: `tiles ${itemId}`, tilejson: tiles.data }];
   }, [items, itemId, tiles.data]);
 
-  async function pick({ lng, lat, properties }: Picked): Promise<void> {
+  async function pick(where: Picked): Promise<void> {
+    const { lng, lat, properties } = where;
     const feature = properties.find((each) => !("key" in each));
     const outlined = properties.flatMap((each) => text(each["key"]) ?? []);
     // Items may overlap: a click inside of the chosen item reads its values.
@@ -53,7 +57,9 @@ export function ItemsOnMap({ collectionId }: { collectionId: string }) {
     }
     const of = item.id;
     if (feature !== undefined) setPicked({ of, value: feature });
-    else {
+    else if (tiles.data?.layers !== undefined) {
+      setPicked({ of, value: await firstFeature(`${base ?? ""}/features/items`, where) });
+    } else {
       const point = `${base ?? ""}/point/${lng.toFixed(6)},${lat.toFixed(6)}`;
       setPicked({ of, value: await getJson(point).catch((error: unknown) => errorText(error)) });
     }
@@ -92,7 +98,7 @@ export function ItemsOnMap({ collectionId }: { collectionId: string }) {
 function ItemDetail({ item, base, picked }: { item: Item; base: string; picked: unknown }) {
   return (
     <div className="grid-2">
-      <Card title={<CopyId id={item.id} what="Item id" />}>
+      <Card title={itemTitle(item)} aside={<CopyId id={item.id} what="Item id" />}>
         <div className="stack">
           <div className="row">
             {Object.entries(item.assets).map(([name, asset]) => (

@@ -1,8 +1,11 @@
-import { useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+import { itemTitle } from "../../../src/core/serving/item-title.ts";
 import { api } from "../shared/api.ts";
-import { number } from "../shared/format.ts";
+import { MoreRows } from "../shared/more-rows.tsx";
 import { setSearchParams, useSearchParams } from "../shared/navigation.ts";
 import { Await } from "../shared/states.tsx";
+import { local } from "../shared/time.tsx";
 
 /** The members of a STAC item that the pages show. */
 export interface Item {
@@ -15,27 +18,40 @@ export interface Item {
 
 const pageSize = 100;
 
+/** The items of a collection, in pages; the list and the map read the same. */
 export function useItems(collectionId: string) {
-  return useQuery({
+  const query = useInfiniteQuery({
     queryKey: ["items", collectionId],
-    queryFn: async ({ signal }) => {
-      const found = await api.stacItems({
+    queryFn: ({ pageParam: token, signal }) =>
+      api.stacItems({
         params: { collection_id: collectionId },
-        query: { limit: pageSize },
+        query: { limit: pageSize, ...(token === undefined ? {} : { token }) },
         signal,
-      });
-      return { ...found, items: found.features as unknown as readonly Item[] };
-    },
+      }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ links }) => tokenOf(links),
   });
+  const items = useMemo(
+    () => query.data?.pages.flatMap((page) => page.features as unknown as readonly Item[]) ?? [],
+    [query.data],
+  );
+  return { query, items };
+}
+
+/** The token in the address of the next page. */
+function tokenOf(links: readonly { readonly rel: string; readonly href: string }[] | undefined) {
+  const next = links?.find(({ rel }) => rel === "next");
+  if (next === undefined) return undefined;
+  return new URL(next.href, window.location.origin).searchParams.get("token") ?? undefined;
 }
 
 /** The items of a collection as a list beside the map. */
 export function Items({ collectionId }: { collectionId: string }) {
-  const loaded = useItems(collectionId);
+  const { query, items } = useItems(collectionId);
   const chosen = useSearchParams().get("item") ?? undefined;
   return (
-    <Await query={loaded} what="the items">
-      {({ items, numberMatched }) =>
+    <Await query={query} what="the items">
+      {({ pages }) =>
         items.length === 0 ? (
           <p className="dim card-body">This collection has no items.</p>
         ) : (
@@ -49,20 +65,26 @@ export function Items({ collectionId }: { collectionId: string }) {
                   setSearchParams({ item: item.id });
                 }}
               >
-                <strong className="ellipsis">{text(item.properties["title"]) ?? item.id}</strong>
-                <span className="dim">{text(item.properties["datetime"]) ?? ""}</span>
+                <strong className="ellipsis">{itemTitle(item)}</strong>
+                <span className="dim ellipsis">{dateOf(item)}</span>
               </button>
             ))}
-            {(numberMatched ?? 0) > items.length ? (
-              <p className="dim card-body">
-                The first {number(items.length)} of {number(numberMatched ?? 0)}.
-              </p>
-            ) : null}
+            <MoreRows
+              query={query}
+              shown={items.length}
+              total={pages[0]?.numberMatched}
+              what="items"
+            />
           </>
         )
       }
     </Await>
   );
+}
+
+function dateOf({ properties }: Item): string {
+  const at = text(properties["datetime"]);
+  return at === undefined ? "" : local(at);
 }
 
 export function text(value: unknown): string | undefined {

@@ -2,6 +2,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Suspense, lazy } from "react";
 import { Link } from "wouter";
+import { WaitingTasks, WhyWaiting } from "../fleet/why-waiting.tsx";
+import type { JsonObject } from "../../../src/core/model/json.ts";
 import { api } from "../shared/api.ts";
 import { number, plural } from "../shared/format.ts";
 import { Card } from "../shared/page.tsx";
@@ -10,6 +12,8 @@ import { Await, Loading } from "../shared/states.tsx";
 import { Chip } from "../shared/status.tsx";
 import { Table } from "../shared/table.tsx";
 import { Time, ageText } from "../shared/time.tsx";
+
+type HealthAnswer = Awaited<ReturnType<typeof api.health>>;
 
 const ThroughputChart = lazy(() => import("./throughput-chart.tsx"));
 
@@ -65,7 +69,7 @@ export function Health() {
             <ul className="parts-list">
               {Object.entries(parts).map(([name, part]) => (
                 <li key={name}>
-                  <Chip status={part.status} />
+                  <PartChip {...part} />
                   <span>
                     <strong>{name}</strong> <span className="dim">{part.detail}</span>
                   </span>
@@ -78,6 +82,13 @@ export function Health() {
       </Await>
     </Card>
   );
+}
+
+/** Full queues are no fault of the fleet, but what waits is not "ok" either. */
+function PartChip({ status, facts }: { status: HealthAnswer["status"]; facts: JsonObject }) {
+  const full = facts["full_queues"];
+  const isFull = status === "ok" && Array.isArray(full) && full.length > 0;
+  return isFull ? <Chip status="degraded" text="full" /> : <Chip status={status} />;
 }
 
 export function Queues() {
@@ -98,21 +109,22 @@ export function Queues() {
             rows={items}
             keyOf={({ queue }) => queue}
             columns={[
-              { name: "Queue", cell: ({ queue }) => <code>{queue}</code> },
-              {
-                name: "Waiting",
-                numeric: true,
-                cell: ({ ready, delayed }) => number(ready + delayed),
-              },
-              { name: "Running", numeric: true, cell: ({ in_flight }) => number(in_flight) },
+              { name: "Queue", oneLine: true, cell: ({ queue }) => <code>{queue}</code> },
+              { name: "Waiting", numeric: true, cell: (queue) => <WaitingTasks {...queue} /> },
+              { name: "Why", cell: (queue) => <WhyWaiting {...queue} /> },
               { name: "Oldest", numeric: true, cell: ({ oldest_seconds: age }) => ageText(age) },
+              {
+                name: "Busy slots",
+                numeric: true,
+                oneLine: true,
+                cell: ({ busy, slots }) => `${busy} of ${slots}`,
+              },
               {
                 name: "Dead",
                 numeric: true,
                 cell: ({ dead }) =>
                   dead === 0 ? "0" : <span className="error-text">{number(dead)}</span>,
               },
-              { name: "Workers", numeric: true, cell: ({ workers }) => workers },
             ]}
           />
         )}

@@ -3,6 +3,7 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { useStore } from "../shared/store.ts";
 import { theme } from "../shared/theme.ts";
+import { clockTime } from "../shared/time.tsx";
 
 export interface Step {
   readonly bucket_at: string;
@@ -47,7 +48,10 @@ export default function ThroughputChart({ steps }: { steps: readonly Step[] }) {
         cursor: { show: false },
         scales: { y: { range: (_plot, _low, high) => [0, Math.max(high, 4)] } },
         axes: [
-          axis,
+          {
+            ...axis,
+            values: (_plot, times) => times.map((at) => clockTime(new Date(at * 1000)).slice(0, 5)),
+          },
           { ...axis, size: 38, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000] },
         ],
         series: [

@@ -9,12 +9,15 @@ import { Await } from "../shared/states.tsx";
 import { Table } from "../shared/table.tsx";
 import { Time } from "../shared/time.tsx";
 
+/** As many as one request puts back. */
+const most = 500;
+
 /** The dead letters of a queue with their reasons; one or all of them can be put back. */
 export function DeadLetters({ queue }: { queue: string }) {
   const letters = useQuery({
     queryKey: ["dead-letters", queue],
     queryFn: ({ signal }) =>
-      api.listDeadLetters({ params: { queue }, query: { limit: 100 }, signal }),
+      api.listDeadLetters({ params: { queue }, query: { limit: most }, signal }),
   });
   return (
     <div className="card-body stack">
@@ -42,7 +45,6 @@ export function DeadLetters({ queue }: { queue: string }) {
                 },
                 {
                   name: "Message",
-                  wideOnly: true,
                   cell: ({ body }) => <code className="clamp">{body}</code>,
                 },
                 {
@@ -52,6 +54,9 @@ export function DeadLetters({ queue }: { queue: string }) {
                 },
               ]}
             />
+            {items.length < most ? null : (
+              <p className="dim">The newest {most}. The others follow when these are put back.</p>
+            )}
             <div>
               <Requeue
                 queue={queue}

@@ -31,11 +31,10 @@ export function Orchestrators() {
               },
               {
                 name: "Up since",
-                wideOnly: true,
                 cell: ({ started_at }) => <Time at={started_at} />,
               },
-              { name: "Where", wideOnly: true, cell: ({ host, pid }) => `${host} · ${pid}` },
-              { name: "Version", wideOnly: true, cell: ({ version }) => version },
+              { name: "Where", cell: ({ host, pid }) => `${host} · ${pid}` },
+              { name: "Version", cell: ({ version }) => version },
             ]}
           />
         )}

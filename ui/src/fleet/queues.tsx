@@ -7,6 +7,7 @@ import { Await } from "../shared/states.tsx";
 import { Table } from "../shared/table.tsx";
 import { ageText } from "../shared/time.tsx";
 import { DeadLetters } from "./dead-letters.tsx";
+import { WaitingTasks, WhyWaiting } from "./why-waiting.tsx";
 
 export function Queues() {
   const queues = useQuery(queuesQuery);
@@ -20,12 +21,20 @@ export function Queues() {
             keyOf={({ queue }) => queue}
             columns={[
               { name: "Queue", cell: ({ queue }) => <code>{queue}</code> },
-              { name: "Ready", numeric: true, cell: ({ ready }) => number(ready) },
+              { name: "Waiting", numeric: true, cell: (queue) => <WaitingTasks {...queue} /> },
+              { name: "Why", cell: (queue) => <WhyWaiting {...queue} /> },
               { name: "Delayed", numeric: true, cell: ({ delayed }) => number(delayed) },
-              { name: "In flight", numeric: true, cell: ({ in_flight }) => number(in_flight) },
-              { name: "Oldest", numeric: true, cell: ({ oldest_seconds: age }) => ageText(age) },
+              {
+                name: "Oldest waits",
+                numeric: true,
+                cell: ({ oldest_seconds: age }) => ageText(age),
+              },
               { name: "Workers", numeric: true, cell: ({ workers }) => workers },
-              { name: "Slots", numeric: true, cell: ({ busy, slots }) => `${busy} of ${slots}` },
+              {
+                name: "Running",
+                numeric: true,
+                cell: ({ busy, slots }) => `${busy} of ${slots} slots`,
+              },
               {
                 name: "Dead",
                 numeric: true,

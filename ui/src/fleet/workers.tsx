@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { api } from "../shared/api.ts";
+import { plural } from "../shared/format.ts";
 import { Card } from "../shared/page.tsx";
 import { Await, Notice } from "../shared/states.tsx";
 import { Table } from "../shared/table.tsx";
@@ -29,15 +30,21 @@ export function Workers() {
               columns={[
                 { name: "State", cell: ({ alive }) => <Alive alive={alive} /> },
                 { name: "Name", cell: ({ worker_id }) => <code>{worker_id}</code> },
-                { name: "Queues", wideOnly: true, cell: ({ queues }) => queues.join(", ") },
+                { name: "Queues", cell: ({ queue_slots }) => <Shares {...queue_slots} /> },
                 { name: "Slots", oneLine: true, cell: (worker) => <Slots {...worker} /> },
                 {
                   name: "Heartbeat",
                   oneLine: true,
                   cell: ({ heartbeat_at }) => <Time at={heartbeat_at} relative />,
                 },
-                { name: "Where", wideOnly: true, cell: ({ host, pid }) => `${host} · ${pid}` },
-                { name: "Version", wideOnly: true, cell: ({ version }) => version },
+                {
+                  name: "Sandbox",
+                  cell: ({ gdal }) => (
+                    <span title={gdal?.sandbox_reason ?? undefined}>{gdal?.sandbox ?? "–"}</span>
+                  ),
+                },
+                { name: "Where", cell: ({ host, pid }) => `${host} · ${pid}` },
+                { name: "Version", cell: ({ version }) => version },
               ]}
             />
           )
@@ -45,6 +52,13 @@ export function Workers() {
       </Await>
     </Card>
   );
+}
+
+/** A worker divides its slots among its queues: the slots of one do not serve another. */
+function Shares(shares: Readonly<Record<string, number>>) {
+  return Object.entries(shares)
+    .map(([queue, slots]) => `${queue} (${plural(slots, "slot")})`)
+    .join(", ");
 }
 
 function Slots({ busy, slots }: { busy: number; slots: number }) {

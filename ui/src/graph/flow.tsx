@@ -1,16 +1,24 @@
 import "@xyflow/react/dist/base.css";
-import type { Edge, Node } from "@xyflow/react";
-import { Background, Controls, MarkerType, ReactFlow } from "@xyflow/react";
+import type { ReactFlowInstance } from "@xyflow/react";
+import { Background, ControlButton, Controls, MiniMap, ReactFlow } from "@xyflow/react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { NodeSummary } from "../../../src/core/api/job-schemas.ts";
 import type { WorkflowGraph } from "../../../src/core/api/workflows.ts";
+import { Icon } from "../shared/icon.tsx";
 import { Loading } from "../shared/states.tsx";
-import type { FlowNodeData } from "./flow-node.tsx";
+import { statusLook } from "../shared/status.tsx";
+import type { Arranged } from "./arrange.ts";
+import type { Rectangle, Size } from "./choose-view.ts";
+import { chooseView, isInView } from "./choose-view.ts";
+import { drawEdges } from "./draw-edges.ts";
+import { FlowEdge } from "./flow-edge.tsx";
+import type { StepNode } from "./flow-node.tsx";
 import { FlowNode } from "./flow-node.tsx";
-import type { Positions } from "./layout.ts";
-import { chooseDirection, layOut, nodeHeight, nodeWidth } from "./layout.ts";
+import { foldGraph } from "./fold-graph.ts";
+import { useArranged } from "./use-arranged.ts";
 
 const nodeTypes = { step: FlowNode };
+const edgeTypes = { routed: FlowEdge };
 
 export interface FlowProps {
   readonly graph: WorkflowGraph;
@@ -20,77 +28,97 @@ export interface FlowProps {
   readonly onChoose?: ((nodeId: string) => void) | undefined;
 }
 
-/** Conditions may be long and would cover other edges; the definition shows them in full. */
-function shorten(label: string): string {
-  return label.length > 26 ? `${label.slice(0, 25)}…` : label;
-}
+const none: ReadonlySet<string> = new Set();
 
-export default function Flow({ graph, nodes, chosen, onChoose }: FlowProps) {
-  const box = useRef<HTMLDivElement>(null);
-  const [vertical, setVertical] = useState(false);
-  const [laid, setLaid] = useState<{ graph: WorkflowGraph; positions: Positions }>();
-
-  useEffect(() => {
-    let current = true;
-    const { clientWidth = 1000, clientHeight = 500 } = box.current ?? {};
-    const direction = chooseDirection(graph, clientWidth, clientHeight);
-    setVertical(direction === "DOWN");
-    void layOut(graph, direction).then((positions) => {
-      if (current) setLaid({ graph, positions });
-    });
-    return () => {
-      current = false;
-    };
-  }, [graph]);
-
+export default function Flow({ graph: whole, nodes, chosen, onChoose }: FlowProps) {
+  const [open, setOpen] = useState(none);
   const byId = useMemo(() => new Map(nodes?.map((node) => [node.node_id, node])), [nodes]);
-  const positions = laid?.graph === graph ? laid.positions : undefined;
+  const folded = useMemo(() => foldGraph(whole, open), [whole, open]);
+  // A view that the user has chosen stays, also when the panel of a node opens.
+  const moved = useRef(false);
+  const { box, size, arranged } = useArranged({ whole, folded }, moved);
+  const [instance, setInstance] = useState<ReactFlowInstance<StepNode>>();
+  const [isWhole, setIsWhole] = useState(true);
+  const focus = arranged === undefined ? undefined : focusOf(arranged, chosen, byId);
+  const focusNow = useRef(focus);
+  focusNow.current = focus;
 
-  const flowNodes = useMemo(
-    () =>
-      graph.nodes.map((planned): Node<FlowNodeData, "step"> => {
-        const id = planned.node_id;
-        return {
-          id,
-          type: "step",
-          position: positions?.get(id) ?? { x: 0, y: 0 },
-          width: nodeWidth,
-          height: nodeHeight,
-          draggable: false,
-          focusable: false,
-          data: { planned, node: byId.get(id), vertical, chosen: chosen === id, onChoose },
-        };
-      }),
-    [graph, positions, byId, vertical, chosen, onChoose],
-  );
+  // No fold hides the chosen node.
+  useEffect(() => {
+    for (const [id, { hidden }] of folded.folds) {
+      if (chosen !== undefined && hidden.includes(chosen)) setOpen((all) => new Set([...all, id]));
+    }
+  }, [folded, chosen]);
+  useEffect(() => {
+    moved.current = false;
+  }, [arranged]);
+  useEffect(() => {
+    const seen = focusNow.current;
+    if (instance === undefined || arranged === undefined || size === undefined) return;
+    if (seen === undefined || moved.current) return;
+    void instance.setViewport(chooseView(arranged.layout, size, seen));
+  }, [instance, arranged, size]);
+  // The chosen node never is out of view.
+  useEffect(() => {
+    const seen = focusNow.current;
+    if (instance === undefined || size === undefined || seen === undefined) return;
+    if (chosen === undefined || isInView(instance.getViewport(), size, seen)) return;
+    const { x, y, width, height } = seen;
+    const zoom = instance.getZoom();
+    void instance.setCenter(x + width / 2, y + height / 2, { zoom });
+  }, [instance, chosen, size]);
+
+  const flowNodes = useMemo(() => {
+    function unfold(id: string): void {
+      setOpen((before) => new Set([...before, id]));
+    }
+    return (arranged?.graph.nodes ?? []).map((planned): StepNode => {
+      const id = planned.node_id;
+      const fold = arranged?.graph.folds.get(id);
+      const { x = 0, y = 0, width = 0, height = 0 } = arranged?.layout.nodes.get(id) ?? {};
+      return {
+        id,
+        type: "step",
+        position: { x, y },
+        width,
+        height,
+        draggable: false,
+        focusable: false,
+        data: {
+          planned,
+          node: byId.get(id),
+          vertical: arranged?.shape === "down",
+          chosen: chosen === id,
+          onChoose: fold === undefined ? onChoose : unfold,
+          fold,
+          hidden: fold?.hidden.map((each) => byId.get(each)?.status),
+        },
+      };
+    });
+  }, [arranged, byId, chosen, onChoose]);
   const flowEdges = useMemo(
-    () =>
-      graph.edges.map((edge): Edge => {
-        const look = nodes === undefined ? "taken" : edgeLook(edge, byId.get(edge.from));
-        return {
-          id: `${edge.from}>${edge.to}`,
-          source: edge.from,
-          target: edge.to,
-          className: `edge-${look}`,
-          focusable: false,
-          markerEnd: { type: MarkerType.ArrowClosed, width: 14, height: 14 },
-          ...(edge.label === null ? {} : { label: shorten(edge.label) }),
-        };
-      }),
-    [graph, nodes, byId],
+    () => (arranged === undefined ? [] : drawEdges(arranged, byId)),
+    [arranged, byId],
   );
 
   return (
-    <div ref={box} className="flow" data-laid={positions === undefined ? undefined : ""}>
-      {positions === undefined ? (
+    <div ref={box} className="flow" data-laid={arranged === undefined ? undefined : ""}>
+      {arranged === undefined || size === undefined || focus === undefined ? (
         <Loading what="the graph" />
       ) : (
         <ReactFlow
           nodes={flowNodes}
           edges={flowEdges}
           nodeTypes={nodeTypes}
-          fitView
-          fitViewOptions={{ padding: 0.12, maxZoom: 1.1, minZoom: 0.4 }}
+          edgeTypes={edgeTypes}
+          defaultViewport={chooseView(arranged.layout, size, focus)}
+          onInit={setInstance}
+          onMoveStart={(event) => {
+            if (event !== null) moved.current = true;
+          }}
+          onMove={(_event, view) => {
+            setIsWhole(isInView(view, size, { x: 0, y: 0, ...sizeOf(arranged) }));
+          }}
           minZoom={0.1}
           maxZoom={2}
           nodesConnectable={false}
@@ -98,26 +126,61 @@ export default function Flow({ graph, nodes, chosen, onChoose }: FlowProps) {
           nodesFocusable={false}
           edgesFocusable={false}
           elementsSelectable={false}
-          zoomOnScroll={false}
-          preventScrolling={false}
-          panOnScroll={false}
-          onlyRenderVisibleElements={graph.nodes.length > 150}
+          onlyRenderVisibleElements={arranged.graph.nodes.length > 150}
           proOptions={{ hideAttribution: true }}
         >
           <Background gap={22} size={1} />
-          <Controls showInteractive={false} />
+          <Controls showInteractive={false}>
+            {open.size === 0 ? null : (
+              <ControlButton
+                title="Fold again"
+                aria-label="Fold again"
+                onClick={() => {
+                  setOpen(none);
+                }}
+              >
+                <Icon name="stack" />
+              </ControlButton>
+            )}
+          </Controls>
+          {isWhole ? null : (
+            <MiniMap
+              pannable
+              zoomable
+              style={mapSize(size)}
+              ariaLabel="The whole graph"
+              nodeColor={({ data: { node } }: StepNode) =>
+                node === undefined ? "var(--line-2)" : `var(--${statusLook[node.status].tone}-fill)`
+              }
+            />
+          )}
         </ReactFlow>
       )}
     </div>
   );
 }
 
-/** planned: not decided yet; taken: the job followed the edge; untaken: it will not follow it. */
-type EdgeLook = "planned" | "taken" | "untaken";
+/** The chosen node, else one that failed or runs, else the first. */
+function focusOf(
+  { graph, layout }: Arranged,
+  chosen: string | undefined,
+  byId: ReadonlyMap<string, NodeSummary>,
+): Rectangle | undefined {
+  const withStatus = (...wanted: readonly string[]) =>
+    graph.nodes.find(({ node_id }) => wanted.includes(byId.get(node_id)?.status ?? ""))?.node_id;
+  const found =
+    chosen !== undefined && layout.nodes.has(chosen)
+      ? chosen
+      : (withStatus("failed") ?? withStatus("running", "dispatched") ?? graph.nodes[0]?.node_id);
+  return found === undefined ? undefined : layout.nodes.get(found);
+}
 
-function edgeLook(edge: WorkflowGraph["edges"][number], from: NodeSummary | undefined): EdgeLook {
-  if (from?.status === "skipped") return "untaken";
-  if (from?.status !== "completed") return "planned";
-  if (edge.branches === null || from.branch === null) return "taken";
-  return edge.branches.includes(from.branch) ? "taken" : "untaken";
+/** The map covers a part of the graph: in a narrow box it is smaller. */
+function mapSize({ width }: Size): Size {
+  if (width < 500) return { width: 110, height: 84 };
+  return width < 900 ? { width: 140, height: 104 } : { width: 200, height: 150 };
+}
+
+function sizeOf({ layout: { width, height } }: Arranged): Size {
+  return { width, height };
 }

@@ -70,8 +70,8 @@ export function JobActions({ job, reload }: { job: Job; reload: () => void }) {
       {job.status === "failed" || job.status === "cancelled" ? (
         <Action
           icon="retry"
-          label="Retry failed"
-          title="Retry the failed nodes?"
+          label={job.status === "failed" ? "Retry failed" : "Run the rest"}
+          title={job.status === "failed" ? "Retry the failed nodes?" : "Run the rest of this job?"}
           copy={() => ({
             command: commands.retryJob(job_id),
             request: curl("POST", `${path}/retry`),
@@ -79,7 +79,7 @@ export function JobActions({ job, reload }: { job: Job; reload: () => void }) {
           run={async () => {
             const retry = await api.retryJob({ params });
             navigate(`/jobs/${encodeURIComponent(retry.job_id)}`);
-            return "A new job runs the failed nodes again";
+            return "A new job runs the nodes that did not complete";
           }}
         >
           <p>A new job keeps the completed nodes and runs the rest again, on the same version.</p>

@@ -8,6 +8,7 @@ import { Dialog } from "../shared/dialog.tsx";
 import type { IconName } from "../shared/icon.tsx";
 import { Icon } from "../shared/icon.tsx";
 import { JsonView } from "../shared/json-view.tsx";
+import { useNarrow } from "../shared/narrow.ts";
 import type { Tone } from "../shared/status.tsx";
 import { local } from "../shared/time.tsx";
 import { VirtualList, useNextPage } from "../shared/virtual-list.tsx";
@@ -44,6 +45,7 @@ export function JobEvents({
   });
   const [raw, setRaw] = useState<JobEvent>();
   const { items, error, more } = useEvents(job, filter);
+  const isNarrow = useNarrow();
   return (
     <>
       <div className="gantt-tools">
@@ -89,7 +91,7 @@ export function JobEvents({
       </div>
       <VirtualList
         items={items}
-        rowHeight={28}
+        rowHeight={isNarrow ? 50 : 28}
         height={520}
         label="Events"
         keyOf={(event) => String(event.seq)}
@@ -109,8 +111,8 @@ export function JobEvents({
               <Icon name={looks[event.event_status].icon} label={event.event_status} />
               {event.event_type}
             </span>
-            <span className="ellipsis">{event.node_id ?? ""}</span>
-            <span className="ellipsis dim">
+            <span className="ellipsis event-node">{event.node_id ?? ""}</span>
+            <span className="ellipsis dim event-data">
               {event.event_data === null ? "" : JSON.stringify(event.event_data)}
             </span>
           </button>

@@ -1,29 +1,49 @@
-/** The top of the job page: progress, facts, and the first failure. */
+/** The top of the job page: progress, facts, and why the job ended. */
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { Link } from "wouter";
-import type { CurrentTask, Histogram, Job } from "../../../src/core/api/job-schemas.ts";
+import type { CurrentTask, Job } from "../../../src/core/api/job-schemas.ts";
+import { isFinished } from "../../../src/core/model/job.ts";
+import { api } from "../shared/api.ts";
+import { useNow } from "../shared/clock.ts";
 import { CopyId } from "../shared/copy.tsx";
 import { number, short } from "../shared/format.ts";
 import { Icon } from "../shared/icon.tsx";
 import { orchestratorsQuery, workflowQuery } from "../shared/queries.ts";
-import { Badge, StateBar } from "../shared/status.tsx";
+import { Badge, Chip, StateBar } from "../shared/status.tsx";
 import { Elapsed, Time, between, duration } from "../shared/time.tsx";
+import { attemptsOf } from "../../../src/core/model/attempts.ts";
+import { readyTimes } from "./gantt/gantt-segments.ts";
+import { countNodes, progressShare, settledNodes, timeLeft } from "./job-progress.ts";
 
-export function JobHead({ job, tasks }: { job: Job; tasks: ReadonlyMap<string, CurrentTask> }) {
+const mostReruns = 10;
+
+type Edges = readonly { readonly from: string; readonly to: string }[];
+
+export function JobHead({
+  job,
+  tasks,
+  edges = [],
+}: {
+  job: Job;
+  tasks: ReadonlyMap<string, CurrentTask>;
+  edges?: Edges | undefined;
+}) {
   const counts = countNodes(job);
-  const settled = counts.completed + counts.failed + counts.skipped + counts.cancelled;
-  const share = counts.total === 0 ? 0 : settled / counts.total;
+  const settled = settledNodes(counts);
+  const share = progressShare(job.status, counts);
   return (
     <section className="card job-head" aria-label="The job at a glance">
       <div className="job-progress">
         <StateBar counts={counts} />
         <span className="num" data-testid="progress">
-          <strong>{Math.floor(share * 100)} %</strong> · {number(settled)} of {number(counts.total)}{" "}
-          nodes
+          <strong>{share === undefined ? job.status : `${Math.floor(share * 100)} %`}</strong>
+          {share === undefined ? " after " : " · "}
+          {number(settled)} of {number(counts.total)} nodes
           {counts.failed > 0 ? ` · ${number(counts.failed)} failed` : ""}
+          {counts.cancelled > 0 ? ` · ${number(counts.cancelled)} cancelled` : ""}
           {counts.running > 0 ? ` · ${number(counts.running)} running` : ""}
-          <TimeLeft job={job} share={share} />
+          <Left job={job} edges={edges} />
         </span>
       </div>
       <dl className="job-facts">
@@ -55,6 +75,7 @@ export function JobHead({ job, tasks }: { job: Job; tasks: ReadonlyMap<string, C
             </Link>
           </Fact>
         )}
+        <Reruns job={job} />
         <Fact name="Priority">{job.priority}</Fact>
         {tasks.size === 0 ? null : (
           <Fact name="On workers">{tasks.size >= 100 ? "100 or more" : tasks.size}</Fact>
@@ -73,36 +94,41 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
   );
 }
 
-/** All nodes of a job by state; a fan-out counts as its children. */
-function countNodes({ nodes }: Pick<Job, "nodes">): Histogram {
-  const sum = {
-    total: 0,
-    pending: 0,
-    ready: 0,
-    dispatched: 0,
-    running: 0,
-    completed: 0,
-    failed: 0,
-    skipped: 0,
-    cancelled: 0,
-  };
-  for (const { status, children } of nodes) {
-    if (children === null || children.total === 0) {
-      sum[status] += 1;
-      sum.total += 1;
-      continue;
-    }
-    for (const key of Object.keys(sum) as (keyof Histogram)[]) sum[key] += children[key];
-  }
-  return sum;
+/** Counts on with the clock, so that the page says "about 3 m left" and not a time that has passed. */
+function Left({ job, edges }: { job: Job; edges: Edges }) {
+  const running = job.status === "running";
+  const now = useNow(1000, running);
+  const left = running ? timeLeft(job.nodes, readyTimes(job.nodes, edges), now) : undefined;
+  if (left === undefined) return null;
+  return (
+    <>
+      {" "}
+      · {left.node_id}: about {duration(left.ms)} left
+    </>
+  );
 }
 
-/** Extrapolates from the settled nodes, once a tenth of them and three seconds have passed. */
-function TimeLeft({ job, share }: { job: Job; share: number }) {
-  if (job.status !== "running" || job.started_at === null || share < 0.1 || share >= 1) return null;
-  const passed = between(job.started_at, null);
-  if (passed < 3000) return null;
-  return <> · about {duration((passed / share) * (1 - share))} left</>;
+/** Jobs that run this one again. */
+function Reruns({ job }: { job: Job }) {
+  const { data } = useQuery({
+    queryKey: ["job", job.job_id, "reruns"],
+    queryFn: ({ signal }) =>
+      api.listJobs({ query: { rerun_of: job.job_id, limit: mostReruns }, signal }),
+    enabled: isFinished(job.status),
+    refetchInterval: 5000,
+  });
+  if (data === undefined || data.items.length === 0) return null;
+  return (
+    <Fact name="Run again as">
+      <span className="row">
+        {data.items.map(({ job_id, status }) => (
+          <Link key={job_id} to={`/jobs/${encodeURIComponent(job_id)}`}>
+            <code>{short(job_id)}</code> <Chip status={status} />
+          </Link>
+        ))}
+      </span>
+    </Fact>
+  );
 }
 
 function NewerVersion({ job }: { job: Job }) {
@@ -135,8 +161,25 @@ function Owner({ job }: { job: Job }) {
   );
 }
 
-/** The error of the job or of the node that failed first, with a button that opens that node. */
-export function FirstFailure({ job, onOpen }: { job: Job; onOpen: (nodeId: string) => void }) {
+/** Why the job ended as it did: who cancelled it, or the first failure with a button that opens its node. */
+export function WhyEnded({ job, onOpen }: { job: Job; onOpen: (nodeId: string) => void }) {
+  if (job.status === "cancelled" || (job.cancel_requested && !isFinished(job.status))) {
+    return (
+      <div className="failure" data-tone="stop" role="status">
+        <Icon name="ban" />
+        <div>
+          <strong>
+            {job.status === "cancelled" ? "The job was cancelled" : "The job is being cancelled"}
+          </strong>
+          <p>{job.cancel_reason ?? "No reason was given."}</p>
+        </div>
+      </div>
+    );
+  }
+  return <FirstFailure job={job} onOpen={onOpen} />;
+}
+
+function FirstFailure({ job, onOpen }: { job: Job; onOpen: (nodeId: string) => void }) {
   const failed = job.nodes
     .filter(({ status, error }) => status === "failed" && error !== null)
     .sort((a, b) => (a.completed_at ?? "").localeCompare(b.completed_at ?? ""))[0];
@@ -144,13 +187,14 @@ export function FirstFailure({ job, onOpen }: { job: Job; onOpen: (nodeId: strin
   if (message === undefined) return null;
   const nodeId = job.error?.node_id ?? failed?.node_id ?? null;
   const code = job.error?.code ?? failed?.error?.code;
+  const attempts = failed === undefined ? 0 : attemptsOf(failed);
   return (
     <div className="failure" role="alert">
       <Icon name="warning" />
       <div>
         <strong>
           {nodeId === null ? "The job failed" : `${nodeId} failed`}
-          {failed === undefined || failed.attempt < 2 ? "" : ` after ${failed.attempt} attempts`}
+          {attempts < 2 ? "" : ` after ${attempts} attempts`}
         </strong>{" "}
         {code == null ? null : <code>{code}</code>}
         <p>{message}</p>

@@ -2,6 +2,8 @@ import { useQuery } from "@tanstack/react-query";
 import { useCallback, useEffect } from "react";
 import { Link } from "wouter";
 import type { Job } from "../../../src/core/api/job-schemas.ts";
+import type { JsonObject } from "../../../src/core/model/json.ts";
+import type { StageJob } from "../../../src/core/model/stage-job.ts";
 import { LazyFlow } from "../graph/lazy-flow.tsx";
 import { CopyId } from "../shared/copy.tsx";
 import { short } from "../shared/format.ts";
@@ -17,16 +19,18 @@ import type { LiveJob } from "./apply-message.ts";
 import { Gantt } from "./gantt/gantt.tsx";
 import { JobActions } from "./job-actions.tsx";
 import { JobEvents } from "./job-events.tsx";
-import { FirstFailure, JobHead } from "./job-head.tsx";
+import { JobHead, WhyEnded } from "./job-head.tsx";
 import { NodePanel } from "./node/node-panel.tsx";
 import { NodeTable } from "./node/node-table.tsx";
+import { StageColumns } from "./stage-columns.tsx";
 import { useJob } from "./use-job.ts";
 
-const views = ["graph", "gantt", "table", "events", "result"] as const;
+const views = ["graph", "stages", "gantt", "table", "events", "result"] as const;
 type View = (typeof views)[number];
 
 const labels: Readonly<Record<View, string>> = {
   graph: "Graph",
+  stages: "Stages",
   gantt: "Gantt",
   table: "Table",
   events: "Events",
@@ -61,13 +65,22 @@ export default function JobPage({ params }: PageProps) {
   );
 }
 
+/** The stages of a workflow that was declared as a job of stages. */
+function stagesOf(definition: JsonObject | undefined): StageJob["stages"] | undefined {
+  return (definition?.["stages"] as unknown as StageJob | undefined)?.stages;
+}
+
 /** The address has the chosen view and the node whose panel is open. */
 function JobBody({ live }: { live: LiveJob }) {
   const { job, tasks } = live;
   const query = useSearchParams();
-  const view = views.find((each) => each === query.get("view")) ?? "graph";
   const chosen = query.get("node") ?? undefined;
   const version = useQuery(workflowVersionQuery(job.workflow_id, job.workflow_hash));
+  const stages = stagesOf(version.data?.definition);
+  const shown = views.filter((each) => each !== "stages" || stages !== undefined);
+  // A job of stages opens as one.
+  const first = stages === undefined ? "graph" : "stages";
+  const view = shown.find((each) => each === query.get("view")) ?? first;
   const choose = useCallback((nodeId: string) => {
     setSearchParams({ node: nodeId });
   }, []);
@@ -77,17 +90,17 @@ function JobBody({ live }: { live: LiveJob }) {
   useEscape(chosen === undefined ? undefined : close);
   return (
     <>
-      <JobHead job={job} tasks={tasks} />
-      <FirstFailure job={job} onOpen={choose} />
+      <JobHead job={job} tasks={tasks} edges={version.data?.graph.edges} />
+      <WhyEnded job={job} onOpen={choose} />
       <div className="job-body" data-panel={chosen === undefined ? undefined : ""}>
         <div className="card">
           <Tabs
             label="Views of the job"
             panel="job-view"
-            tabs={views.map((id) => ({ id, label: labels[id] }))}
+            tabs={shown.map((id) => ({ id, label: labels[id] }))}
             selected={view}
             onSelect={(id) => {
-              setSearchParams({ view: id === "graph" ? undefined : id });
+              setSearchParams({ view: id === first ? undefined : id });
             }}
           />
           <TabPanel id="job-view" selected={view}>
@@ -97,6 +110,9 @@ function JobBody({ live }: { live: LiveJob }) {
                   <LazyFlow graph={graph} nodes={job.nodes} chosen={chosen} onChoose={choose} />
                 )}
               </Await>
+            ) : null}
+            {view === "stages" && stages !== undefined ? (
+              <StageColumns job={job} stages={stages} onChoose={choose} />
             ) : null}
             {view === "gantt" ? (
               <Gantt
@@ -119,6 +135,7 @@ function JobBody({ live }: { live: LiveJob }) {
             job={job}
             nodeId={chosen}
             definition={version.data?.definition}
+            edges={version.data?.graph.edges}
             task={tasks.get(chosen)}
             onChoose={choose}
             onClose={close}

@@ -3,6 +3,7 @@ import type { JobSummary } from "../../../src/core/api/job-schemas.ts";
 import { number, short } from "../shared/format.ts";
 import { Notice } from "../shared/states.tsx";
 import { Chip, statusLook } from "../shared/status.tsx";
+import { TableBox } from "../shared/table.tsx";
 import { Elapsed, Time } from "../shared/time.tsx";
 
 /** Jobs as a table; with `selection`, each row can be marked. */
@@ -22,7 +23,7 @@ export function JobRows({
     );
   }
   return (
-    <table>
+    <TableBox>
       <thead>
         <tr>
           {selection === undefined ? null : (
@@ -34,10 +35,10 @@ export function JobRows({
           <th>Job</th>
           <th>Workflow</th>
           <th>Progress</th>
-          <th className="wide-only">By</th>
+          <th>By</th>
           <th>Submitted</th>
           <th className="num">Took</th>
-          <th className="wide-only">Error</th>
+          <th>Why it ended</th>
         </tr>
       </thead>
       <tbody>
@@ -55,38 +56,46 @@ export function JobRows({
                 />
               </td>
             )}
-            <td>
+            <td data-label="State">
               <Chip status={job.paused && job.completed_at === null ? "paused" : job.status} />
             </td>
-            <td>
+            <td data-label="Job">
               <Link to={`/jobs/${encodeURIComponent(job.job_id)}`} title={job.job_id}>
                 <code>{short(job.job_id)}</code>
               </Link>
             </td>
-            <td>
+            <td data-label="Workflow">
               <Link to={`/workflows/${encodeURIComponent(job.workflow_id)}`}>
                 {job.workflow_id}
               </Link>
             </td>
-            <td className="nowrap">
+            <td data-label="Progress" className="nowrap">
               <Progress job={job} />
             </td>
-            <td className="wide-only">{job.submitted_by ?? <span className="dim">–</span>}</td>
-            <td className="nowrap">
+            <td data-label="By">{job.submitted_by ?? <span className="dim">–</span>}</td>
+            <td data-label="Submitted" className="nowrap">
               <Time at={job.created_at} relative />
             </td>
-            <td className="num">
+            <td data-label="Took" className="num">
               <Elapsed from={job.started_at} to={job.completed_at} />
             </td>
-            <td className="wide-only">
-              <div className="clamp error-text" title={job.error?.message}>
-                {job.error?.message}
-              </div>
+            <td data-label="Why">
+              <Outcome job={job} />
             </td>
           </tr>
         ))}
       </tbody>
-    </table>
+    </TableBox>
+  );
+}
+
+/** Why a job ended: an error, or the reason that was given with the cancellation. */
+function Outcome({ job: { status, error, cancel_reason } }: { job: JobSummary }) {
+  const text = status === "cancelled" ? cancel_reason : error?.message;
+  return (
+    <div className={status === "cancelled" ? "clamp dim" : "clamp error-text"} title={text ?? ""}>
+      {text}
+    </div>
   );
 }
 
@@ -97,7 +106,7 @@ function Progress({ job }: { job: JobSummary }) {
       <span className="progress" data-tone={statusLook[job.status].tone} aria-hidden>
         <span style={{ width: `${share * 100}%` }} />
       </span>{" "}
-      <span className="num dim">
+      <span className="num dim" title="Settled nodes; a fan-out counts as one">
         {number(job.nodes_settled)}/{number(job.nodes_total)}
       </span>
     </>

@@ -4,12 +4,12 @@ import type { JobSummary } from "../../../src/core/api/job-schemas.ts";
 import { jobFilter } from "../../../src/core/api/job-schemas.ts";
 import { jobStatus } from "../../../src/core/model/job.ts";
 import { api } from "../shared/api.ts";
-import { number } from "../shared/format.ts";
 import { Icon } from "../shared/icon.tsx";
 import { setSearchParams, useSearchParams } from "../shared/navigation.ts";
 import { Page } from "../shared/page.tsx";
 import { Await } from "../shared/states.tsx";
-import { statusLook } from "../shared/status.tsx";
+import { StatusPills } from "../shared/status-pills.tsx";
+import { TextFilter } from "../shared/text-filter.tsx";
 import type { Filter } from "./bulk-actions.tsx";
 import { BulkActions } from "./bulk-actions.tsx";
 import { JobRows } from "./job-rows.tsx";
@@ -46,30 +46,7 @@ export default function JobsPage() {
     <Page title="Jobs" actions={<BulkActions filter={filter} marked={marked} />}>
       <SavedViews query={text} />
       <div className="filters">
-        <div className="pills" role="group" aria-label="State">
-          <button
-            className="pill"
-            aria-pressed={filter.status === undefined}
-            onClick={() => {
-              setSearchParams({ status: undefined });
-            }}
-          >
-            all {counts.data === undefined ? "" : number(counts.data.total)}
-          </button>
-          {jobStatus.options.map((status) => (
-            <button
-              key={status}
-              className="pill"
-              aria-pressed={filter.status === status}
-              onClick={() => {
-                setSearchParams({ status });
-              }}
-            >
-              <Icon name={statusLook[status].icon} /> {status}{" "}
-              {counts.data === undefined ? "" : number(counts.data[status])}
-            </button>
-          ))}
-        </div>
+        <StatusPills states={jobStatus.options} chosen={filter.status} counts={counts.data} />
         <TextFilter name="workflow_id" label="Workflow" value={filter.workflow_id} />
         <TextFilter name="correlation_id" label="Request" value={filter.correlation_id} />
         <TextFilter name="submitted_by" label="By" value={filter.submitted_by} />
@@ -150,32 +127,4 @@ function readFilter(query: URLSearchParams): { filter: Filter; ignored: string[]
     else ignored.push(name);
   }
   return { filter, ignored };
-}
-
-function TextFilter({
-  name,
-  label,
-  value = "",
-}: {
-  name: string;
-  label: string;
-  value?: string | undefined;
-}) {
-  return (
-    <label className="field">
-      {label}
-      <input
-        key={value}
-        defaultValue={value}
-        size={14}
-        onKeyDown={(event) => {
-          if (event.key === "Enter") setSearchParams({ [name]: event.currentTarget.value.trim() });
-        }}
-        onBlur={(event) => {
-          const text = event.target.value.trim();
-          if (text !== value) setSearchParams({ [name]: text });
-        }}
-      />
-    </label>
-  );
 }

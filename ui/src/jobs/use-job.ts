@@ -7,8 +7,9 @@ import { skipToken, useQuery } from "@tanstack/react-query";
 import { useCallback, useEffect, useState } from "react";
 import type { StreamMessage } from "../../../src/core/api/stream.ts";
 import { isFinished } from "../../../src/core/model/job.ts";
-import { ApiError, api } from "../shared/api.ts";
+import { ApiError, api, session } from "../shared/api.ts";
 import { invalidate, queryClient } from "../shared/query-client.ts";
+import { useStore } from "../shared/store.ts";
 import type { LiveJob } from "./apply-message.ts";
 import { applyMessage, startLive } from "./apply-message.ts";
 
@@ -34,11 +35,13 @@ export function useJob(jobId: string): WatchedJob {
   });
   const [stream, setStream] = useState<Stream>({ state: "connecting", error: undefined });
   const [turn, setTurn] = useState(0);
+  const user = useStore(session)?.name;
   const reload = useCallback(() => {
     setTurn((before) => before + 1);
   }, []);
 
   useEffect(() => {
+    if (user == null) return;
     const aborter = new AbortController();
     void followJob(jobId, aborter.signal, (next) => {
       if (!aborter.signal.aborted) setStream((before) => ({ ...before, ...next }));
@@ -46,7 +49,7 @@ export function useJob(jobId: string): WatchedJob {
     return () => {
       aborter.abort();
     };
-  }, [jobId, turn]);
+  }, [jobId, turn, user]);
 
   return { live, ...stream, reload };
 }
@@ -99,15 +102,33 @@ async function followJob(
       await pause(pauseMs, signal);
       pauseMs = Math.min(pauseMs * 2, longestPauseMs);
     }
-    if (signal.aborted) return;
-    // The result, the error and the times of a finished job are in its row, not in its events.
-    const job = await api.getJob({ params: { job_id: jobId }, signal });
-    writeLive(jobId, { ...startLive(job), ended: true });
+    await readEnded(jobId, signal);
     onStream({ state: "ended" });
   } catch (error) {
     onStream({ error });
   } finally {
     window.clearTimeout(timer);
+  }
+}
+
+/**
+ * Reads a finished job once more, because its result, error and times are in its row and not in its
+ * events. Tries again while the server is away.
+ */
+async function readEnded(jobId: string, signal: AbortSignal): Promise<void> {
+  for (
+    let pauseMs = firstPauseMs;
+    !signal.aborted;
+    pauseMs = Math.min(pauseMs * 2, longestPauseMs)
+  ) {
+    try {
+      const job = await api.getJob({ params: { job_id: jobId }, signal });
+      writeLive(jobId, { ...startLive(job), ended: true });
+      return;
+    } catch (error) {
+      if (error instanceof ApiError && error.status >= 400 && error.status < 500) throw error;
+    }
+    await pause(pauseMs, signal);
   }
 }
 

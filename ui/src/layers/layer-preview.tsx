@@ -1,7 +1,9 @@
 import { useMemo, useState } from "react";
 import type { Asset, AssetVersion } from "../../../src/core/api/asset-schemas.ts";
+import { firstFeature } from "../map/first-feature.ts";
 import type { MapLayer } from "../map/layer.ts";
-import { LazyMap, PickedValues } from "../map/lazy-map.tsx";
+import { LazyMap } from "../map/lazy-map.tsx";
+import { PickedValues } from "../map/picked-values.tsx";
 import type { Picked } from "../map/map-view.tsx";
 import { SwipeMap } from "../map/swipe.tsx";
 import { useTiles } from "../map/use-tiles.ts";
@@ -15,31 +17,38 @@ export function LayerPreview({
   asset,
   version,
   draft,
+  served,
 }: {
   asset: Asset;
   version: AssetVersion;
   draft: StyleDraft;
+  /** The style of the approved version, which the draft does not change. */
+  served: StyleDraft;
 }) {
   const [picked, setPicked] = useState<unknown>();
   const preview = useAccess("curate");
   const approved = approvedBeside(asset, version);
-  const query = tileQuery(draft);
-  const addressOf = (shown: AssetVersion | undefined) =>
+  const addressOf = (shown: AssetVersion | undefined, query: string) =>
     shown === undefined || !hasLayer(shown)
       ? undefined
       : layerAddress(shown, { preview }) + (query === "" ? "" : `&${query}`);
-  const address = addressOf(version);
+  const address = addressOf(version, tileQuery(draft));
   const tiles = useTiles(address);
-  const oldTiles = useTiles(addressOf(approved));
+  const oldTiles = useTiles(addressOf(approved, ""));
   const layers = useLayers("version", tiles.data, draft);
-  const oldLayers = useLayers("approved", oldTiles.data, draft);
+  const oldLayers = useLayers("approved", oldTiles.data, served);
 
-  async function pick({ lng, lat, properties: [first] }: Picked): Promise<void> {
+  async function pick(shown: AssetVersion, where: Picked): Promise<void> {
+    const { lng, lat } = where;
+    const [first] = where.properties;
     if (first !== undefined) setPicked(first);
-    else if (version.table_name === null) {
+    else if (shown.table_name === null) {
       const part = `/point/${lng.toFixed(6)},${lat.toFixed(6)}`;
-      const point = layerAddress(version, { preview, part });
+      const point = layerAddress(shown, { preview, part });
       setPicked(await getJson(point).catch((error: unknown) => errorText(error)));
+    } else {
+      const items = layerAddress(shown, { preview, root: "features", part: "/items" });
+      setPicked(await firstFeature(items, where));
     }
   }
 
@@ -61,15 +70,22 @@ export function LayerPreview({
             label={`Version ${version.version_label}`}
             layers={layers}
             bounds={tiles.data?.bounds}
-            onPick={(where) => void pick(where)}
+            onPick={(where) => void pick(version, where)}
           />
         </div>
       ) : (
         <SwipeMap
-          before={{ name: `approved: ${approved.version_label}`, layers: oldLayers }}
-          after={{ name: `this: ${version.version_label}`, layers }}
+          before={{
+            name: `approved: ${approved.version_label}`,
+            layers: oldLayers,
+            onPick: (where) => void pick(approved, where),
+          }}
+          after={{
+            name: `this: ${version.version_label}`,
+            layers,
+            onPick: (where) => void pick(version, where),
+          }}
           bounds={tiles.data?.bounds}
-          onPick={(where) => void pick(where)}
         />
       )}
       {tiles.error === null ? null : (
@@ -114,8 +130,12 @@ function hasLayer({ served_revision, blob_path, table_name }: AssetVersion): boo
  */
 function layerAddress(
   { asset_id, version_ordinal }: Pick<AssetVersion, "asset_id" | "version_ordinal">,
-  { preview, part = "" }: { readonly preview: boolean; readonly part?: string },
+  {
+    preview,
+    root = "tiles",
+    part = "",
+  }: { readonly preview: boolean; readonly root?: "tiles" | "features"; readonly part?: string },
 ): string {
-  const address = `/tiles/${encodeURIComponent(asset_id)}${part}?version=${version_ordinal}`;
+  const address = `/${root}/${encodeURIComponent(asset_id)}${part}?version=${version_ordinal}`;
   return preview ? `${address}&preview=true` : address;
 }

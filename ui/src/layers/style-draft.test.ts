@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { layerStyle } from "../../../src/core/serving/style.ts";
-import { draftOf, tileQuery, readBands, readRanges, toStyle } from "./style-draft.ts";
+import { draftOf, findProblems, tileQuery, readBands, readRanges, toStyle } from "./style-draft.ts";
 
 const stored = layerStyle.parse({
   rescale: [
@@ -34,6 +34,13 @@ describe("the draft of a style", () => {
 
   it.each(["", "0", "1,x", "1,2,3,4,5", "1.5"])("has no bands while the text is %j", (text) => {
     expect(readBands(text)).toBeUndefined();
+  });
+
+  it("says what is wrong with a field, so that it is not stored as if it were empty", () => {
+    expect(findProblems(draftOf(stored))).toEqual({});
+    expect(findProblems(draftOf(null))).toEqual({});
+    const wrong = { ...draftOf(stored), rescale: "9,1", bands: "0", vector: { width: NaN } };
+    expect(Object.keys(findProblems(wrong))).toEqual(["rescale", "bands", "width"]);
   });
 
   it("keeps the stored colours until others are chosen", () => {

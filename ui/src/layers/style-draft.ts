@@ -34,7 +34,27 @@ export function tileQuery({ rescale, colormap, bands }: StyleDraft): string {
   return query.toString();
 }
 
-/** The style to store. Properties that the editor does not show are kept from the stored style. */
+export type StyleProblems = Partial<Record<"rescale" | "bands" | "width", string>>;
+
+/** What is wrong in the fields. Such a draft is not stored: it would erase what is there. */
+export function findProblems({ rescale, bands, vector }: StyleDraft): StyleProblems {
+  return {
+    ...(rescale.trim() === "" || readRanges(rescale) !== undefined
+      ? {}
+      : { rescale: "Two numbers, the lower first: 0,255. Several bands: 0,255; 10,90." }),
+    ...(bands.trim() === "" || readBands(bands) !== undefined
+      ? {}
+      : { bands: "One to four band numbers from 1: 1 or 3,2,1." }),
+    ...(vector.width === undefined || (vector.width >= 0 && vector.width <= 50)
+      ? {}
+      : { width: "A number from 0 to 50." }),
+  };
+}
+
+/**
+ * The style to store, of a draft without problems. Properties that the editor does not show are kept
+ * from the stored style.
+ */
 export function toStyle(
   { rescale, colormap, bands, vector }: StyleDraft,
   before: LayerStyle | null,

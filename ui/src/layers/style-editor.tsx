@@ -1,6 +1,7 @@
 /** Name and style of a layer: the map shows a change at once, the server stores it on Save. */
 import { queryOptions } from "@tanstack/react-query";
-import { useState } from "react";
+import { useRef, useState } from "react";
+import type { AssetVersion } from "../../../src/core/api/asset-schemas.ts";
 import type { LayerMetadata } from "../../../src/core/api/metadata.ts";
 import { ApiError, api, errorText, useAccess } from "../shared/api.ts";
 import { Icon } from "../shared/icon.tsx";
@@ -8,7 +9,7 @@ import { Card } from "../shared/page.tsx";
 import { invalidate } from "../shared/query-client.ts";
 import { showToast } from "../shared/toast.tsx";
 import type { StyleDraft } from "./style-draft.ts";
-import { toStyle } from "./style-draft.ts";
+import { findProblems, toStyle } from "./style-draft.ts";
 import { RasterFields, VectorFields } from "./style-fields.tsx";
 
 /** The stored name and style; null for an asset whose name and style were never set. */
@@ -26,62 +27,91 @@ export const metadataQuery = (assetId: string) =>
   });
 
 export function StyleEditor({
-  assetId,
-  isVector,
+  version,
   stored,
   draft,
   onChange,
 }: {
-  assetId: string;
-  isVector: boolean;
+  version: AssetVersion;
   stored: LayerMetadata | null;
   draft: StyleDraft;
   onChange: (draft: StyleDraft) => void;
 }) {
+  const box = useRef<HTMLDivElement>(null);
+  const problems = findProblems(draft);
+  const Fields = version.table_name === null ? RasterFields : VectorFields;
   return (
     <Card title="Name and style">
-      <div className="stack">
-        {isVector ? (
-          <VectorFields draft={draft} onChange={onChange} />
-        ) : (
-          <RasterFields draft={draft} onChange={onChange} />
-        )}
-        <SaveForm key={stored?.row_version ?? 0} assetId={assetId} stored={stored} draft={draft} />
+      <div ref={box} className="stack">
+        <Fields draft={draft} problems={problems} onChange={onChange} />
+        <SaveForm
+          key={stored?.row_version ?? 0}
+          version={version}
+          stored={stored}
+          draft={draft}
+          refuse={() => {
+            const wrong = box.current?.querySelector<HTMLElement>('[aria-invalid="true"]');
+            wrong?.focus();
+            return wrong != null;
+          }}
+        />
       </div>
     </Card>
   );
 }
 
+/**
+ * The name belongs to the asset. The style of an approved version is that of the asset; that of any
+ * other version is stored with the version, so that nothing changes on what is served.
+ */
 function SaveForm({
-  assetId,
+  version,
   stored,
   draft,
+  refuse,
 }: {
-  assetId: string;
+  version: AssetVersion;
   stored: LayerMetadata | null;
   draft: StyleDraft;
+  /** True: a field of the style is wrong and has the focus now. */
+  refuse: () => boolean;
 }) {
+  const { asset_id, version_ordinal } = version;
   const [name, setName] = useState(stored?.display_name ?? "");
   const [description, setDescription] = useState(stored?.description ?? "");
   const [attribution, setAttribution] = useState(stored?.attribution ?? "");
   const allowed = useAccess("curate");
+  const isApproved = version.approval_state === "approved";
 
   async function save(): Promise<void> {
+    if (refuse()) {
+      showToast("Nothing was saved: a field of the style is wrong", "bad");
+      return;
+    }
+    const before = stored?.style ?? null;
     try {
       await api.putLayerMetadata({
-        params: { asset_id: assetId },
+        params: { asset_id },
         body: {
           ...(stored === null ? {} : keptOf(stored)),
           display_name: name,
           description: description === "" ? null : description,
           attribution: attribution === "" ? null : attribution,
-          style: toStyle(draft, stored?.style ?? null),
+          style: isApproved ? toStyle(draft, before) : before,
         },
         ...(stored === null ? {} : { headers: { "if-match": `"${stored.row_version}"` } }),
       });
-      showToast("The name and style are saved");
+      if (!isApproved) {
+        const style = toStyle(draft, version.style ?? before) ?? {};
+        await api.putVersionStyle({ params: { asset_id, version_ordinal }, body: { style } });
+      }
+      showToast(
+        isApproved
+          ? "The name and style are saved"
+          : "The name is saved; the style is saved for this version until it is approved",
+      );
       // The asset too: saving changed its history and its row version, which a decision must know.
-      invalidate("asset", assetId);
+      invalidate("asset", asset_id);
     } catch (error) {
       showToast(errorText(error), "bad");
     }
@@ -125,6 +155,12 @@ function SaveForm({
           }}
         />
       </label>
+      {isApproved ? null : (
+        <small className="dim">
+          The name applies to the whole asset at once. The style is kept with this version; what is
+          served changes with its approval.
+        </small>
+      )}
       <div>
         <button className="button" type="submit" disabled={!allowed}>
           <Icon name="save" /> Save

@@ -1,14 +1,14 @@
 import { colormapNames } from "../../../src/core/serving/colormaps.ts";
 import type { VectorStyle } from "../map/layer.ts";
-import type { StyleDraft } from "./style-draft.ts";
-import { readBands, readRanges } from "./style-draft.ts";
+import type { StyleDraft, StyleProblems } from "./style-draft.ts";
 
 interface Fields {
   readonly draft: StyleDraft;
+  readonly problems: StyleProblems;
   readonly onChange: (draft: StyleDraft) => void;
 }
 
-export function RasterFields({ draft, onChange }: Fields) {
+export function RasterFields({ draft, problems, onChange }: Fields) {
   return (
     <div className="style-grid">
       <label className="field">
@@ -16,22 +16,26 @@ export function RasterFields({ draft, onChange }: Fields) {
         <input
           placeholder="low,high"
           value={draft.rescale}
-          aria-invalid={draft.rescale !== "" && readRanges(draft.rescale) === undefined}
+          aria-invalid={problems.rescale !== undefined}
+          aria-describedby="style-rescale-problem"
           onChange={(event) => {
             onChange({ ...draft, rescale: event.target.value });
           }}
         />
+        <Problem id="style-rescale-problem" text={problems.rescale} />
       </label>
       <label className="field">
         Bands
         <input
           placeholder="1 or 3,2,1"
           value={draft.bands}
-          aria-invalid={draft.bands !== "" && readBands(draft.bands) === undefined}
+          aria-invalid={problems.bands !== undefined}
+          aria-describedby="style-bands-problem"
           onChange={(event) => {
             onChange({ ...draft, bands: event.target.value });
           }}
         />
+        <Problem id="style-bands-problem" text={problems.bands} />
       </label>
       <label className="field">
         Colours
@@ -51,7 +55,7 @@ export function RasterFields({ draft, onChange }: Fields) {
   );
 }
 
-export function VectorFields({ draft, onChange }: Fields) {
+export function VectorFields({ draft, problems, onChange }: Fields) {
   const { fill = "#0b7f8a", stroke = "#06545c", width = 1 } = draft.vector;
   const change = (vector: VectorStyle) => {
     onChange({ ...draft, vector: { ...draft.vector, ...vector } });
@@ -85,12 +89,23 @@ export function VectorFields({ draft, onChange }: Fields) {
           min={0}
           max={20}
           step={0.5}
-          value={width}
+          value={Number.isNaN(width) ? "" : width}
+          aria-invalid={problems.width !== undefined}
+          aria-describedby="style-width-problem"
           onChange={(event) => {
-            change({ width: Number(event.target.value) });
+            change({ width: event.target.valueAsNumber });
           }}
         />
+        <Problem id="style-width-problem" text={problems.width} />
       </label>
     </div>
+  );
+}
+
+function Problem({ id, text }: { id: string; text: string | undefined }) {
+  return (
+    <small id={id} className="error-text">
+      {text}
+    </small>
   );
 }

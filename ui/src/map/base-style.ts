@@ -28,7 +28,11 @@ async function readLand(): Promise<GeoJSON.GeoJSON> {
 }
 
 export async function baseStyle(): Promise<StyleSpecification> {
-  land ??= readLand();
+  // Without the outlines a map still shows its layers; the next map reads them again.
+  land ??= readLand().catch(() => {
+    land = undefined;
+    return { type: "FeatureCollection", features: [] };
+  });
   const dark = theme.get() === "dark";
   return {
     version: 8,

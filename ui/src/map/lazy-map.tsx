@@ -1,6 +1,4 @@
 import { Suspense, lazy } from "react";
-import { JsonView } from "../shared/json-view.tsx";
-import { Card } from "../shared/page.tsx";
 import { Loading } from "../shared/states.tsx";
 import type { MapViewProps } from "./map-view.tsx";
 
@@ -12,18 +10,5 @@ export function LazyMap(props: MapViewProps) {
     <Suspense fallback={<Loading what="the map" />}>
       <MapView {...props} />
     </Suspense>
-  );
-}
-
-/** The values or attributes at the point that was clicked on a map. */
-export function PickedValues({ values }: { values: unknown }) {
-  return (
-    <Card title="Values at a point">
-      {values === undefined ? (
-        <p className="dim">Click on the layer to read its values or attributes.</p>
-      ) : (
-        <JsonView value={values} label="values" />
-      )}
-    </Card>
   );
 }

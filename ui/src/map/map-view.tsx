@@ -13,6 +13,8 @@ setWorkerUrl(workerUrl);
 export interface Picked {
   readonly lng: number;
   readonly lat: number;
+  /** The box around the point in which a feature counts as clicked: west, south, east, north. */
+  readonly near: readonly [number, number, number, number];
   /** The properties of the features at the point, the topmost first. */
   readonly properties: readonly Readonly<Record<string, unknown>>[];
 }
@@ -24,6 +26,21 @@ export interface MapViewProps {
   readonly bounds?: readonly [number, number, number, number] | undefined;
   readonly onPick?: ((picked: Picked) => void) | undefined;
   readonly onMap?: ((map: MapLibre | undefined) => void) | undefined;
+}
+
+/** Pixels around a click: a country is smaller than a pointer when the whole world is shown. */
+const reach = 6;
+
+/** The features at a point, or near it if there is none. */
+function featuresAt(map: MapLibre, { x, y }: { readonly x: number; readonly y: number }) {
+  const options = { layers: pickable(map) };
+  const exact = map.queryRenderedFeatures([x, y], options);
+  if (exact.length > 0) return exact;
+  const box: [[number, number], [number, number]] = [
+    [x - reach, y - reach],
+    [x + reach, y + reach],
+  ];
+  return map.queryRenderedFeatures(box, options);
 }
 
 export default function MapView({ label, layers, bounds, onPick, onMap }: MapViewProps) {
@@ -66,8 +83,11 @@ export default function MapView({ label, layers, bounds, onPick, onMap }: MapVie
         delete element.dataset["idle"];
       });
       ready.on("click", ({ point, lngLat }) => {
-        const found = ready.queryRenderedFeatures(point, { layers: pickable(ready) });
+        const found = featuresAt(ready, point);
+        const { lng: west, lat: north } = ready.unproject([point.x - reach, point.y - reach]);
+        const { lng: east, lat: south } = ready.unproject([point.x + reach, point.y + reach]);
         latest.current.onPick?.({
+          near: [west, south, east, north],
           lng: lngLat.lng,
           lat: lngLat.lat,
           properties: found.map(({ properties }) => properties),

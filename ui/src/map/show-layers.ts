@@ -4,6 +4,7 @@ import type {
   Map as MapLibre,
   SourceSpecification,
 } from "maplibre-gl";
+import { drawFeatures } from "../../../src/core/serving/map-style.ts";
 import type { MapLayer } from "./layer.ts";
 
 const prefix = "own:";
@@ -72,36 +73,7 @@ function drawingsOf(layer: MapLayer, source: string): LayerSpecification[] {
       { id: `${source}/raster`, type: "raster", source, paint: { "raster-fade-duration": 0 } },
     ];
   }
-  const { fill = "#0b7f8a", stroke = "#06545c", width = 1, radius = 4 } = layer.style ?? {};
-  return layer.tilejson.layers.flatMap((name): LayerSpecification[] => {
-    const common = { source, "source-layer": name } as const;
-    return [
-      {
-        ...common,
-        id: `${source}/${name}/fill`,
-        type: "fill",
-        filter: ["==", ["geometry-type"], "Polygon"],
-        paint: { "fill-color": fill, "fill-opacity": 0.55 },
-      },
-      {
-        ...common,
-        id: `${source}/${name}/line`,
-        type: "line",
-        filter: ["!=", ["geometry-type"], "Point"],
-        paint: { "line-color": stroke, "line-width": width },
-      },
-      {
-        ...common,
-        id: `${source}/${name}/point`,
-        type: "circle",
-        filter: ["==", ["geometry-type"], "Point"],
-        paint: {
-          "circle-color": fill,
-          "circle-stroke-color": stroke,
-          "circle-stroke-width": width,
-          "circle-radius": radius,
-        },
-      },
-    ];
-  });
+  return layer.tilejson.layers.flatMap(
+    (name) => drawFeatures(source, name, layer.style) as unknown as LayerSpecification[],
+  );
 }

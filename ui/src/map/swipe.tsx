@@ -1,47 +1,54 @@
 import type { Map as MapLibre } from "maplibre-gl";
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import type { MapLayer } from "./layer.ts";
 import { LazyMap } from "./lazy-map.tsx";
 import type { Picked } from "./map-view.tsx";
 
-/** Two maps on top of each other that move together; the slider cuts the upper one. */
+interface Side {
+  readonly name: string;
+  readonly layers: readonly MapLayer[];
+  readonly onPick: (picked: Picked) => void;
+}
+
+/**
+ * Two maps on top of each other that move together. The line cuts the upper one: the pointer moves
+ * the lower map on its left and the upper map on its right. The line can be dragged; the slider below
+ * does the same for the keyboard.
+ */
 export function SwipeMap({
   before,
   after,
   bounds,
-  onPick,
 }: {
-  before: { readonly name: string; readonly layers: readonly MapLayer[] };
-  after: { readonly name: string; readonly layers: readonly MapLayer[] };
+  before: Side;
+  after: Side;
   bounds: readonly [number, number, number, number] | undefined;
-  onPick?: ((picked: Picked) => void) | undefined;
 }) {
+  const box = useRef<HTMLDivElement>(null);
   const [share, setShare] = useState(50);
   const [lower, setLower] = useState<MapLibre>();
   const [upper, setUpper] = useState<MapLibre>();
 
+  function drag(x: number): void {
+    const { left = 0, width = 1 } = box.current?.getBoundingClientRect() ?? {};
+    setShare(Math.min(Math.max(((x - left) / width) * 100, 0), 100));
+  }
+
   useEffect(() => {
     if (lower === undefined || upper === undefined) return;
-    // Only the upper map receives the pointer, so the lower one follows it.
-    const follow = () => {
-      lower.jumpTo({ center: upper.getCenter(), zoom: upper.getZoom() });
-    };
-    follow();
-    upper.on("move", follow);
-    return () => {
-      upper.off("move", follow);
-    };
+    lower.jumpTo({ center: upper.getCenter(), zoom: upper.getZoom() });
+    return linkMaps(upper, lower);
   }, [lower, upper]);
 
   return (
-    <div className="map-box">
-      <LazyMap label={before.name} layers={before.layers} onMap={setLower} />
+    <div ref={box} className="map-box">
+      <LazyMap label={before.name} layers={before.layers} onPick={before.onPick} onMap={setLower} />
       <div className="map" style={{ clipPath: `inset(0 0 0 ${share}%)` }}>
         <LazyMap
           label={after.name}
           layers={after.layers}
           bounds={bounds}
-          onPick={onPick}
+          onPick={after.onPick}
           onMap={setUpper}
         />
       </div>
@@ -52,12 +59,21 @@ export function SwipeMap({
         <span className="swipe-label" style={{ right: 52 }}>
           {after.name}
         </span>
-        <span className="swipe-line" style={{ left: `${share}%` }} />
+        <span
+          className="swipe-line"
+          style={{ left: `${share}%` }}
+          onPointerDown={(event) => {
+            event.currentTarget.setPointerCapture(event.pointerId);
+          }}
+          onPointerMove={(event) => {
+            if (event.currentTarget.hasPointerCapture(event.pointerId)) drag(event.clientX);
+          }}
+        />
         <input
           type="range"
           min={0}
           max={100}
-          value={share}
+          value={Math.round(share)}
           aria-label={`How much of ${before.name} is shown`}
           onChange={(event) => {
             setShare(Number(event.target.value));
@@ -66,4 +82,23 @@ export function SwipeMap({
       </div>
     </div>
   );
+}
+
+/** Makes each map follow the other. `jumpTo` fires `move` at once, which must not be followed again. */
+function linkMaps(one: MapLibre, other: MapLibre): () => void {
+  let following = false;
+  const link = (leader: MapLibre, follower: MapLibre) => {
+    const follow = () => {
+      if (following) return;
+      following = true;
+      follower.jumpTo({ center: leader.getCenter(), zoom: leader.getZoom() });
+      following = false;
+    };
+    leader.on("move", follow);
+    return () => leader.off("move", follow);
+  };
+  const unlink = [link(one, other), link(other, one)];
+  return () => {
+    for (const each of unlink) each();
+  };
 }

@@ -1,10 +1,11 @@
-import { useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery } from "@tanstack/react-query";
 import type { Delivery } from "../../../src/core/api/deliveries.ts";
 import { Action } from "../shared/action.tsx";
 import { api } from "../shared/api.ts";
 import { commands } from "../shared/commands.ts";
 import { curl } from "../shared/copy.tsx";
 import { short } from "../shared/format.ts";
+import { MoreRows } from "../shared/more-rows.tsx";
 import { Card } from "../shared/page.tsx";
 import { invalidate } from "../shared/query-client.ts";
 import { Await } from "../shared/states.tsx";
@@ -31,7 +32,7 @@ const columns: readonly Column<Delivery>[] = [
     ),
   },
   { name: "Platform", cell: ({ platform_id }) => platform_id ?? "–" },
-  { name: "To", wideOnly: true, cell: ({ url }) => <span className="clamp">{url}</span> },
+  { name: "To", cell: ({ url }) => <span className="clamp">{url}</span> },
   { name: "Attempts", numeric: true, cell: ({ attempts }) => attempts },
   {
     name: "When",
@@ -40,37 +41,46 @@ const columns: readonly Column<Delivery>[] = [
   },
   {
     name: "Last error",
-    wideOnly: true,
     cell: ({ last_error }) => <span className="clamp error-text">{last_error}</span>,
   },
 ];
 
 /** Deliveries of callbacks to platforms: delivered, still retried, or given up. */
 export function Callbacks() {
-  const deliveries = useQuery({
+  const deliveries = useInfiniteQuery({
     queryKey: ["deliveries"],
-    queryFn: ({ signal }) => api.listDeliveries({ query: { limit: 50 }, signal }),
+    queryFn: ({ pageParam: cursor, signal }) =>
+      api.listDeliveries({ query: { limit: 50, cursor }, signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next_cursor }) => next_cursor,
     refetchInterval: 5000,
   });
   return (
     <Card title="Callbacks" flush>
       <Await query={deliveries} what="the callbacks">
-        {({ items }) =>
-          items.length === 0 ? (
+        {({ pages }) =>
+          pages[0]?.items.length === 0 ? (
             <p className="dim card-body">No callback has been sent yet.</p>
           ) : (
-            <Table
-              rows={items}
-              keyOf={({ event_id }) => event_id}
-              columns={[
-                ...columns,
-                {
-                  name: "Actions",
-                  unnamed: true,
-                  cell: (delivery) => <Redeliver delivery={delivery} />,
-                },
-              ]}
-            />
+            <>
+              <Table
+                rows={pages.flatMap(({ items }) => items)}
+                keyOf={({ event_id }) => event_id}
+                columns={[
+                  ...columns,
+                  {
+                    name: "Actions",
+                    unnamed: true,
+                    cell: (delivery) => <Redeliver delivery={delivery} />,
+                  },
+                ]}
+              />
+              <MoreRows
+                query={deliveries}
+                shown={pages.reduce((sum, { items }) => sum + items.length, 0)}
+                what="callbacks"
+              />
+            </>
           )
         }
       </Await>

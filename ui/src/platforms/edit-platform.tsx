@@ -17,6 +17,8 @@ interface Draft {
   readonly version: string;
   readonly url: string;
   readonly hosts: string;
+  readonly sources: string;
+  readonly collections: string;
   readonly active: boolean;
 }
 
@@ -29,6 +31,8 @@ function draftOf(platform: Platform | undefined): Draft {
     version: platform?.version_ref ?? "",
     url: platform?.callback_url ?? "",
     hosts: platform?.callback_hosts.join(", ") ?? "",
+    sources: platform?.source_prefixes.join(", ") ?? "",
+    collections: platform?.collections.join(", ") ?? "",
     active: platform?.is_active ?? true,
   };
 }
@@ -43,6 +47,8 @@ function readDraft(draft: Draft) {
     version_ref: draft.version.trim() || null,
     callback_url: draft.url.trim() || null,
     callback_hosts: listOf(draft.hosts),
+    source_prefixes: listOf(draft.sources),
+    collections: listOf(draft.collections),
     is_active: draft.active,
   });
   if (id.success && edit.success) return { id: id.data, edit: edit.data };
@@ -106,6 +112,8 @@ const texts = [
   ["version", "Reference that holds the version", "version_id"],
   ["url", "Address for callbacks", "https://hooks.example.org/done"],
   ["hosts", "Hosts that callbacks may go to", "hooks.example.org, *.example.org"],
+  ["sources", "Where its files may be, if not in bronze/ and its id", "bronze/ddh"],
+  ["collections", "Collections of others that its items may join", ""],
 ] as const;
 
 function PlatformFields({

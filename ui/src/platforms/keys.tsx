@@ -37,7 +37,6 @@ const columns: readonly Column<ApiKey>[] = [
   },
   {
     name: "Created",
-    wideOnly: true,
     cell: ({ created_by, created_at }) => (
       <>
         {created_by}, <Time at={created_at} relative />

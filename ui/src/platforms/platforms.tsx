@@ -28,7 +28,6 @@ export function Platforms() {
               { name: "Name", cell: ({ display_name }) => display_name },
               {
                 name: "Identified by",
-                wideOnly: true,
                 cell: ({ required_refs }) => required_refs.join(", "),
               },
               {
@@ -42,7 +41,6 @@ export function Platforms() {
               },
               {
                 name: "Changed",
-                wideOnly: true,
                 oneLine: true,
                 cell: ({ updated_at }) => <Time at={updated_at} relative />,
               },

@@ -1,12 +1,13 @@
 /** A button that changes something: it asks first, reports the outcome, and offers a shell command. */
 import type { ReactNode } from "react";
-import { useState } from "react";
+import { useLayoutEffect, useRef, useState } from "react";
 import { errorText, useAccess } from "./api.ts";
 import type { Access } from "../../../src/core/api/contract.ts";
 import { CopyAs } from "./copy.tsx";
 import { Dialog } from "./dialog.tsx";
 import type { IconName } from "./icon.tsx";
 import { Icon } from "./icon.tsx";
+import { focusAgain } from "./navigation.ts";
 import { showToast } from "./toast.tsx";
 
 export interface ActionProps {
@@ -35,6 +36,15 @@ export function Action(props: ActionProps) {
   const [busy, setBusy] = useState(false);
   const [text, setText] = useState("");
   const allowed = useAccess(needs);
+  const button = useRef<HTMLButtonElement>(null);
+
+  // The outcome of an action may remove its button: then the page gets the focus.
+  useLayoutEffect(() => {
+    const element = button.current;
+    return () => {
+      if (element !== null && document.activeElement === element) focusAgain(null);
+    };
+  }, []);
 
   async function confirm(): Promise<void> {
     setBusy(true);
@@ -53,6 +63,7 @@ export function Action(props: ActionProps) {
   return (
     <>
       <button
+        ref={button}
         type="button"
         className={danger ? "button danger" : props.primary === true ? "button solid" : "button"}
         disabled={props.disabled === true || !allowed}

@@ -18,12 +18,15 @@ export interface Session {
   /** Null: not signed in. */
   readonly name: string | null;
   readonly access: readonly Access[];
+  /** The session has ended without a sign-out: the page stays, so that signing in again loses nothing. */
+  readonly hasEnded?: boolean;
 }
 
 /** Undefined until the server has answered the first time. */
 export const session = createStore<Session | undefined>(undefined);
 
 const signedOut: Session = { name: null, access: [] };
+const ended: Session = { ...signedOut, hasEnded: true };
 
 export function useAccess(access: Access): boolean {
   return useStore(session)?.access.includes(access) ?? false;
@@ -34,7 +37,7 @@ const send: Fetch = async (url, init) => {
     const answer = await fetch(url, { ...init, credentials: "same-origin" });
     // A proxy answers 502 or 504 for a server that is gone.
     connection.set(answer.status === 502 || answer.status === 504 ? "down" : "up");
-    if (answer.status === 401 && !url.endsWith("/api/v1/session")) session.set(signedOut);
+    if (answer.status === 401 && !url.endsWith("/api/v1/session")) setSession(signedOut);
     return answer;
   } catch (error) {
     if (init.signal?.aborted !== true) connection.set("down");
@@ -68,17 +71,28 @@ function tryParse(text: string): unknown {
   }
 }
 
-export async function loadSession(): Promise<void> {
-  session.set(await api.getSession());
+function setSession(found: Session): void {
+  const before = session.get();
+  const wasSignedIn = typeof before?.name === "string" || before?.hasEnded === true;
+  session.set(found.name === null && wasSignedIn ? ended : found);
 }
 
-export async function signIn(token: string): Promise<void> {
-  session.set(await api.startSession({ body: { token } }));
+export async function loadSession(): Promise<void> {
+  setSession(await api.getSession());
+}
+
+/** Login codes have a form of their own, so a field can take a code or a token. */
+const codePattern = /^[0-9a-z]{4}(?:-?[0-9a-z]{4}){3}$/i;
+
+export async function signIn(secret: string): Promise<void> {
+  const body = codePattern.test(secret) ? { code: secret } : { token: secret };
+  session.set(await api.startSession({ body }));
 }
 
 /** A proxy in front of the server may sign the user in again at once. */
 export async function signOut(): Promise<void> {
   await api.endSession();
+  session.set(signedOut);
   await loadSession();
 }
 

@@ -46,12 +46,17 @@ export const commands = {
   exportVersion: (version: VersionName) =>
     command("versions", "export", ...versionArguments(version)),
 
+  downloadVersion: ({ asset_id, version_ordinal }: VersionName, format: string) =>
+    command("assets", "export", asset_id, "--ordinal", String(version_ordinal), "--format", format),
+
   clearAsset: (assetId: string, clearance: string, reason: string) =>
     command("assets", "clear", assetId, clearance, ...option("--reason", reason)),
   exposeAsset: (assetId: string, exposure: string) =>
     command("assets", "expose", assetId, exposure),
   unpublishAsset: (assetId: string, reason: string) =>
     command("assets", "unpublish", assetId, ...option("--reason", reason)),
+
+  deleteFile: (path: string) => command("rm", path),
 
   requeue: (queue: string, ids: readonly string[]) => command("queues", "requeue", queue, ...ids),
   redeliver: (eventId: string) => command("callbacks", "redeliver", eventId),
@@ -70,6 +75,8 @@ export const commands = {
       ...option("--version-ref", edit.version_ref),
       ...option("--callback-url", edit.callback_url),
       ...repeated("--callback-host", edit.callback_hosts),
+      ...repeated("--source-prefix", edit.source_prefixes),
+      ...repeated("--collection", edit.collections),
       ...(edit.is_active ? [] : ["--inactive"]),
     ),
   createKey: (key: KeySettings) =>
@@ -86,6 +93,10 @@ export const commands = {
   rotateKey: (keyId: string, graceSeconds: number) =>
     command("keys", "rotate", keyId, "--grace", String(graceSeconds)),
   revokeKey: (keyId: string) => command("keys", "revoke", keyId),
+  createToken: (name: string, role: string, expiresAt: string | null) =>
+    command("tokens", "create", "--name", name, "--role", role, ...option("--expires", expiresAt)),
+  revokeToken: (tokenId: string) => command("tokens", "revoke", tokenId),
+  revokeSession: (sessionId: string) => command("sessions", "revoke", sessionId),
 };
 
 export interface VersionName {
@@ -102,6 +113,8 @@ interface PlatformSettings {
   readonly version_ref: string | null;
   readonly callback_url: string | null;
   readonly callback_hosts: readonly string[];
+  readonly source_prefixes: readonly string[];
+  readonly collections: readonly string[];
   readonly is_active: boolean;
 }
 

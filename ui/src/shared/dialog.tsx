@@ -2,8 +2,9 @@ import type { ReactNode } from "react";
 import { useEffect, useRef } from "react";
 import { copyText } from "./copy.tsx";
 import { Icon } from "./icon.tsx";
+import { focusAgain } from "./navigation.ts";
 
-/** The browser's own dialog: it traps the focus, restores it at the end, and closes on Escape. */
+/** The browser's own dialog: it traps the focus, gives it back at the end, and closes on Escape. */
 export function Dialog({
   title,
   onClose,
@@ -14,10 +15,17 @@ export function Dialog({
   children: ReactNode;
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
+  const before = useRef<Element>(null);
   useEffect(() => {
     const element = dialog.current;
-    // No cleanup: close() fires the close event, which would call `onClose` without the user.
-    if (element !== null && !element.open) element.showModal();
+    // The cleanup does not call close(), which fires the close event and so `onClose`.
+    if (element !== null && !element.open) {
+      before.current = document.activeElement;
+      element.showModal();
+    }
+    return () => {
+      focusAgain(before.current);
+    };
   }, []);
   return (
     <dialog ref={dialog} className="dialog" aria-label={title} onClose={onClose} onCancel={onClose}>

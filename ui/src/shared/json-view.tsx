@@ -26,6 +26,11 @@ export function JsonView({ value, label }: { value: unknown; label: string }) {
       <pre tabIndex={0} aria-label={label}>
         {cut ? lines.slice(0, maxLines).join("\n") : text}
       </pre>
+      {addressesIn(value).map((address) => (
+        <a key={address} className="button quiet" href={address.split("#")[0]} download>
+          <Icon name="down" /> Download the whole value
+        </a>
+      ))}
       {cut ? (
         <button
           type="button"
@@ -39,6 +44,15 @@ export function JsonView({ value, label }: { value: unknown; label: string }) {
       ) : null}
     </div>
   );
+}
+
+/** Large values are given as the address of the route that has them whole; a few are linked. */
+function addressesIn(value: unknown, found: string[] = []): readonly string[] {
+  if (typeof value !== "object" || value === null || found.length >= 5) return found;
+  const address = isJsonObject(value) ? value["$ref"] : undefined;
+  if (typeof address === "string" && address.startsWith("/api/v1/jobs/")) found.push(address);
+  else for (const member of Object.values(value)) addressesIn(member, found);
+  return found;
 }
 
 /** Parses the text of an editor; undefined while it is not a JSON object. */

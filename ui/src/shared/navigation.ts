@@ -38,6 +38,20 @@ function focusMain(): void {
   });
 }
 
+/**
+ * Gives the focus back to the element that had it before a dialog. If that element is gone, the page
+ * gets it; an element that the user or the page has focused since keeps it.
+ */
+export function focusAgain(before: Element | null): void {
+  requestAnimationFrame(() => {
+    if (document.activeElement !== null && document.activeElement !== document.body) return;
+    if (before instanceof HTMLElement && before.isConnected) before.focus();
+    if (document.activeElement === document.body) {
+      document.getElementById("main")?.focus({ preventScroll: true });
+    }
+  });
+}
+
 export function navigate(to: string, options: { readonly replace?: boolean } = {}): void {
   visit(changeAddress, base + to, options);
 }

@@ -1,6 +1,9 @@
 /** The cache of what was read from the API: TanStack Query with the settings of this console. */
-import { QueryClient } from "@tanstack/react-query";
-import { connection, session } from "./api.ts";
+import { QueryClient, focusManager } from "@tanstack/react-query";
+import { ApiError, connection, session } from "./api.ts";
+
+/** How often a query is read again during an outage behind the server. */
+const outageMs = 3000;
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -11,6 +14,9 @@ export const queryClient = new QueryClient({
       // `connection` follows what the server answers; the browser's own opinion is not asked.
       networkMode: "always",
       refetchOnWindowFocus: false,
+      // The server answers, but what it needs is away: it says so with 503.
+      refetchInterval: ({ state: { error } }) =>
+        error instanceof ApiError && error.status >= 502 ? outageMs : false,
     },
   },
 });
@@ -33,7 +39,18 @@ connection.watch(() => {
   });
 });
 
-// The next user must not see what the last one read.
+let reader: string | null = null;
+let wasEnded = false;
+
 session.watch(() => {
-  if (session.get()?.name === null) queryClient.clear();
+  const { name = null, hasEnded = false } = session.get() ?? {};
+  // Nothing is polled until the user has signed in again.
+  focusManager.setFocused(hasEnded ? false : undefined);
+  if (!hasEnded) {
+    // The next user must not see what the last one read.
+    if (name !== reader) queryClient.clear();
+    else if (wasEnded) refetchAll();
+    reader = name;
+  }
+  wasEnded = hasEnded;
 });

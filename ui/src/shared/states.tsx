@@ -90,7 +90,7 @@ export function Await<T>({
   what,
   children,
 }: {
-  query: UseQueryResult<T>;
+  query: Pick<UseQueryResult<T>, "data" | "error" | "errorUpdateCount" | "refetch">;
   what: string;
   children: (data: T) => ReactNode;
 }) {

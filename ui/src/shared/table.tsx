@@ -6,8 +6,6 @@ export interface Column<Row> {
   readonly unnamed?: boolean;
   /** Aligned to the right. */
   readonly numeric?: boolean;
-  /** Hidden on narrow screens. */
-  readonly wideOnly?: boolean;
   /** Never wrapped. */
   readonly oneLine?: boolean;
   readonly cell: (row: Row) => ReactNode;
@@ -24,7 +22,7 @@ export function Table<Row>({
   columns: readonly Column<Row>[];
 }) {
   return (
-    <table>
+    <TableBox>
       <thead>
         <tr>
           {columns.map((column) => (
@@ -42,22 +40,37 @@ export function Table<Row>({
         {rows.map((row) => (
           <tr key={keyOf(row)}>
             {columns.map((column) => (
-              <td key={column.name} className={classOf(column)}>
+              <td
+                key={column.name}
+                className={classOf(column)}
+                data-label={column.unnamed === true ? undefined : column.name}
+              >
                 {column.cell(row)}
               </td>
             ))}
           </tr>
         ))}
       </tbody>
-    </table>
+    </TableBox>
+  );
+}
+
+/**
+ * A table that loses no column: it scrolls sideways where it is too wide, and on a telephone each row
+ * becomes a list of its cells, whose `data-label` is the heading.
+ */
+export function TableBox({ children }: { children: ReactNode }) {
+  return (
+    <div className="table-box" tabIndex={0}>
+      <table>{children}</table>
+    </div>
   );
 }
 
 function classOf({
   numeric = false,
-  wideOnly = false,
   oneLine = false,
-}: Pick<Column<never>, "numeric" | "wideOnly" | "oneLine">): string | undefined {
-  const names = [numeric && "num", wideOnly && "wide-only", oneLine && "nowrap"];
+}: Pick<Column<never>, "numeric" | "oneLine">): string | undefined {
+  const names = [numeric && "num", oneLine && "nowrap"];
   return names.filter(Boolean).join(" ") || undefined;
 }

@@ -40,18 +40,16 @@ function coarse(ms: number): string {
   return `${Math.floor(seconds / 86_400)} d`;
 }
 
-const localTime = new Intl.DateTimeFormat(undefined, {
-  month: "short",
-  day: "numeric",
-  hour: "2-digit",
-  minute: "2-digit",
-  second: "2-digit",
-  hour12: false,
-});
-
-/** In the reader's time zone. */
+/** `2026-11-16 18:20:56` in the reader's time zone: the same for every language of a browser. */
 export function local(time: string): string {
-  return localTime.format(new Date(time));
+  const at = new Date(time);
+  const date = [at.getFullYear(), at.getMonth() + 1, at.getDate()].map(pad).join("-");
+  return `${date} ${clockTime(at)}`;
+}
+
+/** `18:20:56`, in the reader's time zone. */
+export function clockTime(at: Date): string {
+  return [at.getHours(), at.getMinutes(), at.getSeconds()].map(pad).join(":");
 }
 
 /** The age of the oldest message of a queue, if there is one. */

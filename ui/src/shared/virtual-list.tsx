@@ -1,7 +1,11 @@
 import type { ReactNode } from "react";
-import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useRef, useState } from "react";
 
-/** Rows of equal height. Only those in view are rendered, so 50,000 rows cost as much as 50. */
+/**
+ * Rows of equal height. Only those in view are rendered, so 50,000 rows cost as much as 50. The list
+ * is rendered for its largest height: its real height is that of the rows which are there, and would
+ * be too small once more rows arrive.
+ */
 export function VirtualList<T>({
   items,
   rowHeight,
@@ -19,23 +23,17 @@ export function VirtualList<T>({
   keyOf: (item: T) => string;
   onNearEnd?: (() => void) | undefined;
 }) {
-  const box = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
-  const [visible, setVisible] = useState(height);
   const first = Math.max(0, Math.floor(top / rowHeight) - 6);
-  const last = Math.min(items.length, Math.ceil((top + visible) / rowHeight) + 6);
+  const last = Math.min(items.length, Math.ceil((top + height) / rowHeight) + 6);
   const nearEnd = last >= items.length;
 
-  useLayoutEffect(() => {
-    setVisible(box.current?.clientHeight ?? height);
-  }, [height]);
   useEffect(() => {
     if (nearEnd) onNearEnd?.();
   }, [nearEnd, items.length, onNearEnd]);
 
   return (
     <div
-      ref={box}
       className="virtual"
       style={{ maxHeight: height }}
       role="list"

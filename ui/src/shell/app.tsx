@@ -1,20 +1,21 @@
 import type { ReactNode } from "react";
-import { Component, Suspense, useCallback, useEffect, useState } from "react";
+import { Component, Suspense, useCallback, useEffect, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { Pages } from "../routes.tsx";
-import { connection, loadSession, session } from "../shared/api.ts";
-import { Loading, Notice } from "../shared/states.tsx";
+import { ApiError, connection, loadSession, session } from "../shared/api.ts";
+import { Failed, Loading, Notice } from "../shared/states.tsx";
 import { useStore } from "../shared/store.ts";
 import { Toasts } from "../shared/toast.tsx";
 import { KeyHelp, useKeyboard } from "./keyboard.tsx";
 import { Sidebar } from "./sidebar.tsx";
-import { SignIn } from "./sign-in.tsx";
+import { SignIn, SignInAgain } from "./sign-in.tsx";
 import { TopBar } from "./top-bar.tsx";
 
 /** How often the session is read while the server does not answer. */
 const retryMs = 2000;
 
-export function App() {
+/** `refusal`: why the code of a login link did not work. */
+export function App({ refusal }: { refusal: string | undefined }) {
   const user = useStore(session);
   const state = useStore(connection);
   const [path] = useLocation();
@@ -25,16 +26,21 @@ export function App() {
   useKeyboard({ onHelp: openHelp });
   usePolledSession(state === "down" || user === undefined);
 
-  if (user?.name === null) {
+  // Another user gets a page of their own.
+  const reader = useRef<string>(undefined);
+  if (typeof user?.name === "string") reader.current = user.name;
+
+  if (user?.name === null && user.hasEnded !== true) {
     return (
       <>
-        <SignIn />
+        <SignIn refusal={refusal} />
         <Toasts />
       </>
     );
   }
   return (
-    <div className="shell">
+    <div className="shell" key={reader.current}>
+      {user?.hasEnded === true ? <SignInAgain /> : null}
       <a className="skip-link" href="#main">
         Skip to the content
       </a>
@@ -81,15 +87,22 @@ function usePolledSession(polling: boolean): void {
 }
 
 /** An exception in one page leaves the others usable, and the user sees no stack. */
-class Boundary extends Component<{ children: ReactNode }, { failed: boolean }> {
-  override state = { failed: false };
+class Boundary extends Component<{ children: ReactNode }, { error: unknown }> {
+  override state: { error: unknown } = { error: undefined };
 
-  static getDerivedStateFromError(): { failed: boolean } {
-    return { failed: true };
+  static getDerivedStateFromError(error: unknown): { error: unknown } {
+    return { error };
+  }
+
+  override componentDidCatch(error: unknown): void {
+    if (isMissingFile(error)) reloadWhenBack();
   }
 
   override render(): ReactNode {
-    if (!this.state.failed) return this.props.children;
+    if (this.state.error === undefined) return this.props.children;
+    if (isMissingFile(this.state.error)) {
+      return <Failed error={new ApiError("UNREACHABLE", 0, "The page could not be loaded.")} />;
+    }
     return (
       <Notice
         icon="warning"
@@ -112,4 +125,22 @@ class Boundary extends Component<{ children: ReactNode }, { failed: boolean }> {
       </Notice>
     );
   }
+}
+
+/** A page is a file of its own, which cannot be loaded while the server is away. */
+function isMissingFile(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    /dynamically imported module|module script|preload CSS/i.test(error.message)
+  );
+}
+
+/** A browser does not load a file again that it failed to load: only a new page does. */
+function reloadWhenBack(): void {
+  connection.set("down");
+  const unwatch = connection.watch(() => {
+    if (connection.get() === "down") return;
+    unwatch();
+    window.location.reload();
+  });
 }

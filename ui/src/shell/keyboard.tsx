@@ -8,10 +8,15 @@ import { toggleTheme } from "../shared/theme.ts";
 const shortcuts: readonly { keys: string; does: string }[] = [
   { keys: "g h", does: "Home: the dashboard" },
   { keys: "g j", does: "Jobs" },
+  { keys: "g n", does: "Nodes of all jobs" },
+  { keys: "g t", does: "Tasks of all jobs" },
   { keys: "g w", does: "Workflows" },
   { keys: "g a", does: "Assets" },
   { keys: "g c", does: "Catalogue" },
+  { keys: "g l", does: "Lineage" },
+  { keys: "g d", does: "Storage: files and folders" },
   { keys: "g f", does: "Fleet" },
+  { keys: "g s", does: "Access: sessions and tokens" },
   { keys: "r", does: "Reload the data of this page" },
   { keys: "/", does: "Search" },
   { keys: "t", does: "Light or dark" },
@@ -22,10 +27,15 @@ const shortcuts: readonly { keys: string; does: string }[] = [
 const pages: Readonly<Record<string, string>> = {
   h: "/",
   j: "/jobs",
+  n: "/nodes",
+  t: "/tasks",
   w: "/workflows",
   a: "/assets",
   c: "/catalogue",
+  l: "/lineage",
+  d: "/storage",
   f: "/fleet",
+  s: "/access",
 };
 
 /** How long `g` waits for its second key. */

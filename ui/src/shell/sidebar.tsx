@@ -6,10 +6,15 @@ const entries: readonly { to: string; icon: IconName; label: string; also?: read
   [
     { to: "/", icon: "home", label: "Dashboard" },
     { to: "/jobs", icon: "jobs", label: "Jobs" },
+    { to: "/nodes", icon: "stack", label: "Nodes" },
+    { to: "/tasks", icon: "play", label: "Tasks" },
     { to: "/workflows", icon: "workflow", label: "Workflows", also: ["/validate"] },
     { to: "/assets", icon: "layers", label: "Assets", also: ["/review"] },
     { to: "/catalogue", icon: "map", label: "Catalogue" },
+    { to: "/lineage", icon: "fork", label: "Lineage" },
+    { to: "/storage", icon: "stack", label: "Storage" },
     { to: "/fleet", icon: "fleet", label: "Fleet" },
+    { to: "/access", icon: "key", label: "Access" },
   ];
 
 export function Sidebar({ path }: { path: string }) {

@@ -1,6 +1,8 @@
 import { useId } from "react";
-import type { Json } from "../../../src/core/model/json.ts";
 import type { InputDeclaration } from "../../../src/core/model/workflow.ts";
+import { ChooseFile } from "../files/choose-file.tsx";
+import { writeField } from "./field-text.ts";
+import { isSource } from "./source-fields.ts";
 
 /** A form field for a declared input, by its type. */
 export function InputField({
@@ -9,12 +11,14 @@ export function InputField({
   value,
   problem,
   onChange,
+  onChoose,
 }: {
   name: string;
   declaration: InputDeclaration;
   value: string;
   problem: string | undefined;
   onChange: (value: string) => void;
+  onChoose?: (path: string) => void;
 }) {
   const id = useId();
   const common = {
@@ -32,9 +36,14 @@ export function InputField({
       <label htmlFor={id}>
         {name}
         {declaration.required ? <span className="error-text"> *</span> : null}{" "}
-        <small>{declaration.type}</small>
+        <small>
+          {declaration.secret === true ? `secret ${declaration.type}` : declaration.type}
+        </small>
       </label>
       <Control declaration={declaration} common={common} />
+      {onChoose !== undefined && isSource(name) ? (
+        <ChooseFile name={name} onChoose={onChoose} />
+      ) : null}
       <small id={`${id}-about`} className={problem === undefined ? undefined : "error-text"}>
         {problem ?? about(declaration)}
       </small>
@@ -53,7 +62,8 @@ function Control({
     onChange: (event: { target: { value: string } }) => void;
   };
 }) {
-  const { type, enum: allowed, minimum, maximum } = declaration;
+  const { type, enum: allowed, minimum, maximum, secret } = declaration;
+  if (secret === true) return <input {...common} type="password" autoComplete="off" />;
   if (allowed !== undefined || type === "boolean") {
     const options = allowed ?? [true, false];
     return (
@@ -93,27 +103,4 @@ function about({ description, minimum, maximum, pattern, default: fallback }: In
     fallback === undefined ? undefined : `default ${writeField(fallback).slice(0, 80)}`,
   ];
   return parts.filter((part) => part !== undefined).join(" · ");
-}
-
-/** The text of a field for a value. */
-export function writeField(value: Json | undefined): string {
-  if (value === undefined || value === null) return "";
-  return typeof value === "string" ? value : JSON.stringify(value);
-}
-
-/** The value of a field by its type. An empty field has none, so the default of the input applies. */
-export function readField(
-  type: InputDeclaration["type"],
-  text: string,
-): { readonly value?: Json; readonly problem?: string } {
-  if (text.trim() === "") return {};
-  if (type === "string") return { value: text };
-  try {
-    return { value: JSON.parse(text) as Json };
-  } catch {
-    const form = { integer: "a whole number", number: "a number", boolean: "true or false" };
-    const wanted =
-      type === "array" ? "a list: [ … ]" : type === "object" ? "an object: { … }" : form[type];
-    return { problem: `This must be ${wanted}.` };
-  }
 }

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { api } from "../shared/api.ts";
 import { number, percent } from "../shared/format.ts";
 import { Await, Notice } from "../shared/states.tsx";
+import { TableBox } from "../shared/table.tsx";
 import { duration } from "../shared/time.tsx";
 
 export function NodeStatistics({ workflowId }: { workflowId: string }) {
@@ -22,7 +23,7 @@ export function NodeStatistics({ workflowId }: { workflowId: string }) {
         }
         const slowest = Math.max(...items.map(({ avg_duration }) => avg_duration ?? 0), 0.001);
         return (
-          <table>
+          <TableBox>
             <thead>
               <tr>
                 <th>Node</th>
@@ -40,13 +41,19 @@ export function NodeStatistics({ workflowId }: { workflowId: string }) {
               {items.map((node) => (
                 <tr key={node.node_id}>
                   <td>{node.node_id}</td>
-                  <td className="num">{number(node.total_executions)}</td>
-                  <td className="num">
+                  <td data-label="Ran" className="num">
+                    {number(node.total_executions)}
+                  </td>
+                  <td data-label="Failed" className="num">
                     {node.failed === 0 ? "0" : <span className="error-text">{node.failed}</span>}
                   </td>
-                  <td className="num">{percent(node.success_rate)}</td>
-                  <td className="num">{number(node.total_retries)}</td>
-                  <td className="num">
+                  <td data-label="Success" className="num">
+                    {percent(node.success_rate)}
+                  </td>
+                  <td data-label="Retries" className="num">
+                    {number(node.total_retries)}
+                  </td>
+                  <td data-label="Average" className="num">
                     {node.avg_duration === null ? "–" : duration(node.avg_duration * 1000)}
                   </td>
                   <td>
@@ -57,7 +64,7 @@ export function NodeStatistics({ workflowId }: { workflowId: string }) {
                 </tr>
               ))}
             </tbody>
-          </table>
+          </TableBox>
         );
       }}
     </Await>

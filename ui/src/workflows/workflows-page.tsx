@@ -6,6 +6,7 @@ import { number, percent } from "../shared/format.ts";
 import { Icon } from "../shared/icon.tsx";
 import { Page } from "../shared/page.tsx";
 import { Await, Notice } from "../shared/states.tsx";
+import { TableBox } from "../shared/table.tsx";
 import { duration, Time } from "../shared/time.tsx";
 
 export default function WorkflowsPage() {
@@ -54,17 +55,17 @@ export default function WorkflowsPage() {
                   </p>
                 </Notice>
               ) : (
-                <table>
+                <TableBox>
                   <thead>
                     <tr>
                       <th>Workflow</th>
-                      <th className="wide-only">Description</th>
+                      <th>Description</th>
                       <th>Version</th>
                       <th className="num">Nodes</th>
                       <th className="num">Jobs, 7 days</th>
                       <th className="num">Success</th>
                       <th className="num">Median</th>
-                      <th className="wide-only">Changed</th>
+                      <th>Changed</th>
                       <th>
                         <span className="visually-hidden">Actions</span>
                       </th>
@@ -83,22 +84,28 @@ export default function WorkflowsPage() {
                             <td>
                               <Link to={`/workflows/${id}`}>{workflow.workflow_id}</Link>
                             </td>
-                            <td className="wide-only">
+                            <td data-label="Description">
                               {workflow.name}
                               <div className="dim clamp">{workflow.description}</div>
                             </td>
-                            <td>
+                            <td data-label="Version">
                               <code>{workflow.version}</code>
                             </td>
-                            <td className="num">{workflow.node_count}</td>
-                            <td className="num">{number(measured?.total_jobs ?? 0)}</td>
-                            <td className="num">{percent(measured?.success_rate ?? null)}</td>
-                            <td className="num">
+                            <td data-label="Nodes" className="num">
+                              {workflow.node_count}
+                            </td>
+                            <td data-label="Jobs, 7 days" className="num">
+                              {number(measured?.total_jobs ?? 0)}
+                            </td>
+                            <td data-label="Success" className="num">
+                              {percent(measured?.success_rate ?? null)}
+                            </td>
+                            <td data-label="Median" className="num">
                               {measured?.p50_duration == null
                                 ? "–"
                                 : duration(measured.p50_duration * 1000)}
                             </td>
-                            <td className="nowrap wide-only">
+                            <td data-label="Changed" className="nowrap">
                               <Time at={workflow.updated_at} relative />
                             </td>
                             <td>
@@ -114,7 +121,7 @@ export default function WorkflowsPage() {
                         );
                       })}
                   </tbody>
-                </table>
+                </TableBox>
               )
             }
           </Await>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { JobEvent, NodeSummary } from "../../../../src/core/api/job-schemas.ts";
-import { criticalPath, segmentsOf, segmentsOfAttempts } from "./gantt-segments.ts";
+import { criticalPath, readyTimes, segmentsOf, segmentsOfAttempts } from "./gantt-segments.ts";
 
 const second = (value: number) => new Date(value * 1000).toISOString();
 
@@ -47,6 +47,22 @@ describe("the bars of a node", () => {
     expect(segmentsOf(node("a", { ...times, status: "running" }), 9000).at(-1)?.to).toBe(9000);
   });
 
+  it("of a fan-out begin when the nodes before it had ended, though no task of its own started", () => {
+    const nodes = [
+      node("a", { completed_at: second(2) }),
+      node("b", { completed_at: second(4) }),
+      node("spread", { node_type: "fan_out", completed_at: second(9) }),
+    ];
+    const edges = ["a", "b"].map((from) => ({ from, to: "spread" }));
+    const ready = readyTimes(nodes, edges);
+    const bars = segmentsOf(nodes[2]!, 20_000, ready.get("spread"));
+    expect(bars.map(({ kind, from, to }) => [kind, from, to])).toEqual([["run", 4000, 9000]]);
+    const running = node("spread", { node_type: "fan_out", status: "running" });
+    expect(segmentsOf(running, 20_000, 4000)).toMatchObject([{ from: 4000, to: 20_000 }]);
+    const waiting = node("spread", { node_type: "fan_out", status: "pending" });
+    expect(segmentsOf(waiting, 20_000, 4000)).toEqual([]);
+  });
+
   it("are one for each attempt, with the pause between two", () => {
     const dispatched = (task_id: string, at: number): JobEvent => ({
       seq: 1,
@@ -61,10 +77,10 @@ describe("the bars of a node", () => {
     const bars = segmentsOfAttempts(
       node("a", { attempt: 2, completed_at: second(20) }),
       [
-        { task_id: "2", status: "completed", started_at: second(12), reported_at: second(20) },
-        { task_id: "1", status: "failed", started_at: second(2), reported_at: second(5) },
+        { task_id: "j_a_1", status: "completed", started_at: second(12), reported_at: second(20) },
+        { task_id: "j_a_0", status: "failed", started_at: second(2), reported_at: second(5) },
       ],
-      [dispatched("1", 1), dispatched("2", 10)],
+      [dispatched("j_a_0", 1), dispatched("j_a_1", 10)],
       30_000,
     );
     expect(bars.map(({ kind, from, to }) => [kind, from / 1000, to / 1000])).toEqual([

@@ -1,5 +1,6 @@
 import type { JobEvent, NodeSummary } from "../../../../src/core/api/job-schemas.ts";
 import type { Status } from "../../shared/status.tsx";
+import { attemptNumber, attemptsOf } from "../../../../src/core/model/attempts.ts";
 
 /** A period of a node: waiting in its queue, running, or waiting for a retry. */
 export interface Segment {
@@ -18,9 +19,9 @@ export interface Attempt {
 }
 
 /** The segments of a node with one attempt, from the times of the node itself. */
-export function segmentsOf(node: NodeSummary, now: number): Segment[] {
+export function segmentsOf(node: NodeSummary, now: number, readyAt?: number): Segment[] {
   const queued = time(node.dispatched_at);
-  const started = time(node.started_at);
+  const started = time(node.started_at) ?? startOfFanOut(node, readyAt);
   const ended = time(node.completed_at);
   const segments: Segment[] = [];
   if (queued !== undefined) {
@@ -29,10 +30,33 @@ export function segmentsOf(node: NodeSummary, now: number): Segment[] {
   }
   const from = started ?? (queued === undefined ? ended : undefined);
   if (from !== undefined) {
-    const title = node.attempt > 1 ? `attempt ${node.attempt}` : node.status;
+    const title = attemptsOf(node) > 1 ? `attempt ${attemptsOf(node)}` : node.status;
     segments.push({ kind: "run", from, to: ended ?? now, status: node.status, title });
   }
   return segments;
+}
+
+/** A fan-out has no task of its own: it runs from the end of the nodes before it. */
+function startOfFanOut(
+  { node_type, status, completed_at }: NodeSummary,
+  readyAt: number | undefined,
+): number | undefined {
+  if (node_type !== "fan_out") return undefined;
+  return status === "running" || completed_at !== null ? readyAt : undefined;
+}
+
+/** When the nodes before each node had ended; nodes that still wait for one are left out. */
+export function readyTimes(
+  nodes: readonly NodeSummary[],
+  edges: readonly { readonly from: string; readonly to: string }[],
+): ReadonlyMap<string, number> {
+  const ended = new Map(nodes.map(({ node_id, completed_at }) => [node_id, time(completed_at)]));
+  const ready = new Map<string, number>();
+  for (const { from, to } of edges) {
+    const at = ended.get(from);
+    if (at !== undefined) ready.set(to, Math.max(ready.get(to) ?? 0, at));
+  }
+  return ready;
 }
 
 /** The segments of a node with several attempts, and the waits for a retry between them. */
@@ -50,7 +74,7 @@ export function segmentsOfAttempts(
   const tried = [...attempts].sort((a, b) => a.reported_at.localeCompare(b.reported_at));
   const segments: Segment[] = [];
   let last: number | undefined;
-  for (const [at, attempt] of tried.entries()) {
+  for (const attempt of tried) {
     const ended = Date.parse(attempt.reported_at);
     const started = time(attempt.started_at) ?? ended;
     const queued = queuedAt.get(attempt.task_id) ?? started;
@@ -62,7 +86,7 @@ export function segmentsOfAttempts(
       status: "dispatched",
       title: "in the queue",
     });
-    const title = `attempt ${at + 1}: ${attempt.status}`;
+    const title = `attempt ${attemptNumber(attempt.task_id)}: ${attempt.status}`;
     segments.push({ kind: "run", from: started, to: ended, status: attempt.status, title });
     last = ended;
   }

@@ -7,9 +7,10 @@ import { useNow } from "../../shared/clock.ts";
 import { Icon } from "../../shared/icon.tsx";
 import { statusLook } from "../../shared/status.tsx";
 import { duration } from "../../shared/time.tsx";
+import { attemptsOf } from "../../../../src/core/model/attempts.ts";
 import { GanttAxis } from "./gantt-axis.tsx";
 import type { Segment } from "./gantt-segments.ts";
-import { criticalPath, segmentsOf, segmentsOfAttempts } from "./gantt-segments.ts";
+import { criticalPath, readyTimes, segmentsOf, segmentsOfAttempts } from "./gantt-segments.ts";
 
 export interface Range {
   readonly from: number;
@@ -42,6 +43,7 @@ export function Gantt({
   };
   const range = zoom ?? whole;
   const critical = useMemo(() => criticalPath(job.nodes, edges), [job.nodes, edges]);
+  const ready = useMemo(() => readyTimes(job.nodes, edges), [job.nodes, edges]);
   const retried = useAttempts(job);
   const children = useQuery({
     queryKey: ["job", job.job_id, "nodes", open, "first-children"],
@@ -65,7 +67,7 @@ export function Gantt({
     const extra = retried.data?.get(node.node_id);
     const segments =
       extra === undefined
-        ? segmentsOf(node, end)
+        ? segmentsOf(node, end, ready.get(node.node_id))
         : segmentsOfAttempts(node, extra.attempts, extra.events, end);
     return (
       <div
@@ -173,7 +175,7 @@ function Bar({ segment, range, critical }: { segment: Segment; range: Range; cri
 
 /** The attempts of nodes that have more than one. Another attempt or status changes the key. */
 function useAttempts(job: Job) {
-  const nodes = job.nodes.filter(({ attempt }) => attempt > 1).slice(0, maxRetried);
+  const nodes = job.nodes.filter((node) => attemptsOf(node) > 1).slice(0, maxRetried);
   return useQuery({
     queryKey: [
       "job",

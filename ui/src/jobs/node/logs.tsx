@@ -1,9 +1,10 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../shared/api.ts";
+import { MoreRows } from "../../shared/more-rows.tsx";
 import { Await } from "../../shared/states.tsx";
 import type { Tone } from "../../shared/status.tsx";
-import { local } from "../../shared/time.tsx";
+import { clockTime } from "../../shared/time.tsx";
 
 const levels = ["debug", "info", "warn", "error"] as const;
 type Level = (typeof levels)[number];
@@ -25,15 +26,17 @@ export function Logs({
   running: boolean;
 }) {
   const [level, setLevel] = useState<Level>("debug");
-  const logs = useQuery({
+  const logs = useInfiniteQuery({
     // `running` is a part of the key so that the log is read once more after the node has settled.
     queryKey: ["job", jobId, "nodes", nodeId, "logs", level, running],
-    queryFn: ({ signal }) =>
+    queryFn: ({ pageParam: cursor, signal }) =>
       api.listJobLogs({
         params: { job_id: jobId },
-        query: { node_id: nodeId, level, limit: 500 },
+        query: { node_id: nodeId, level, limit: 500, cursor },
         signal,
       }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next_cursor }) => next_cursor,
     refetchInterval: running ? 2000 : false,
     placeholderData: keepPreviousData,
   });
@@ -53,22 +56,29 @@ export function Logs({
         </select>
       </label>
       <Await query={logs} what="the log">
-        {({ items }) =>
-          items.length === 0 ? (
+        {({ pages }) =>
+          pages[0]?.items.length === 0 ? (
             <p className="dim">The handler logged nothing.</p>
           ) : (
             <div>
-              {items.map((line) => (
-                <div key={line.log_id} className="log-line">
-                  <time className="dim" dateTime={line.logged_at} title={line.logged_at}>
-                    {local(line.logged_at).split(", ").at(-1)}
-                  </time>
-                  <span data-tone={tones[line.level]}>{line.level}</span>
-                  <span>
-                    {line.message} {line.data === null ? "" : JSON.stringify(line.data)}
-                  </span>
-                </div>
-              ))}
+              {pages
+                .flatMap(({ items }) => items)
+                .map((line) => (
+                  <div key={line.log_id} className="log-line">
+                    <time className="dim" dateTime={line.logged_at} title={line.logged_at}>
+                      {clockTime(new Date(line.logged_at))}
+                    </time>
+                    <span data-tone={tones[line.level]}>{line.level}</span>
+                    <span>
+                      {line.message} {line.data === null ? "" : JSON.stringify(line.data)}
+                    </span>
+                  </div>
+                ))}
+              <MoreRows
+                query={logs}
+                shown={pages.reduce((sum, { items }) => sum + items.length, 0)}
+                what="lines"
+              />
             </div>
           )
         }

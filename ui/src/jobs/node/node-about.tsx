@@ -9,6 +9,7 @@ import { JsonView } from "../../shared/json-view.tsx";
 import { navigate } from "../../shared/navigation.ts";
 import { Chip } from "../../shared/status.tsx";
 import { Elapsed, Time, between, duration } from "../../shared/time.tsx";
+import { attemptNumber, attemptsOf, workerOf } from "../../../../src/core/model/attempts.ts";
 import { Children } from "./children.tsx";
 import { waitText } from "./wait-text.ts";
 
@@ -19,13 +20,17 @@ export function NodeAbout({
   job,
   node,
   task,
+  readyAt,
   onChoose,
 }: {
   job: Job;
   node: NodeDetail;
   task: CurrentTask | undefined;
+  /** When the nodes before it had ended, in milliseconds. */
+  readyAt: number | undefined;
   onChoose: (nodeId: string) => void;
 }) {
+  const isTask = node.node_type === "task" || node.parent_node_id !== null;
   const progress = task?.progress_percent ?? node.progress?.percent;
   const message = task?.progress_message ?? node.progress?.message;
   return (
@@ -63,52 +68,19 @@ export function NodeAbout({
             </dd>
           </>
         )}
-        {node.worker_id === null ? null : (
-          <>
-            <dt>Worker</dt>
-            <dd>
-              <code>{node.worker_id}</code>
-            </dd>
-          </>
-        )}
-        <dt>Queued</dt>
-        <dd>
-          <Time at={node.dispatched_at} />
-          {node.dispatched_at === null || node.started_at === null
-            ? null
-            : `, waited ${duration(between(node.dispatched_at, node.started_at))}`}
-        </dd>
-        <dt>Started</dt>
-        <dd>
-          <Time at={node.started_at} />
-        </dd>
-        <dt>Took</dt>
-        <dd>
-          <Elapsed from={node.started_at} to={node.completed_at} />
-          {node.timeout_seconds === null ? null : (
-            <span className="dim"> of {duration(node.timeout_seconds * 1000)} allowed</span>
-          )}
-        </dd>
-        {node.max_retries === 0 ? null : (
-          <>
-            <dt>Retries</dt>
-            <dd>
-              {node.retry_count} of {node.max_retries}
-            </dd>
-          </>
-        )}
+        {isTask ? <TaskFacts node={node} /> : <StepFacts node={node} readyAt={readyAt} />}
       </dl>
       {node.attempts.length === 0 ? null : (
         <div className="stack">
-          <h3>Attempts</h3>
-          {node.attempts.map((attempt, at) => (
+          <h3>Attempts ({attemptsOf(node)})</h3>
+          {node.attempts.map((attempt) => (
             <div
               key={attempt.task_id}
               className="attempt"
               data-tone={attempt.status === "completed" ? "good" : "bad"}
             >
               <span className="row">
-                <strong>{at + 1}</strong> <Chip status={attempt.status} />
+                <strong>{attemptNumber(attempt.task_id)}</strong> <Chip status={attempt.status} />
                 <Elapsed from={attempt.started_at} to={attempt.reported_at} />
                 <span className="dim">
                   <Time at={attempt.started_at} />
@@ -135,6 +107,82 @@ export function NodeAbout({
         />
       )}
       <NodeActions job={job} node={node} />
+    </>
+  );
+}
+
+function TaskFacts({ node }: { node: NodeDetail }) {
+  const worker = workerOf(node);
+  return (
+    <>
+      {worker === null ? null : (
+        <>
+          <dt>Worker</dt>
+          <dd>
+            <code>{worker}</code>
+          </dd>
+        </>
+      )}
+      <dt>Queued</dt>
+      <dd>
+        <Time at={node.dispatched_at} />
+        {node.dispatched_at === null || node.started_at === null
+          ? null
+          : `, waited ${duration(between(node.dispatched_at, node.started_at))}`}
+      </dd>
+      <dt>Started</dt>
+      <dd>
+        <Time at={node.started_at} />
+      </dd>
+      <dt>Took</dt>
+      <dd>
+        <Elapsed from={node.started_at} to={node.completed_at} />
+        {node.timeout_seconds === null ? null : (
+          <span className="dim"> of {duration(node.timeout_seconds * 1000)} allowed</span>
+        )}
+      </dd>
+      {node.max_retries === 0 ? null : (
+        <>
+          <dt>Retries</dt>
+          <dd>
+            {node.retry_count} of {node.max_retries}
+          </dd>
+        </>
+      )}
+    </>
+  );
+}
+
+/** A node without a task of its own is settled by the orchestrator; a fan-out lasts until its children end. */
+function StepFacts({ node, readyAt }: { node: NodeDetail; readyAt: number | undefined }) {
+  const begun = node.status === "running" || node.completed_at !== null ? readyAt : undefined;
+  const from = begun === undefined ? null : new Date(begun).toISOString();
+  if (node.node_type !== "fan_out") {
+    return (
+      <>
+        <dt>Settled</dt>
+        <dd>
+          <Time at={node.completed_at} />
+        </dd>
+      </>
+    );
+  }
+  return (
+    <>
+      <dt>Started</dt>
+      <dd>
+        <Time at={from} />
+      </dd>
+      <dt>Took</dt>
+      <dd>
+        <Elapsed from={from} to={node.completed_at} />
+        {node.timeout_seconds === null ? null : (
+          <span className="dim">
+            {" "}
+            · {duration(node.timeout_seconds * 1000)} allowed for each child
+          </span>
+        )}
+      </dd>
     </>
   );
 }

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { Suspense, lazy, useState } from "react";
+import { Suspense, lazy, useEffect, useRef, useState } from "react";
 import type { CurrentTask, Job } from "../../../../src/core/api/job-schemas.ts";
 import { isFinished } from "../../../../src/core/model/job.ts";
 import type { JsonObject } from "../../../../src/core/model/json.ts";
@@ -9,9 +9,11 @@ import { api } from "../../shared/api.ts";
 import { CopyId } from "../../shared/copy.tsx";
 import { Icon } from "../../shared/icon.tsx";
 import { JsonView } from "../../shared/json-view.tsx";
+import { focusAgain } from "../../shared/navigation.ts";
 import { Await, Loading } from "../../shared/states.tsx";
 import { Chip } from "../../shared/status.tsx";
 import { TabPanel, Tabs } from "../../shared/tabs.tsx";
+import { readyTimes } from "../gantt/gantt-segments.ts";
 import { Logs } from "./logs.tsx";
 import type { NodeDetail } from "./node-about.tsx";
 import { NodeAbout } from "./node-about.tsx";
@@ -31,6 +33,7 @@ export function NodePanel({
   job,
   nodeId,
   definition,
+  edges = [],
   task,
   onChoose,
   onClose,
@@ -38,11 +41,20 @@ export function NodePanel({
   job: Job;
   nodeId: string;
   definition: JsonObject | undefined;
+  edges?: readonly { readonly from: string; readonly to: string }[] | undefined;
   task: CurrentTask | undefined;
   onChoose: (nodeId: string) => void;
   onClose: () => void;
 }) {
   const [section, setSection] = useState<Section>("about");
+  const before = useRef<Element>(null);
+  // Closing the panel gives the focus back to the node that opened it.
+  useEffect(() => {
+    before.current = document.activeElement;
+    return () => {
+      focusAgain(before.current);
+    };
+  }, []);
   const live = job.nodes.find(({ node_id }) => node_id === nodeId);
   const detail = useQuery({
     queryKey: ["job", job.job_id, "nodes", nodeId],
@@ -87,7 +99,15 @@ export function NodePanel({
                   </Suspense>
                 );
               }
-              return <NodeAbout job={job} node={node} task={task} onChoose={onChoose} />;
+              return (
+                <NodeAbout
+                  job={job}
+                  node={node}
+                  task={task}
+                  readyAt={readyTimes(job.nodes, edges).get(nodeId)}
+                  onChoose={onChoose}
+                />
+              );
             }}
           </Await>
         </div>

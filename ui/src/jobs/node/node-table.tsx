@@ -2,7 +2,9 @@ import { useMemo, useState } from "react";
 import type { CurrentTask, NodeSummary } from "../../../../src/core/api/job-schemas.ts";
 import { number } from "../../shared/format.ts";
 import { Chip, StateBar } from "../../shared/status.tsx";
+import { TableBox } from "../../shared/table.tsx";
 import { Elapsed, Time } from "../../shared/time.tsx";
+import { attemptsOf, workerOf } from "../../../../src/core/model/attempts.ts";
 import { waitText } from "./wait-text.ts";
 
 export function NodeTable({
@@ -38,13 +40,13 @@ export function NodeTable({
         <span>{number(shown.length)} nodes</span>
       </div>
       <div className="scroll-x">
-        <table>
+        <TableBox>
           <thead>
             <tr>
               <th>Node</th>
               <th>State</th>
-              <th className="wide-only">Handler</th>
-              <th className="wide-only">Worker</th>
+              <th>Handler</th>
+              <th>Worker</th>
               <th className="num">Attempts</th>
               <th>Started</th>
               <th className="num">Took</th>
@@ -64,27 +66,29 @@ export function NodeTable({
                     {node.node_id}
                   </button>
                 </td>
-                <td>
+                <td data-label="State">
                   <Chip status={node.status} />
                 </td>
-                <td className="wide-only">
+                <td data-label="Handler">
                   <code>{node.handler ?? node.node_type}</code>
                 </td>
-                <td className="wide-only">{node.worker_id ?? "–"}</td>
-                <td className="num">{node.attempt}</td>
-                <td>
-                  <Time at={node.started_at ?? node.dispatched_at} />
+                <td data-label="Worker">{workerOf(node) ?? "–"}</td>
+                <td data-label="Attempts" className="num">
+                  {attemptsOf(node)}
                 </td>
-                <td className="num">
+                <td data-label="Started">
+                  <Time at={node.started_at} />
+                </td>
+                <td data-label="Took" className="num">
                   <Elapsed from={node.started_at} to={node.completed_at} />
                 </td>
-                <td>
+                <td data-label="Details">
                   <Details node={node} task={tasks.get(node.node_id)} />
                 </td>
               </tr>
             ))}
           </tbody>
-        </table>
+        </TableBox>
       </div>
     </>
   );

@@ -16,7 +16,7 @@ export function waitText(reason: WaitReason): string {
     case "paused":
       return "the job is paused";
     case "no_worker":
-      return `no worker serves the queue ${reason.queue}`;
+      return `no living worker offers ${reason.handler} on queue ${reason.queue}`;
     case "queued":
       return `queued on ${reason.queue}`;
     case "next_tick":

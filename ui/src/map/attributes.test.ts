@@ -1,0 +1,20 @@
+import { expect, it } from "vitest";
+import { attributesOf } from "./attributes.ts";
+
+it("lists the attributes of a feature, one by one", () => {
+  expect(attributesOf({ name: "square 1", population: 200, owner: null, tags: ["a"] })).toEqual([
+    ["name", "square 1"],
+    ["population", "200"],
+    ["owner", "–"],
+    ["tags", '["a"]'],
+  ]);
+});
+
+it("lists the values of a raster by band", () => {
+  const point = { coordinates: [7.2, 46.9], values: [1363.2, null], band_names: ["b1", "nir"] };
+  expect(attributesOf(point)).toEqual([
+    ["b1", "1363.2"],
+    ["nir", "no data"],
+    ["longitude, latitude", "7.2, 46.9"],
+  ]);
+});
