@@ -1,0 +1,109 @@
+"""Handlers by themselves: schemas, parameters, contexts."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import logging
+import sys
+import unittest
+from pathlib import Path
+from typing import Any, Literal, Optional
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
+
+from rmhdag import Cancelled, Context, PermanentError, handler, registered  # noqa: E402
+from rmhdag.schema import params_schema, schema_of  # noqa: E402
+from rmhdag.testing import run_handler  # noqa: E402
+
+
+class Colour(enum.Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+@dataclasses.dataclass
+class Box:
+    west: float
+    east: float = 0.0
+
+
+@handler("test.area", queue="q", timeout_seconds=7)
+def area(
+    ctx: Context,
+    box: Box,
+    colour: Colour = Colour.RED,
+    names: Optional[list[str]] = None,
+    mode: Literal["fast", "exact"] = "fast",
+) -> dict[str, Any]:
+    """Measures."""
+    ctx.progress(10, "start")
+    ctx.save_checkpoint("half", {"at": 1})
+    logging.getLogger("mine").warning("not the task's, outside of a worker")
+    ctx.log("info", "measured")
+    return {"width": box.east - box.west, "colour": colour.value, "mode": mode, "n": len(names or [])}
+
+
+@handler("test.later")
+async def later(ctx: Context, n: int) -> dict[str, Any]:
+    return {"n": n + 1}
+
+
+class Handlers(unittest.TestCase):
+    def test_contract(self) -> None:
+        contract = registered()["test.area"].contract()
+        self.assertEqual(contract["queue"], "q")
+        self.assertEqual(contract["description"], "Measures.")
+        self.assertEqual(contract["params"]["required"], ["box"])
+        self.assertEqual(contract["params"]["properties"]["mode"], {"enum": ["fast", "exact"], "default": "fast"})
+        box = contract["params"]["properties"]["box"]
+        self.assertEqual(box["properties"]["west"], {"type": "number"})
+        self.assertEqual(box["required"], ["west"])
+
+    def test_schemas(self) -> None:
+        self.assertEqual(schema_of(tuple[int, str])["maxItems"], 2)
+        self.assertEqual(schema_of(dict[str, int]), {"type": "object", "additionalProperties": {"type": "integer"}})
+        self.assertEqual(schema_of(int | None), {"anyOf": [{"type": "integer"}, {"type": "null"}]})
+
+        def open_ended(ctx: Context, **more: Any) -> dict[str, Any]:
+            return more
+
+        self.assertNotIn("additionalProperties", params_schema(open_ended))
+        self.assertEqual(run_handler(open_ended, a=1).output, {"a": 1})
+
+    def test_runs(self) -> None:
+        ran = run_handler(area, box={"west": 1, "east": 4}, colour="blue", names=["a"])
+        self.assertEqual(ran.output, {"width": 3, "colour": "blue", "mode": "fast", "n": 1})
+        self.assertEqual(ran.progress, [(10, "start")])
+        self.assertEqual(ran.checkpoints, [("half", {"at": 1})])
+        self.assertEqual(ran.lines, [("info", "measured")])
+        self.assertEqual(run_handler(later, n=1).output, {"n": 2})
+
+    def test_refuses(self) -> None:
+        with self.assertRaisesRegex(PermanentError, "'mode' must be one of fast, exact"):
+            run_handler(area, box={"west": 1}, mode="slow")
+        with self.assertRaisesRegex(PermanentError, "'n' must be a whole number, not True"):
+            run_handler(later, n=True)
+        with self.assertRaisesRegex(PermanentError, "'m' is not known; 'n' is missing"):
+            run_handler(later, m=1)
+
+    def test_stops(self) -> None:
+        def busy(ctx: Context) -> dict[str, Any]:
+            ctx.stop("cancelled")
+            while True:
+                pass
+
+        with self.assertRaises(Cancelled):
+            run_handler(busy)
+
+    def test_files(self) -> None:
+        def copy(ctx: Context, source: str) -> dict[str, Any]:
+            with ctx.source(source) as path:
+                return {"out": ctx.put("silver/copy.py", path)}
+
+        ran = run_handler(copy, source="bronze/a.py", files={"bronze/a.py": __file__})
+        self.assertEqual(ran.stored["silver/copy.py"], Path(__file__).read_bytes())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,112 @@
+"""A worker against a real orchestrator, which RMHDAG_URL and RMHDAG_TOKEN name."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+import unittest
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
+
+from rmhdag import Client, Context, Handler, PermanentError, Worker  # noqa: E402
+from rmhdag.client import JobFailed  # noqa: E402
+
+queue = "python-tests"
+seen: dict[str, Any] = {"resumed": None, "stopped": 0}
+
+
+def resume(ctx: Context, n: int) -> dict[str, Any]:
+    if ctx.checkpoint is None:
+        ctx.save_checkpoint("first", {"n": n})
+        raise OSError("try again")
+    seen["resumed"] = ctx.checkpoint
+    ctx.metrics["rows"] = n
+    return {"n": ctx.checkpoint["n"] + 1}
+
+
+def compute(ctx: Context, seconds: float) -> dict[str, Any]:
+    """Keeps the interpreter busy for longer than a lease."""
+    until = time.monotonic() + seconds
+    count = 0
+    while time.monotonic() < until:
+        count += 1
+    return {"count": count, "pid": os.getpid()}
+
+
+def endless(ctx: Context) -> dict[str, Any]:
+    try:
+        while True:
+            time.sleep(0.01)
+    finally:
+        seen["stopped"] += 1
+
+
+def wrong(ctx: Context) -> dict[str, Any]:
+    raise PermanentError("no such thing", "NO_THING")
+
+
+handlers = [
+    Handler(f"pytests.{each.__name__}", each, queue=queue, retry={"max_attempts": 2, "initial_delay_seconds": 0.1})
+    for each in (resume, compute, endless, wrong)
+]
+
+
+@unittest.skipUnless(os.environ.get("RMHDAG_URL"), "needs an orchestrator")
+class Working(unittest.TestCase):
+    worker: Worker
+    thread: threading.Thread
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        mode = os.environ.get("RMHDAG_TEST_MODE", "threads")
+        cls.worker = Worker(handlers, concurrency=3, mode=mode, worker_id=f"test-{mode}")
+        cls.thread = threading.Thread(target=cls.worker.run)
+        cls.thread.start()
+
+    @classmethod
+    def tearDownClass(cls) -> None:
+        cls.worker.stop()
+        cls.thread.join(30)
+        assert not cls.thread.is_alive()
+
+    def submit(self, name: str, **inputs: Any) -> Any:
+        client = Client(token=os.environ.get("RMHDAG_CLIENT_TOKEN"))
+        until = time.monotonic() + 20
+        while True:
+            try:
+                return client.submit(f"py_{name}", **inputs)
+            except Exception:
+                # The workflow is valid once the worker has registered.
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.1)
+
+    def test_resumes_from_a_checkpoint(self) -> None:
+        self.assertEqual(self.submit("resume").wait(30)["a"], {"n": 6})
+
+    def test_renews_while_a_handler_computes(self) -> None:
+        self.assertGreater(self.submit("compute").wait(60)["a"]["count"], 0)
+
+    def test_stops_a_handler_of_a_cancelled_job(self) -> None:
+        job = self.submit("endless")
+        until = time.monotonic() + 20
+        while not any(n["status"] == "running" for n in job.state()["nodes"] if n["node_id"] == "a"):
+            self.assertLess(time.monotonic(), until)
+            time.sleep(0.1)
+        job.cancel()
+        while self.worker._running and time.monotonic() < until + 20:
+            time.sleep(0.1)
+        self.assertEqual(self.worker._running, {})
+
+    def test_fails_for_good(self) -> None:
+        with self.assertRaises(JobFailed) as raised:
+            self.submit("wrong").wait(30)
+        self.assertIn("no such thing", str(raised.exception))
+
+
+if __name__ == "__main__":
+    unittest.main()
