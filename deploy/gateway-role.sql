@@ -1,5 +1,5 @@
--- Creates the gateway's read-only role and its login. An administrator runs it with psql on the
--- platform's database, after the migrations, if `rmhdag migrate` may not create roles:
+-- Makes the gateway's read-only role and a login for it alone, where deploy/roles.sql is not used. An
+-- administrator runs it with psql on the platform's database, after the migrations:
 --
 --   psql "$DATABASE_URL" -v login=gateway_login -v password=… -f deploy/gateway-role.sql
 --
@@ -10,7 +10,9 @@ CREATE ROLE rmhdag_gateway NOLOGIN;
 \endif
 GRANT USAGE ON SCHEMA gateway TO rmhdag_gateway;
 GRANT SELECT ON ALL TABLES IN SCHEMA gateway TO rmhdag_gateway;
-CREATE ROLE :"login" LOGIN PASSWORD :'password' IN ROLE rmhdag_gateway;
+CREATE ROLE :"login" LOGIN PASSWORD :'password' CONNECTION LIMIT 40 IN ROLE rmhdag_gateway;
+SELECT format('ALTER ROLE %I IN DATABASE %I SET %s', :'login', current_database(), setting)
+FROM unnest(ARRAY['statement_timeout = ''30s''', 'default_transaction_read_only = on']) AS setting \gexec
 -- PostgreSQL lets every user make temporary tables in a new database; the gateway needs none.
 SELECT format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC', current_database()) \gexec
 REVOKE CREATE ON SCHEMA public FROM PUBLIC;
