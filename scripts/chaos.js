@@ -1,5 +1,5 @@
-// Runs the chaos test for as long and with the seed that is asked for:
-//   npm run chaos -- --seconds 60 --seed 7
+// Runs the chaos test for as long and with the seeds that are asked for, one after the other:
+//   npm run chaos -- --seconds 60 --seed 7,11,23 --broker rabbitmq
 import { spawnSync } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { parseArgs } from "node:util";
@@ -8,21 +8,37 @@ const { values } = parseArgs({
   options: {
     seconds: { type: "string", default: "60" },
     seed: { type: "string", default: String(randomInt(1_000_000)) },
+    broker: { type: "string", default: "postgres" },
   },
 });
-for (const [name, value] of Object.entries(values)) {
-  if (!/^[1-9]\d{0,5}$/.test(value)) {
-    process.stderr.write(`--${name} must be a whole number from 1 to 999999, not "${value}"\n`);
+const brokers = ["postgres", "rabbitmq", "servicebus"];
+if (!brokers.includes(values.broker)) {
+  process.stderr.write(`--broker must be ${brokers.join(" or ")}, not "${values.broker}"\n`);
+  process.exit(2);
+}
+for (const name of ["seconds", "seed"]) {
+  const value = values[name];
+  const numbers = name === "seed" ? value.split(",") : [value];
+  if (!numbers.every((number) => /^[1-9]\d{0,5}$/.test(number))) {
+    const wanted = name === "seed" ? "whole numbers, with commas between them," : "a whole number";
+    process.stderr.write(`--${name} must be ${wanted} from 1 to 999999, not "${value}"\n`);
     process.exit(2);
   }
 }
-process.stdout.write(`chaos for ${values.seconds} s with seed ${values.seed}\n`);
+process.stdout.write(
+  `chaos for ${values.seconds} s with seed ${values.seed} on ${values.broker}\n`,
+);
 const { status } = spawnSync(
   "npx",
   ["vitest", "run", "--project", "real", "test/faults/chaos.test.ts"],
   {
     stdio: "inherit",
-    env: { ...process.env, CHAOS_SECONDS: values.seconds, CHAOS_SEED: values.seed },
+    env: {
+      ...process.env,
+      CHAOS_SECONDS: values.seconds,
+      CHAOS_SEED: values.seed,
+      CHAOS_BROKER: values.broker,
+    },
   },
 );
 process.exitCode = status ?? 1;

@@ -47,10 +47,10 @@ async function takeAll(site, token) {
   const pages = {
     dashboard: ["", ".chart canvas"],
     jobs: ["/jobs", "tbody tr"],
-    job: [`/jobs/${jobs.conditional}?node=route_by_size`, ".flow-node"],
-    "fan-out": [`/jobs/${jobs.wide}?node=split`, ".flow-node"],
+    job: [`/jobs/${jobs.conditional}?node=route_by_size`, ".flow[data-laid] .flow-node"],
+    "fan-out": [`/jobs/${jobs.wide}?node=split`, ".flow[data-laid] .flow-node"],
     gantt: [`/jobs/${jobs.failing}?view=gantt`, ".gantt-bar"],
-    failure: [`/jobs/${jobs.failing}?node=flaky`, ".flow-node"],
+    failure: [`/jobs/${jobs.failing}?node=flaky`, ".flow[data-laid] .flow-node"],
     workflow: ["/workflows/conditional_test?tab=runs", ".cell"],
     submit: ["/workflows/conditional_test/submit", "form .field"],
     assets: ["/assets", "tbody tr"],
@@ -72,9 +72,7 @@ async function takeAll(site, token) {
       colorScheme,
       viewport: { width: 1280, height: 800 },
     });
-    await context.addCookies([
-      { name: "rmhdag_session", value: encodeURIComponent(token), url: site },
-    ]);
+    await context.request.post(`${site}/api/v1/session`, { data: { token } });
     for (const [name, [address, sign]] of Object.entries(pages)) {
       const picture = await take(context, `${site}/ui${address}`, sign);
       await sharp(picture)
@@ -136,7 +134,8 @@ async function runJobs(call) {
 
 /** A raster that waits for its review, and a vector layer whose second version does. */
 async function makeAssets(call) {
-  const bronze = path.join(folder, "storage/bronze");
+  // A platform reads files below its own folder only.
+  const bronze = path.join(folder, "storage/bronze/ddh");
   mkdirSync(bronze, { recursive: true });
   const place = { epsg: 32632, west: 350_000, north: 5_210_000, pixel: 30 };
   writeFileSync(path.join(bronze, "terrain.tif"), writeGeoTiff(makeTerrain(900, 700), place));
@@ -159,9 +158,9 @@ async function makeAssets(call) {
     await until(async () => (await call("GET", at)).completed_at !== null);
     return asset_id;
   };
-  const vector = (file) => ({ blob_path: file, collection_id: "countries" });
+  const vector = (file) => ({ blob_path: `ddh/${file}`, collection_id: "countries" });
   const terrain = await submit("terrain", "2026-05", "raster_ingest", {
-    blob_path: "terrain.tif",
+    blob_path: "ddh/terrain.tif",
     container: "bronze",
     collection_id: "heights",
     title: "A synthetic terrain",
