@@ -10,8 +10,9 @@ import { openDatabase } from "../dist/adapters/postgres/database.js";
 import { migrate } from "../dist/adapters/postgres/migrate.js";
 import { upsertCollection, upsertItems } from "../dist/adapters/postgres/repositories/catalogue.js";
 import { startEmbeddedPostgres } from "../dist/adapters/embedded-postgres/start-embedded-postgres.js";
-import { rectangle } from "../dist/core/catalogue/boxes.js";
+import { rectangle } from "../dist/core/geometry/boxes.js";
 import { buildCollection } from "../dist/core/catalogue/collection.js";
+import { operators } from "../dist/core/catalogue/owner.js";
 import { buildRasterItem } from "../dist/core/catalogue/raster-item.js";
 import { searchCatalogue } from "../dist/orchestrator/catalogue/search-catalogue.js";
 import { reportFigures } from "./report/platform.js";
@@ -57,14 +58,14 @@ try {
 async function ingest() {
   const collections = Array.from({ length: 10 }, (_, index) => `collection-${index}`);
   for (const id of collections) {
-    await upsertCollection(db, buildCollection({ collection_id: id, license: "other" }));
+    await upsertCollection(db, buildCollection({ collection_id: id, license: "other" }), operators);
   }
   const items = Array.from({ length: batch }, (_, index) => index);
   const begun = performance.now();
   for (let from = 0; from < count; from += batch) {
     const collection = collections[(from / batch) % collections.length];
     const part = items.slice(0, count - from).map((index) => item(collection, from + index));
-    await upsertItems(db, collection, part);
+    await upsertItems(db, collection, part, operators);
   }
   return (performance.now() - begun) / 1000;
 }

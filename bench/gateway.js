@@ -16,8 +16,8 @@ import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { startEmbeddedPostgres } from "../dist/adapters/embedded-postgres/start-embedded-postgres.js";
-import { grantGatewayUser } from "../dist/adapters/postgres/gateway-user.js";
 import { migrate } from "../dist/adapters/postgres/migrate.js";
+import { makeLogins } from "../dist/adapters/postgres/roles/make-login.js";
 import { readProcesses } from "./harness/processes.js";
 import { makeWorkFolder } from "./harness/work-folder.js";
 import { reportFigures } from "./report/platform.js";
@@ -54,7 +54,7 @@ try {
 async function bench() {
   await migrate(server.url);
   const gatewayUser = { user: "bench_gateway", password: "bench_gateway" };
-  await grantGatewayUser(server.url, gatewayUser);
+  await makeLogins(server.url, [{ role: "rmhdag_gateway", ...gatewayUser }]);
   const readOnly = new URL(server.url);
   readOnly.username = gatewayUser.user;
   readOnly.password = gatewayUser.password;

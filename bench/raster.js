@@ -102,7 +102,7 @@ async function makeRaster(file) {
   await run("gdal_translate", ["-q", ...place, ...corner, ...color, raw, file]);
 }
 
-/** What somebody would type for the same output. */
+/** The GDAL command that writes the same output. */
 async function bare(source, output) {
   const options = ["COMPRESS=DEFLATE", "PREDICTOR=STANDARD", "BIGTIFF=IF_SAFER"];
   options.push("OVERVIEW_RESAMPLING=AVERAGE", `NUM_THREADS=${cpus().length}`);

@@ -77,7 +77,7 @@ export async function startPostgres(folder, say) {
   );
   await log.close();
   const ended = new Promise((resolve) => server.once("exit", resolve));
-  // Whatever ends us, the server must not stay behind; nobody needs its data.
+  // The server must not outlive the benchmark, however that ends; its data is not needed.
   const abandon = () => server.kill("SIGQUIT");
   process.once("exit", abandon);
 

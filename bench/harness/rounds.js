@@ -6,8 +6,8 @@ import { cellsOf, growthCellsOf } from "./plan.js";
 /** Growth is about ours alone and takes long, so its later rounds run only while there is time. */
 const budgetMs = 13 * 60_000;
 
-export async function runRounds({ options, peers, admin, server, redis, folder, ...told }) {
-  const { onResult, say } = told;
+export async function runRounds({ options, peers, admin, server, redis, folder, ...callbacks }) {
+  const { onResult, say } = callbacks;
   const { settings } = options;
   const measureCell = (cell) =>
     measure({

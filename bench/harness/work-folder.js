@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-/** Everything that a run writes and nobody needs afterwards; gone with the process. */
+/** Holds everything that a run writes; it is removed when the process ends. */
 export function makeWorkFolder() {
   const folder = mkdtempSync(path.join(tmpdir(), "rmhdag-bench-"));
   // As root the server runs as another user, who must be able to enter.

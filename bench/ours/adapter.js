@@ -1,6 +1,6 @@
 /**
  * Our engine in the benchmark: the orchestrator and worker programs of dist/, jobs over the HTTP
- * API. The contract of an adapter is told in driver.js.
+ * API. The contract of an adapter stands in driver.js.
  */
 import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
 import path from "node:path";

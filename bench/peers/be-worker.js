@@ -2,10 +2,10 @@
 export const config = JSON.parse(process.argv[2]);
 
 let done = 0;
-let told = 0;
+let reported = 0;
 setInterval(() => {
-  if (done === told) return;
-  told = done;
+  if (done === reported) return;
+  reported = done;
   process.send({ done });
 }, 10).unref();
 

@@ -41,8 +41,8 @@ export function drawChart({ rows, machine, rounds }) {
   }
   const { date, cpu, cores, postgres, node } = machine;
   const settings = `PostgreSQL ${postgres}, fsync and synchronous_commit on; Node ${node}`;
-  const told = `${date}: ${cpu}, ${cores} cores; ${settings}; medians of ${rounds} round${rounds === 1 ? "" : "s"}`;
-  parts.push(text(0, y, told, "note"));
+  const note = `${date}: ${cpu}, ${cores} cores; ${settings}; medians of ${rounds} round${rounds === 1 ? "" : "s"}`;
+  parts.push(text(0, y, note, "note"));
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="-8 0 ${width + 16} ${y + 12}" role="img" aria-label="Benchmark of workflow engines">`,
     `<style>${style}\n</style>`,

@@ -50,7 +50,11 @@ function paragraphs(targets) {
     if (found.length === 0) return [];
     return [title, "", ...found.map(({ text, detail }) => `- ${text}: ${detail}`), ""];
   };
-  return [...list("Reached:", true), ...list("Not reached:", false), ...list("Told:", undefined)];
+  return [
+    ...list("Reached:", true),
+    ...list("Not reached:", false),
+    ...list("Without a target:", undefined),
+  ];
 }
 
 function settings({ machine, workers, concurrency }) {

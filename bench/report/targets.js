@@ -16,7 +16,7 @@ export function judge(rows, growth) {
     atLeast("W4: 3 × pg-boss", most("W4"), ["pgboss"], 3),
     atLeast("W4: not slower than BullMQ on Redis", most("W4"), ["bullmq"], 1),
     atLeast("W5: 4 × DBOS", most("W5"), ["dbos-queue"], 4),
-    told("W5: beside the raw queues, which record no history", most("W5"), raw),
+    withoutTarget("W5: beside the raw queues, which record no history", most("W5"), raw),
     ...["commits", "statements", "cpuMs"].map((name) => costAtMost(name, rows)),
     ...growth.map(growsLittle),
   ].filter((target) => target !== undefined);
@@ -31,7 +31,7 @@ function atLeast(text, row, peers, least) {
   return { text, reached: best.ratio >= least, detail };
 }
 
-function told(text, row, peers) {
+function withoutTarget(text, row, peers) {
   const rivals = rivalsOf(row, peers);
   if (rivals.length === 0) return undefined;
   const detail = rivals.map(({ ratio, label }) => `${times(ratio)} ${label}`).join(", ");

@@ -53,7 +53,7 @@ export function summaryTable({ rows, growth, targets, rounds, seconds }) {
     ].join("\n"),
   );
   const reached = targets.map(({ text, reached: is, detail }) => {
-    const verdict = is === undefined ? "told       " : is ? "reached    " : "NOT REACHED";
+    const verdict = is === undefined ? "no target  " : is ? "reached    " : "NOT REACHED";
     return `  ${verdict}  ${text}: ${detail}`;
   });
   return [

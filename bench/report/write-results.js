@@ -21,7 +21,7 @@ export async function writeResults(summary) {
   return "written: bench/results/latest.json, latest.md, latest.svg, and the README's part on speed";
 }
 
-/** Hundreds of latencies of which the percentiles are told already would only make it long. */
+/** Hundreds of latencies are left out: their percentiles are in the results. */
 function forFile({ results, ...summary }) {
   const short = results.map((result) => ({ ...result, latencies: undefined, stack: undefined }));
   return { ...summary, results: short };

@@ -1,0 +1,85 @@
+/**
+ * `npm run bench:h3`: statistics of H3 cells, ours and those of Python's exactextract, on the same
+ * raster, cells and one core. Says the time, the ratio, the largest difference and the peak of memory.
+ * exactextract and rasterio come from PyPI into a virtual environment in the user's cache folder.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { cellPolygon } from "../dist/adapters/h3/cell-polygon.js";
+import { computeChunk } from "../dist/adapters/h3/compute-chunk.js";
+import { openFile } from "../dist/adapters/tiles/open-file.js";
+import { h3Configuration } from "../dist/core/h3/configuration.js";
+import { makeWorkFolder } from "./harness/work-folder.js";
+
+const peer = fileURLToPath(new URL("peers/extract_statistics.py", import.meta.url));
+const folder = makeWorkFolder();
+const python = install();
+const statistics = ["count", "sum", "mean", "stdev", "min", "max"];
+/** North of Innsbruck: the raster covers all cells below it. */
+const h3_l3 = "831f88fffffffff";
+
+for (const [name, pixel, resolution, wanted] of [
+  ["1 km, resolution 7", 1 / 120, 7, statistics],
+  ["30 m, resolution 7", 1 / 3600, 7, statistics],
+  ["30 m, resolution 7, with median", 1 / 3600, 7, [...statistics, "median"]],
+]) {
+  const raster = path.join(folder, `raster-${pixel}.tif`);
+  if (!existsSync(raster)) call(["raster", raster, String(pixel)]);
+  const configuration = h3Configuration.parse({
+    statistics: wanted,
+    min_resolution: 3,
+    max_resolution: resolution,
+  });
+  const opened = await openFile(raster, {});
+  const before = performance.now();
+  const cells = new Map();
+  const { signal } = new globalThis.AbortController();
+  const chunk = { h3_l3, coarser: [] };
+  const found = await computeChunk(opened.raster, chunk, configuration, { signal });
+  for (const rows of found.values()) for (const { cell, values } of rows) cells.set(cell, values);
+  const ours = (performance.now() - before) / 1000;
+  await opened.close();
+  const zones = path.join(folder, "zones.json");
+  const features = [...cells.keys()].map((cell) => ({
+    type: "Feature",
+    properties: { cell },
+    geometry: { type: "Polygon", coordinates: cellPolygon(cell) },
+  }));
+  writeFileSync(zones, JSON.stringify({ type: "FeatureCollection", features }));
+  const answer = path.join(folder, "answer.json");
+  call(["extract", raster, zones, answer, wanted.join(",")]);
+  const { seconds, cells: theirs } = JSON.parse(readFileSync(answer, "utf8"));
+  let off = 0;
+  for (const [cell, values] of cells) {
+    for (const key of wanted) {
+      const [a, b] = [values[key], theirs[cell][key]];
+      off = Math.max(off, Math.abs(a - b) / Math.max(1, Math.abs(b)));
+    }
+  }
+  const peak = process.resourceUsage().maxRSS / 1024;
+  process.stdout.write(
+    `${name}: ${cells.size} cells, ours ${ours.toFixed(2)} s, exactextract ${seconds.toFixed(2)} s, ratio ${(seconds / ours).toFixed(2)}, largest difference ${off.toExponential(1)}, peak ${peak.toFixed(0)} MB\n`,
+  );
+}
+
+function call(args) {
+  const { status } = spawnSync(python, [peer, ...args], { stdio: "inherit" });
+  if (status !== 0) process.exit(1);
+}
+
+function install() {
+  const home = path.join(homedir(), ".cache/rmhdag/exactextract-0.3.0");
+  const program = path.join(home, "bin/python");
+  if (existsSync(program)) return program;
+  mkdirSync(path.dirname(home), { recursive: true });
+  for (const [command, ...args] of [
+    ["python3", "-m", "venv", home],
+    [program, "-m", "pip", "install", "-q", "exactextract==0.3.0", "rasterio"],
+  ]) {
+    if (spawnSync(command, args, { stdio: "inherit" }).status !== 0) process.exit(1);
+  }
+  return program;
+}
