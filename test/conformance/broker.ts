@@ -8,6 +8,7 @@ import { prepareBench } from "./broker/bench.ts";
 import { describeDeadLetters } from "./broker/dead-letters.ts";
 import { describeDeliveries } from "./broker/deliveries.ts";
 import { describeLeases } from "./broker/leases.ts";
+import { describeOutside } from "./broker/outside.ts";
 import { describeTransactions } from "./broker/transactions.ts";
 
 export function describeBroker(name: string, start: () => Promise<BrokerUnderTest>): void {
@@ -17,5 +18,6 @@ export function describeBroker(name: string, start: () => Promise<BrokerUnderTes
     describeDeadLetters(bench);
     describeTransactions(bench);
     describeLeases(bench);
+    describeOutside(bench);
   });
 }

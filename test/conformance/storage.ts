@@ -3,13 +3,17 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Staging } from "../../src/adapters/storage/staging.ts";
+import { BodyTooLong } from "../../src/adapters/storage/staging.ts";
 import type { Storage } from "../../src/adapters/storage/storage.ts";
 import { BadStoragePath, NotInStorage } from "../../src/adapters/storage/storage.ts";
 
 export interface StorageUnderTest {
   readonly storage: Storage;
+  readonly staging: Staging;
   /** As a client that was given the address would: the status, and the bytes. */
   fetchSigned(url: string): Promise<{ status: number; bytes: Buffer }>;
   close(): Promise<void>;
@@ -99,7 +103,6 @@ export function describeStorage(name: string, start: () => Promise<StorageUnderT
         () => storage.delete(bad),
         () => storage.signedUrl(bad),
         () => storage.localPath(bad),
-        () => storage.gdalPath(bad),
       ]) {
         await expect(ask()).rejects.toThrow(BadStoragePath);
       }
@@ -185,6 +188,65 @@ export function describeStorage(name: string, start: () => Promise<StorageUnderT
       for (const prefix of ["", "other/", "gold/../silver/", "/gold", "gold//"]) {
         await expect(storage.list(prefix)).rejects.toThrow(BadStoragePath);
       }
+    });
+
+    it("browses a folder, page by page, and not what lies deeper", async () => {
+      for (const each of ["a/1", "a/2", "a/deep/3", "b"]) {
+        await storage.put(`gold/f/${each}`, bytes(each));
+      }
+      const whole = await storage.browse("gold/f/a");
+      expect(whole.items.map((item) => item.path)).toEqual(["gold/f/a/1", "gold/f/a/2"]);
+      expect(whole).toMatchObject({ folders: ["gold/f/a/deep/"], next_cursor: null });
+      const seen: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await storage.browse("gold/f/a/", { limit: 1, cursor });
+        seen.push(...page.folders, ...page.items.map((item) => item.path));
+        cursor = page.next_cursor ?? undefined;
+      } while (cursor !== undefined);
+      expect(seen.toSorted()).toEqual(["gold/f/a/1", "gold/f/a/2", "gold/f/a/deep/"]);
+      expect(await storage.browse("gold/none/")).toMatchObject({ folders: [], items: [] });
+      await expect(storage.browse("gold/../x")).rejects.toThrow(BadStoragePath);
+    });
+
+    it("stages an upload in parts, and publishes it whole, once", async () => {
+      const { staging } = under;
+      const content = randomBytes(9 * 1024 * 1024 + 5);
+      const options = (limit: number) => ({
+        limit,
+        onBytes: () => undefined,
+        onDurable: async () => undefined,
+      });
+      const half = content.subarray(0, 5_000_000);
+      expect(await staging.write("u1", 0, Readable.from([half]), options(content.length))).toEqual({
+        bytes: half.length,
+      });
+      // More was staged than was confirmed: it is written again, in other pieces.
+      const rest = content.subarray(4_000_000);
+      await staging.write(
+        "u2",
+        0,
+        Readable.from([half.subarray(0, 4_000_000)]),
+        options(4_000_000),
+      );
+      await staging.write("u2", 4_000_000, Readable.from([half]), options(half.length));
+      const second = await staging.write(
+        "u2",
+        4_000_000,
+        Readable.from([rest]),
+        options(rest.length),
+      );
+      expect(second).toEqual({ bytes: rest.length });
+      expect(await storage.head("bronze/u.bin")).toBeUndefined();
+      expect(content.equals(await buffer(await staging.read("u2", content.length)))).toBe(true);
+      const stored = await staging.publish("u2", "bronze/u.bin", content.length);
+      expect(stored).toMatchObject({ path: "bronze/u.bin", bytes: content.length });
+      expect(content.equals(await storage.get("bronze/u.bin"))).toBe(true);
+      expect(await staging.publish("u2", "bronze/u.bin", content.length)).toBeUndefined();
+      const long = await staging.write("u1", half.length, Readable.from([half]), options(10));
+      expect(long.error).toBeInstanceOf(BodyTooLong);
+      await staging.remove("u1");
+      expect(await staging.publish("u1", "bronze/never.bin", half.length)).toBeUndefined();
     });
 
     it("signs addresses that are good for one object", async () => {

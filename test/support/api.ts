@@ -1,12 +1,19 @@
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { createMetrics } from "../../src/adapters/http/metrics.ts";
 import type { HttpServer } from "../../src/adapters/http/server.ts";
 import { buildServer } from "../../src/adapters/http/server.ts";
 import { openStaticFiles } from "../../src/adapters/http/static-files.ts";
+import type { ServiceToken } from "../../src/adapters/http/tokens.ts";
 import { createAccessPolicy, hashToken } from "../../src/adapters/http/tokens.ts";
+import { systemClock } from "../../src/adapters/runtime/clock.ts";
+import type { SignInDeps } from "../../src/orchestrator/sign-in/deps.ts";
+import { findSessionCaller } from "../../src/orchestrator/sign-in/sessions.ts";
+import { findTokenCaller } from "../../src/orchestrator/sign-in/tokens.ts";
 import { shareListener } from "../../src/adapters/postgres/share-listener.ts";
 import { migrate } from "../../src/adapters/postgres/migrate.ts";
 import { createGraphCache } from "../../src/adapters/postgres/queries/graph-cache.ts";
+import { createLocalStaging } from "../../src/adapters/storage/local-staging.ts";
 import { createLocalStorage } from "../../src/adapters/storage/local-storage.ts";
 import { createDiskCache } from "../../src/adapters/tiles/disk-cache.ts";
 import { createRasterServer } from "../../src/adapters/tiles/create-raster-server.ts";
@@ -47,7 +54,8 @@ export interface TestApi {
 /** The whole API on a test database. What belongs to the engine is given by the test. */
 async function startApi(
   { db, url }: TestDatabase,
-  given: Pick<RouteDeps, "verbs" | "broker" | "storage" | "assets"> & Partial<RouteDeps>,
+  given: Pick<RouteDeps, "verbs" | "broker" | "storage" | "uploads" | "assets"> &
+    Partial<RouteDeps>,
 ): Promise<TestApi> {
   const logged: string[] = [];
   const write = (fields: object, message: string) => {
@@ -64,20 +72,34 @@ async function startApi(
     progressEveryMs: 50,
     listen: (wake) => listener.listen(["dag_events"], wake),
   });
+  const configured: readonly ServiceToken[] = [
+    { name: "reader", sha256: hashToken(tokens.reader), access: ["read"] },
+    { name: "operator", sha256: hashToken(tokens.operator), access: ["read", "operate"] },
+    { name: "curator", sha256: hashToken(tokens.curator), access: ["read", "curate"] },
+    { name: "worker", sha256: hashToken(tokens.worker), access: ["service"] },
+  ];
+  const signIn: SignInDeps = given.signIn ?? {
+    db,
+    clock: systemClock,
+    tokens: configured,
+    limits: { codeSeconds: 600, idleSeconds: 3600, sessionSeconds: 86_400 },
+  };
   const access =
     given.access ??
-    createAccessPolicy([
-      { name: "reader", sha256: hashToken(tokens.reader), access: ["read"] },
-      { name: "operator", sha256: hashToken(tokens.operator), access: ["read", "operate"] },
-      { name: "curator", sha256: hashToken(tokens.curator), access: ["read", "curate"] },
-      { name: "worker", sha256: hashToken(tokens.worker), access: ["service"] },
-    ]);
+    createAccessPolicy(signIn.tokens, {
+      signingKey: given.assets.callbacks.signingKey,
+      findToken: (token) => findTokenCaller(signIn, token),
+      findSession: (secret) => findSessionCaller(signIn, secret),
+    });
   const metrics = createMetrics();
   const server = await buildServer({
     contracts,
     handlers: makeRoutes({
       db,
-      queues: [...taskQueues, jobQueue],
+      queues: () => [...taskQueues, jobQueue],
+      // Each request sees the database as it is.
+      share: (read) => read,
+      remoteWorkers: { mayShadow: false, jobQueue, leaseSeconds: 30 },
       graphs,
       streams,
       // Without a disk cache: a test sees what is made now.
@@ -88,23 +110,41 @@ async function startApi(
       features: createFeatureAnswers(db),
       compile: { handlers: handlerCatalogue, queues: new Set(taskQueues), env: new Set() },
       callbacks: given.assets.callbacks,
+      serviceChecks: { db, clock: systemClock, privateNetworks: [] },
       schema: { migrate: () => migrate(url) },
       access,
+      signIn,
+      doctor: {
+        db,
+        storage: given.storage,
+        signIn,
+        version: "1.2.3",
+        databaseUrl: url,
+        dataFolder: tmpdir(),
+        limits: { headersMs: 10_000, requestMs: 30_000, mostConnections: 2000 },
+        settings: {
+          isOpenOnLoopback: false,
+          listensBeyondLoopback: false,
+          hasProxy: false,
+          hasCallbackKey: true,
+          mayRebuild: false,
+        },
+      },
       version: "1.2.3",
       uiFiles: await openStaticFiles(path.join(import.meta.dirname, "ui-folder")),
       status: () => ({
         owner_id: "orchestrator-1",
         started_at: "2026-01-01T00:00:00.000Z",
         ticks: 7,
-        last_tick_at: null,
+        last_tick_at: new Date().toISOString(),
         last_error: null,
+        quarantined_jobs: 0,
       }),
       metrics,
       ...given,
     }),
     access,
     log: { debug: write, info: write, warn: write, error: write },
-    bodyLimitBytes: 64 * 1024,
     onAnswered: (timing) => {
       metrics.observe(timing);
     },
@@ -147,9 +187,10 @@ export async function openApiTest(workflowFolder = "workflows"): Promise<ApiTest
   await broker.ensureQueue(jobQueue, { leaseMs: 30_000, maxDeliveries: 5 });
   const verbs = makeVerbs(engine.deps, () => undefined);
   const storage = createLocalStorage(engine.folder);
+  const uploads = { staging: createLocalStaging(engine.folder, storage), maxBytes: 1024 ** 3 };
   const domain = makeDomain(database, engine, storage);
   const another = (given: Partial<RouteDeps> = {}) =>
-    startApi(database, { verbs, broker, storage, assets: domain, ...given });
+    startApi(database, { verbs, broker, storage, uploads, assets: domain, ...given });
   const api = await another();
   const { url: baseUrl } = await api.server.listen({ host: "127.0.0.1", port: 0 });
   return {

@@ -11,6 +11,8 @@ export interface ChaosReport {
   /** Reports from workers whose lease was lost, and results that were ignored. */
   readonly fenced: number;
   readonly serverCrashes: number;
+  /** Messages that ran alone after their worker was lost. */
+  readonly alone: number;
   readonly actions: Readonly<Record<string, number>>;
 }
 
@@ -26,10 +28,10 @@ export interface ChaosFacts {
 export async function watchRedeliveries(db: Database): Promise<void> {
   await db.query(
     `CREATE TABLE chaos_redelivered (message_id bigint);
-     CREATE FUNCTION chaos_redelivered() RETURNS trigger LANGUAGE plpgsql AS $$
+     CREATE FUNCTION chaos_redelivered() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
      BEGIN INSERT INTO public.chaos_redelivered VALUES (NEW.message_id); RETURN NULL; END $$;
      CREATE TRIGGER chaos_redelivered AFTER INSERT ON dagapp.dag_queue_leases FOR EACH ROW
-       WHEN (NEW.deliveries - NEW.released > 1) EXECUTE FUNCTION chaos_redelivered();`,
+       WHEN (NEW.deliveries - NEW.released + NEW.lost > 1) EXECUTE FUNCTION chaos_redelivered();`,
   );
 }
 
@@ -53,6 +55,9 @@ export async function countChaos(facts: ChaosFacts): Promise<ChaosReport> {
     redeliveries: redelivered.rows[0]?.n ?? 0,
     fenced: lost + (events.get("result_ignored") ?? 0),
     serverCrashes: facts.done.get("crash server") ?? 0,
+    alone: facts.programs
+      .map((program) => program.output().match(/running a message alone/g)?.length ?? 0)
+      .reduce((sum, n) => sum + n, 0),
     actions: Object.fromEntries(facts.done),
   };
 }

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { Database } from "../../src/adapters/postgres/database.ts";
-import type { Graph } from "../../src/core/dag/compile/graph.ts";
+import type { Graph } from "../../src/core/dag/graph.ts";
 import type { JsonObject } from "../../src/core/model/json.ts";
 import type { NaiveOutcome } from "./naive-interpreter.ts";
 import { interpret } from "./naive-interpreter.ts";
@@ -39,6 +39,17 @@ export function makeChaosWork(seed: number, index: number): ChaosWork {
   const order = graph.nodes.map((node) => node.id);
   const expected = interpret(graph.definition, inputs, made.scripts, order);
   return { workflow_id, tree, inputs, graph, expected };
+}
+
+/** A task that kills its worker a few times, whatever runs beside it, and then succeeds. */
+export function makePoison(deaths: number): ChaosWork {
+  const workflow_id = "chaos_poison";
+  const params = { mode: "crash_times", size: deaths, value: "a" };
+  const nodes = { a: { handler: "probe", params, retry: { max_attempts: 0 } } };
+  const tree = { workflow_id, nodes } as unknown as JsonObject;
+  const graph = graphOf(tree);
+  const expected = interpret(graph.definition, {}, new Map(), ["a"]);
+  return { workflow_id, tree, inputs: {}, graph, expected };
 }
 
 function withScript(

@@ -13,17 +13,22 @@ import type { Database } from "../../src/adapters/postgres/database.ts";
 import { describeStuck, expectInvariants } from "./chaos-invariants.ts";
 import type { ChaosReport } from "./chaos-report.ts";
 import { countChaos, watchRedeliveries } from "./chaos-report.ts";
+import type { ChaosBroker } from "./chaos-broker.ts";
+import { startChaosBroker } from "./chaos-broker.ts";
 import type { ChaosServer } from "./chaos-server.ts";
 import { startChaosServer } from "./chaos-server.ts";
 import type { ChaosWork } from "./chaos-work.ts";
-import { expectModel, makeChaosWork } from "./chaos-work.ts";
+import { expectModel, makeChaosWork, makePoison } from "./chaos-work.ts";
 import type { Orchestrator, Program } from "./programs.ts";
 import { Fleet } from "./programs.ts";
 import { Random } from "./random.ts";
+import { waitFor } from "./wait.ts";
 
 export interface ChaosOptions {
   readonly seed: number;
   readonly seconds: number;
+  /** An outside broker that carries the messages, and is killed as well; absent: PostgreSQL alone. */
+  readonly broker?: string | undefined;
 }
 
 const orchestratorSettings = {
@@ -52,12 +57,18 @@ const actions = [
   "freeze worker",
   "end worker",
   "crash server",
+  "kill server",
+  "lock row",
+  "darken network",
+  "poison task",
+  "forbid writes",
 ] as const;
+type Action = (typeof actions)[number] | "kill broker";
 
-export async function runChaos({ seed, seconds }: ChaosOptions): Promise<ChaosReport> {
+export async function runChaos({ seed, seconds, broker }: ChaosOptions): Promise<ChaosReport> {
   const works = Array.from({ length: workflowCount }, (_, index) => makeChaosWork(seed, index));
   const folder = await mkdtemp(path.join(tmpdir(), "rmhdag-chaos-"));
-  for (const { workflow_id, tree } of works) {
+  for (const { workflow_id, tree } of [...works, makePoison(3)]) {
     await writeFile(path.join(folder, `${workflow_id}.yaml`), JSON.stringify(tree));
   }
   const server = await startChaosServer();
@@ -65,14 +76,16 @@ export async function runChaos({ seed, seconds }: ChaosOptions): Promise<ChaosRe
   url.searchParams.set("idle_in_transaction_session_timeout", "1000");
   url.searchParams.set("query_timeout", "5000");
   const fleet = new Fleet(url.href, folder);
+  const outside = await startChaosBroker(broker);
   const db = openDatabase({ url: url.href, applicationName: "rmhdag chaos" });
   try {
     await watchRedeliveries(db);
-    const run = new Run(seed, server, fleet, db, works);
+    const run = new Run(seed, server, fleet, db, works, outside);
     return await run.play(seconds);
   } finally {
     await fleet.stop();
     await db.close();
+    await outside?.stop();
     await server.stop();
     await rm(folder, { recursive: true, force: true });
   }
@@ -84,14 +97,20 @@ class Run {
   private readonly fleet: Fleet;
   private readonly db: Database;
   private readonly works: readonly ChaosWork[];
+  private readonly broker: ChaosBroker | undefined;
+  private readonly actions: readonly Action[];
   private orchestrators: Orchestrator[] = [];
   private workers: Program[] = [];
   private readonly allPrograms: Program[] = [];
   private readonly thaws: Promise<void>[] = [];
   private readonly submitted = new Set<string>();
   private readonly peace = new AbortController();
-  private deck: (typeof actions)[number][] = [];
+  private deck: Action[] = [];
   private readonly done = new Map<string, number>();
+  private readonly poison = makePoison(3);
+  /** Poisonous jobs that are to be submitted. */
+  private poisons = 0;
+  private isOver = false;
 
   constructor(
     seed: number,
@@ -99,12 +118,15 @@ class Run {
     fleet: Fleet,
     db: Database,
     works: readonly ChaosWork[],
+    broker: ChaosBroker | undefined,
   ) {
     this.random = new Random(seed);
     this.server = server;
     this.fleet = fleet;
     this.db = db;
     this.works = works;
+    this.broker = broker;
+    this.actions = broker === undefined ? actions : [...actions, "kill broker"];
   }
 
   async play(seconds: number): Promise<ChaosReport> {
@@ -114,15 +136,18 @@ class Run {
     const until = performance.now() + seconds * 1000;
     const load = this.submitAll();
     // On a slow machine it takes longer until every kind of harm was done once.
-    while (performance.now() < until || this.done.size < actions.length) {
+    while (performance.now() < until || this.done.size < this.actions.length) {
       await this.harm();
       await pause(100 + this.random.int(500));
     }
     this.peace.abort();
     await Promise.all([load, ...this.thaws]);
     await this.converge();
+    this.isOver = true;
+    await this.persist(() => this.db.query("SELECT 1"));
     await expectInvariants(this.db);
-    await expectModel(this.db, new Map(this.works.map((work) => [work.workflow_id, work])));
+    const works = [...this.works, this.poison];
+    await expectModel(this.db, new Map(works.map((work) => [work.workflow_id, work])));
     const { db, submitted, done, allPrograms: programs } = this;
     return countChaos({ db, submitted, done, programs });
   }
@@ -132,27 +157,56 @@ class Run {
   }
 
   private async addOrchestrator(): Promise<void> {
-    const program = await this.fleet.orchestrator(orchestratorSettings);
+    const program = await this.fleet.orchestrator({
+      ...orchestratorSettings,
+      ...this.broker?.env,
+    });
     this.orchestrators.push(program);
     this.allPrograms.push(program);
   }
 
   private async addWorker(): Promise<void> {
-    const program = await this.fleet.worker(workerSettings);
+    const program = await this.fleet.worker({ ...workerSettings, ...this.broker?.env });
     this.workers.push(program);
     this.allPrograms.push(program);
+    // A worker that a poisonous task has killed is replaced.
+    void program.gone.then(async () => {
+      if (!this.workers.includes(program) || this.isOver) return;
+      this.workers = this.workers.filter((one) => one !== program);
+      await this.addWorker();
+    });
   }
 
   /** Every kind of harm comes once before any comes again, so that a short run has seen them all. */
   private async harm(): Promise<void> {
-    if (this.deck.length === 0) this.deck = this.random.shuffle(actions);
+    if (this.deck.length === 0) this.deck = this.random.shuffle(this.actions);
     const action = this.deck.pop() ?? "crash server";
     this.done.set(action, (this.done.get(action) ?? 0) + 1);
     const [verb, whom] = action.split(" ");
-    if (whom === "server") {
-      await this.server.crash();
-      await this.server.start();
-      return;
+    switch (action) {
+      case "crash server":
+        await this.server.crash();
+        await this.server.start();
+        return;
+      case "kill broker":
+        await this.broker?.restart();
+        return;
+      case "kill server":
+        await this.server.die();
+        return;
+      case "lock row":
+        this.thaws.push(this.lockRow());
+        return;
+      case "darken network":
+        this.server.proxy.silence("");
+        return;
+      case "poison task":
+        this.poisons += 1;
+        return;
+      case "forbid writes":
+        await this.forbidWrites();
+        return;
+      default:
     }
     const isWorker = whom === "worker";
     const programs: Program[] = isWorker ? this.workers : this.orchestrators;
@@ -178,11 +232,46 @@ class Run {
     }
   }
 
+  /** Another session keeps a job locked for a while. */
+  private async lockRow(): Promise<void> {
+    const held = this.db.transaction(async (tx) => {
+      await tx.query("SET LOCAL idle_in_transaction_session_timeout = 0");
+      await tx.query(
+        `SELECT FROM dagapp.dag_jobs WHERE status = 'running' ORDER BY random() LIMIT 1 FOR UPDATE`,
+      );
+      await pause(freezeMs);
+    });
+    // The server may have died under it.
+    await held.catch(() => undefined);
+  }
+
+  private async forbidWrites(): Promise<void> {
+    await this.setReadOnly("on");
+    await pause(freezeMs);
+    await this.setReadOnly("off");
+  }
+
+  private async setReadOnly(value: "on" | "off"): Promise<void> {
+    await this.persist(async () => {
+      await this.db.query(`ALTER SYSTEM SET default_transaction_read_only = ${value}`);
+      await this.db.query("SELECT pg_reload_conf()");
+    });
+  }
+
+  /** The connections of the test are cut and darkened as well. */
+  private async persist<T>(work: () => Promise<T>): Promise<T> {
+    return waitFor(async () => ({ answer: await work() }), {
+      timeoutMs: 60_000,
+      what: "the database to answer the test",
+    }).then(({ answer }) => answer);
+  }
+
   /** Submits jobs, each with a key, and repeats a submission until an orchestrator answers it. */
   private async submitAll(): Promise<void> {
     const choose = new Random(this.random.int(2 ** 31));
     for (let n = 0; this.isHarming(); n++) {
-      const work = choose.pick(this.works);
+      const work = this.poisons > 0 ? this.poison : choose.pick(this.works);
+      if (work === this.poison) this.poisons -= 1;
       const body = {
         workflow_id: work.workflow_id,
         inputs: work.inputs,
@@ -243,7 +332,7 @@ class Run {
   }
 
   private async one(text: string): Promise<number> {
-    const { rows } = await this.db.query<{ n: number }>(text);
+    const { rows } = await this.persist(() => this.db.query<{ n: number }>(text));
     return rows[0]?.n ?? 0;
   }
 }

@@ -48,7 +48,11 @@ export class TestEngine {
     this.folder = folder;
   }
 
-  static async create(database: TestDatabase, workflows: string): Promise<TestEngine> {
+  static async create(
+    database: TestDatabase,
+    workflows: string,
+    settings: Pick<JobDeps, "fanOutBlock"> = {},
+  ): Promise<TestEngine> {
     const { url } = database;
     const db = openHotDatabase({ url, applicationName: "test engine" });
     const folder = await mkdtemp(path.join(tmpdir(), "rmhdag-engine-"));
@@ -71,6 +75,7 @@ export class TestEngine {
         db,
         paths: [workflows],
         options: { handlers: handlerCatalogue, queues: new Set(taskQueues), env: new Set() },
+        log,
       }),
       graphs: createGraphCache(db),
       cache: new StateCache(),
@@ -78,6 +83,8 @@ export class TestEngine {
       quarantine: createQuarantine(log),
       endWaiters: createEndWaiters(db),
       env: {},
+      maxFanOut: 150_000,
+      ...settings,
       jobHooks: { onJobsStarted: recordStarts, onJobsEnded: recordEnds },
     };
     for (const queue of taskQueues) {
@@ -118,12 +125,26 @@ export class TestEngine {
   }
 
   async complete(message: TaskMessage, output: JsonObject): Promise<void> {
+    await this.completeAll([{ message, output }]);
+  }
+
+  async completeAll(
+    done: readonly { readonly message: TaskMessage; readonly output: JsonObject }[],
+  ): Promise<void> {
     await this.database.db.query(
       `WITH recorded AS (
          INSERT INTO dagapp.dag_task_results (task_id, job_id, node_id, status, output, worker_id)
-         VALUES ($1, $2, $3, 'completed', $4, 'test') ON CONFLICT DO NOTHING RETURNING task_id, job_id)
+         SELECT task_id, job_id, node_id, 'completed', output::jsonb, 'test'
+         FROM unnest($1::text[], $2::text[], $3::text[], $4::text[])
+           AS given(task_id, job_id, node_id, output)
+         ON CONFLICT DO NOTHING RETURNING task_id, job_id)
        INSERT INTO dagapp.dag_task_inbox (task_id, job_id) SELECT task_id, job_id FROM recorded`,
-      [message.task_id, message.job_id, message.node_id, JSON.stringify(output)],
+      [
+        done.map(({ message }) => message.task_id),
+        done.map(({ message }) => message.job_id),
+        done.map(({ message }) => message.node_id),
+        done.map(({ output }) => JSON.stringify(output)),
+      ],
     );
   }
 

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import type { Database } from "../../src/adapters/postgres/database.ts";
 import type { Transaction } from "../../src/adapters/postgres/queryable.ts";
 import { hashDefinition } from "../../src/adapters/workflow-files/hash-definition.ts";
-import type { Graph } from "../../src/core/dag/compile/graph.ts";
+import type { Graph } from "../../src/core/dag/graph.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 

@@ -6,7 +6,7 @@ import { startGateway } from "../../src/gateway/wiring.ts";
 import { createAccessPolicy, hashToken } from "../../src/adapters/http/tokens.ts";
 import type { ApiTest } from "./api.ts";
 import { openApiTest } from "./api.ts";
-import { makeGatewayUser } from "./gateway-user.ts";
+import { makeGatewayUser } from "./database-user.ts";
 
 export interface Recorded {
   readonly caller: string;

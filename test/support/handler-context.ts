@@ -13,6 +13,8 @@ import type { Handler, HandlerContext, SavedCheckpoint } from "../../src/worker/
 export const noGdal: Gdal = {
   engine: "native",
   version: "none",
+  sandbox: "none",
+  unusable: [],
   capabilities: { rasterDrivers: [], vectorDrivers: [], codecs: [], programs: [] },
   run: async () => {
     throw new Error("This test has no GDAL.");
@@ -77,6 +79,7 @@ export async function createTestContext(
     database: given.database,
     workDir,
     mountDir,
+    environment: process.env,
   };
   return {
     context,

@@ -51,7 +51,7 @@ export function ringsFile(count = 240, corners = 300): Uint8Array {
 }
 
 export async function putFile(site: Site, name: string, bytes: Uint8Array): Promise<void> {
-  const file = path.join(site.dataFolder, "storage/bronze", name);
+  const file = path.join(site.dataFolder, "storage/bronze/ddh", name);
   await mkdir(path.dirname(file), { recursive: true });
   await writeFile(file, bytes);
 }

@@ -130,7 +130,7 @@ export function interpret(
           : { output: { ran: child } }),
       }));
     });
-    const answer = aggregate(node.aggregation, sources);
+    const answer = aggregate(node, sources);
     return answer.ok ? { status: "completed", output: answer.output } : { status: "failed" };
   };
 

@@ -1,15 +1,16 @@
 import type { ChildProcess } from "node:child_process";
 import { spawn } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Client } from "../../src/core/api/client.ts";
 import { createClient } from "../../src/core/api/client.ts";
 import { isFinished } from "../../src/core/model/job.ts";
 import type { JsonObject } from "../../src/core/model/json.ts";
-import { makeGatewayUser } from "./gateway-user.ts";
+import type { ProgramRole } from "../../src/adapters/postgres/roles/rights.ts";
+import { freePort } from "./free-port.ts";
+import type { DatabaseUser } from "./database-user.ts";
+import { makeProgramUser } from "./database-user.ts";
 import { waitFor } from "./wait.ts";
 
 const root = path.resolve(import.meta.dirname, "../..");
@@ -32,12 +33,12 @@ export interface Orchestrator extends Program {
 }
 
 /**
- * Orchestrators and workers as the real programs on one database, with short intervals. Whatever a
- * test started is killed with `stop`, however the test ended.
+ * Orchestrators and workers as the real programs on one database, with short intervals, each with the
+ * database user of its program. Whatever a test started is killed with `stop`, however the test ended.
  */
 export class Fleet {
   private readonly programs: Program[] = [];
-  private readonly users: Awaited<ReturnType<typeof makeGatewayUser>>[] = [];
+  private readonly users = new Map<ProgramRole, Promise<DatabaseUser>>();
   private readonly databaseUrl: string;
   private readonly workflows: string;
   private folder: string | undefined;
@@ -53,10 +54,15 @@ export class Fleet {
     return this.folder;
   }
 
-  async orchestrator(env: Record<string, string> = {}): Promise<Orchestrator> {
-    const port = await freePort();
-    const program = await this.start("orchestrator", {
-      ORCHESTRATOR_PORT: String(port),
+  /** `under` is a command that runs the program, such as `unshare`. */
+  async orchestrator(
+    env: Record<string, string> = {},
+    under: readonly string[] = [],
+  ): Promise<Orchestrator> {
+    const port = env["ORCHESTRATOR_PORT"] ?? String(await freePort());
+    const settings = {
+      DATABASE_URL: await this.urlFor("rmhdag_orchestrator"),
+      ORCHESTRATOR_PORT: port,
       RMHDAG_OPEN_ON_LOOPBACK: "true",
       HEARTBEAT_INTERVAL_SEC: "0.5",
       ORPHAN_THRESHOLD_SEC: "2",
@@ -64,7 +70,8 @@ export class Fleet {
       RECOVER_INTERVAL_SEC: "0.5",
       LEASE_SEC: "2",
       ...env,
-    });
+    };
+    const program = await this.start("orchestrator", settings, under);
     const url = `http://127.0.0.1:${port}`;
     await started(program);
     return { ...program, url, client: createClient({ baseUrl: url, token: undefined, fetch }) };
@@ -72,6 +79,7 @@ export class Fleet {
 
   async worker(env: Record<string, string> = {}): Promise<Program> {
     const program = await this.start("worker", {
+      DATABASE_URL: await this.urlFor("rmhdag_worker"),
       WORKER_QUEUE: "functionapp-tasks,dag-worker-tasks,container-tasks",
       WORKER_CONCURRENCY: "8",
       WORKER_HEARTBEAT_SECONDS: "1",
@@ -87,10 +95,8 @@ export class Fleet {
     env: Record<string, string> = {},
   ): Promise<Program & { readonly url: string }> {
     const port = await freePort();
-    const user = await makeGatewayUser(this.databaseUrl);
-    this.users.push(user);
     const program = await this.start("gateway", {
-      GATEWAY_DATABASE_URL: user.url,
+      GATEWAY_DATABASE_URL: await this.urlFor("rmhdag_gateway"),
       GATEWAY_PORT: String(port),
       ORCHESTRATOR_URL: url,
       ...env,
@@ -100,18 +106,38 @@ export class Fleet {
   }
 
   async stop(): Promise<void> {
-    for (const program of this.programs) program.signal("SIGKILL");
-    await Promise.all(this.programs.map((program) => program.gone));
-    for (const user of this.users) await user.remove();
+    await this.stopPrograms();
+    for (const user of this.users.values()) await (await user).remove();
     if (this.folder !== undefined) await rm(this.folder, { recursive: true, force: true });
   }
 
-  private async start(name: string, env: Record<string, string>): Promise<Program> {
+  /** For a test after which the next one starts programs of its own. */
+  async stopPrograms(): Promise<void> {
+    const stopped = this.programs.splice(0);
+    for (const program of stopped) program.signal("SIGKILL");
+    await Promise.all(stopped.map((program) => program.gone));
+  }
+
+  private async urlFor(role: ProgramRole): Promise<string> {
+    const user = this.users.get(role) ?? makeProgramUser(this.databaseUrl, role);
+    this.users.set(role, user);
+    return (await user).url;
+  }
+
+  private async start(
+    name: string,
+    env: Record<string, string>,
+    under: readonly string[] = [],
+  ): Promise<Program> {
     this.folder ??= await mkdtemp(path.join(tmpdir(), "rmhdag-fleet-"));
-    const child = spawn(process.execPath, [path.join(root, `dist/programs/${name}.js`)], {
+    const [command, ...args] = [
+      ...under,
+      process.execPath,
+      path.join(root, `dist/programs/${name}.js`),
+    ];
+    const child = spawn(command, args, {
       env: {
         PATH: process.env["PATH"],
-        DATABASE_URL: this.databaseUrl,
         RMHDAG_WORKFLOWS: this.workflows,
         RMHDAG_DATA_DIR: this.folder,
         LOG_FORMAT: "text",
@@ -160,14 +186,6 @@ function watch(name: string, child: ChildProcess): Program {
       return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** Submits over HTTP and answers the job's id. */

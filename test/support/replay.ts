@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Database } from "../../src/adapters/postgres/database.ts";
 import { createGraphCache } from "../../src/adapters/postgres/queries/graph-cache.ts";
-import type { Graph } from "../../src/core/dag/compile/graph.ts";
+import type { Graph } from "../../src/core/dag/graph.ts";
 import type { JsonObject } from "../../src/core/model/json.ts";
 import { childNodeId, isSettled } from "../../src/core/model/node.ts";
 

@@ -9,7 +9,7 @@ import type {
   NodeFact,
   Report,
 } from "../../src/core/dag/evaluate/facts.ts";
-import type { Graph } from "../../src/core/dag/compile/graph.ts";
+import type { Graph } from "../../src/core/dag/graph.ts";
 import type { JobStatus } from "../../src/core/model/job.ts";
 import { jobMachine } from "../../src/core/model/job.ts";
 import type { Json, JsonObject } from "../../src/core/model/json.ts";
@@ -32,6 +32,8 @@ export class Simulation {
   status: JobStatus = "pending";
   now = 0;
   paused = false;
+  /** Small, so that fan-outs of a few children are created in blocks. */
+  fanOutBlock: number | undefined;
   cancelRequested: string | undefined;
   result: Json | undefined;
   error: { node_id: string | undefined; error: TaskError } | undefined;
@@ -61,6 +63,7 @@ export class Simulation {
       nodes: this.nodes,
       unsettled: [...this.nodes.values()].filter((n) => !n.parent && !isSettled(n.status)).length,
       reports,
+      ...(this.fanOutBlock === undefined ? {} : { fan_out_block: this.fanOutBlock }),
       ...(changed === undefined ? {} : { changed }),
     };
   }
@@ -124,7 +127,7 @@ export class Simulation {
         });
       }
     }
-    return aggregate(node.definition.aggregation, sources);
+    return aggregate(node.definition, sources);
   }
 
   private apply(decision: Decision): void {
@@ -147,11 +150,16 @@ export class Simulation {
       case "fail":
         this.move(decision.node_id, { status: "failed", error: decision.error });
         this.land(decision.node_id);
-        this.count(decision.node_id, (c, index) => ({
-          ...c,
-          failed: c.failed + 1,
-          failed_indexes: [...c.failed_indexes, index].slice(0, 20),
-        }));
+        this.count(decision.node_id, (c, index) => {
+          const { code, message, category } = decision.error;
+          const told = { node_id: decision.node_id, code, message, category };
+          return {
+            ...c,
+            failed: c.failed + 1,
+            failed_indexes: [...c.failed_indexes, index].slice(0, 20),
+            first_errors: [...(c.first_errors ?? []), told].slice(0, 3),
+          };
+        });
         return;
       case "retry": {
         const { node_id, retry_at, retry_count, throttle_count, error } = decision;
@@ -193,21 +201,25 @@ export class Simulation {
     }
   }
 
-  private expand({ node_id, params, task, dispatched }: Decision & { type: "expand" }): void {
+  private expand(decision: Decision & { type: "expand" }): void {
+    const { node_id, from, total, params, task, dispatched } = decision;
+    const before = from === 0 ? undefined : this.counters(this.get(node_id));
+    const created = from + params.length;
     const counters: FanOutCounters = {
-      total: params.length,
-      next_index: dispatched,
-      completed: 0,
-      failed: 0,
-      failed_indexes: [],
+      ...(before ?? { completed: 0, failed: 0, failed_indexes: [] }),
+      total,
+      next_index: from + dispatched,
+      ...(before === undefined && created === total ? {} : { created }),
     };
-    this.move(node_id, { status: "running", fan_out: counters });
-    for (const [index, one] of params.entries()) {
+    if (from === 0) this.move(node_id, { status: "running", fan_out: counters });
+    else this.nodes.set(node_id, { ...this.get(node_id), fan_out: counters });
+    for (const [place, one] of params.entries()) {
+      const index = from + place;
       const id = childNodeId(node_id, index);
       if (this.nodes.has(id)) throw new Error(`${id} exists already`);
       const parent = { node_id, index };
       this.nodes.set(id, { ...blank(id), status: "ready", params: one, parent });
-      if (index < dispatched) this.fly(id, { ...task, params: one });
+      if (place < dispatched) this.fly(id, { ...task, params: one });
     }
   }
 

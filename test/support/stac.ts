@@ -1,3 +1,9 @@
+import type { Database } from "../../src/adapters/postgres/database.ts";
+import { ownerOfJob } from "../../src/adapters/postgres/queries/catalogue-owners.ts";
+import {
+  ensureCollection,
+  upsertItems,
+} from "../../src/adapters/postgres/repositories/catalogue.ts";
 import { rectangle } from "../../src/core/geometry/boxes.ts";
 import { buildCollection } from "../../src/core/catalogue/collection.ts";
 import type { Bbox } from "../../src/core/geometry/geometry.ts";
@@ -32,4 +38,17 @@ export function itemOf(
     links: [],
     assets: given.assets ?? {},
   };
+}
+
+/** Registers items as the handlers of a job do. */
+export async function registerFor(
+  db: Database,
+  jobId: string,
+  items: readonly StacItem[],
+): Promise<void> {
+  const owner = await ownerOfJob(db, jobId);
+  for (const item of items) {
+    await ensureCollection(db, collectionOf(item.collection), owner);
+    await upsertItems(db, item.collection, [item], owner);
+  }
 }

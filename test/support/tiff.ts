@@ -35,6 +35,12 @@ export interface TiffSpec {
   readonly origin?: readonly [number, number];
   readonly pixel?: readonly [number, number];
   readonly nodata?: string;
+  /** GDAL's metadata, as XML. */
+  readonly metadata?: string;
+  /** 2: text, as GDAL writes it. 3 or 4: a number for each letter. */
+  readonly metadataType?: 2 | 3 | 4;
+  /** Offsets of directories below the first one. */
+  readonly subDirectories?: readonly number[];
   readonly bigEndian?: boolean;
 }
 
@@ -142,6 +148,11 @@ function tagsOf(
       const code = [isGeographic ? 2048 : 3072, 0, 1, spec.epsg];
       tags.push(short(34735, 1, 1, 0, 2, ...model, ...code));
     }
+    if (spec.metadata !== undefined) {
+      const values = [...Buffer.from(`${spec.metadata}\0`)];
+      tags.push({ id: 42112, type: spec.metadataType ?? 2, values });
+    }
+    if (spec.subDirectories !== undefined) tags.push(long(330, ...spec.subDirectories));
     if (spec.nodata !== undefined) {
       tags.push({ id: 42113, type: 2, values: [...Buffer.from(`${spec.nodata}\0`)] });
     }

@@ -1,5 +1,5 @@
 import { compile } from "../../src/core/dag/compile/compile.ts";
-import type { Graph } from "../../src/core/dag/compile/graph.ts";
+import type { Graph } from "../../src/core/dag/graph.ts";
 import { handlerCatalogue } from "../../src/core/handlers/index.ts";
 import { taskQueues } from "../../src/core/queues.ts";
 

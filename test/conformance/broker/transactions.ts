@@ -31,7 +31,8 @@ export function describeTransactions(bench: BrokerBench): void {
     if (!broker.capabilities.withdraw) return;
     await broker.publish(queue, [
       message("running", { group: "job-1" }),
-      message("waiting", { group: "job-1" }),
+      // One that waits in an outside broker is dropped when it arrives, if its job has ended.
+      ...(broker.outside === undefined ? [message("waiting", { group: "job-1" })] : []),
       message("delayed", { group: "job-1", delayMs: 60_000 }),
       message("other", { group: "job-2" }),
     ]);

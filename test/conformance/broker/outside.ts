@@ -1,0 +1,59 @@
+import { expect, it } from "vitest";
+import { waitFor } from "../../support/wait.ts";
+import type { BrokerBench } from "./bench.ts";
+import { deferred, message } from "./bench.ts";
+
+/** What holds where an outside broker carries the messages. */
+export function describeOutside(bench: BrokerBench): void {
+  const { openWithQueue, collect, empty } = bench;
+
+  it("delivers everything once after its connections were cut, also what runs", async () => {
+    const [broker, queue] = await openWithQueue();
+    const { cutConnections } = bench.under();
+    if (cutConnections === undefined) return;
+    const ids = Array.from({ length: 300 }, (_, index) => `m${index}`);
+    await broker.publish(
+      queue,
+      ids.map((id) => message(id)),
+    );
+    const gate = deferred();
+    const { seen } = await collect(broker, queue, () => gate.promise, 20);
+    await waitFor(() => seen.length === 20, { what: "twenty running handlers" });
+    await cutConnections();
+    gate.resolve();
+    await waitFor(() => seen.length >= ids.length, { what: "all messages", timeoutMs: 30_000 });
+    await empty(broker, queue);
+    expect(seen.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
+    await waitFor(async () => (await broker.outside?.())?.connected === true, {
+      what: "the connection is back",
+    });
+  });
+
+  it("runs a message alone that must be", async () => {
+    const [broker, queue] = await openWithQueue({ leaseMs: 1000, maxDeliveries: 5 });
+    if (broker.outside === undefined) return;
+    const { seen } = await collect(broker, queue);
+    await broker.publish(queue, [message("suspect", { alone: true })]);
+    await waitFor(() => seen.length === 1, { what: "the message" });
+    await empty(broker, queue);
+  });
+
+  it("lists what a consumer of another program gives up as a dead letter", async () => {
+    const [broker, queue] = await openWithQueue();
+    const { giveUpOne } = bench.under();
+    if (giveUpOne === undefined) return;
+    await broker.publish(queue, [message("refused")]);
+    await giveUpOne(queue);
+    const [dead] = await waitFor(
+      async () => {
+        const letters = await broker.deadLetters(queue, 10);
+        return letters.length > 0 && letters;
+      },
+      { what: "the dead letter" },
+    );
+    expect(dead).toMatchObject({ message_key: "refused", body: "body of refused" });
+    const { seen } = await collect(broker, queue);
+    expect(await broker.requeue(queue, [dead!.id])).toBe(1);
+    await waitFor(() => seen.length === 1, { what: "the requeued message" });
+  });
+}

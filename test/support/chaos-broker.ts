@@ -1,0 +1,50 @@
+import { startRabbitmq } from "./rabbitmq.ts";
+import { ServiceBusServer } from "./service-bus-server.js";
+
+/** An outside broker of a chaos run. */
+export interface ChaosBroker {
+  /** What makes programs use it. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Ends it, and starts it again with the messages that it has confirmed. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startChaosBroker(name: string | undefined): Promise<ChaosBroker | undefined> {
+  switch (name) {
+    case "rabbitmq":
+      return rabbitmq();
+    case "servicebus":
+      return serviceBus();
+    default:
+      return undefined;
+  }
+}
+
+async function rabbitmq(): Promise<ChaosBroker> {
+  const server = await startRabbitmq();
+  return {
+    env: { BROKER: "rabbitmq", RABBITMQ_URL: `${server.url}?heartbeat=1` },
+    restart: async () => {
+      await server.kill();
+      await server.start();
+    },
+    stop: () => server.remove(),
+  };
+}
+
+/** The stand-in keeps its messages while it refuses connections. */
+async function serviceBus(): Promise<ChaosBroker> {
+  const server = new ServiceBusServer();
+  server.lockMs = 2000;
+  await server.listen();
+  return {
+    env: { BROKER: "servicebus", SERVICE_BUS_CONNECTION_STRING: server.connectionString },
+    restart: async () => {
+      const { port } = server;
+      await server.close();
+      await server.listen(port);
+    },
+    stop: () => server.close(),
+  };
+}
