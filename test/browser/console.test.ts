@@ -34,16 +34,64 @@ describe.skipIf(isOff)("the console (needs Chromium)", () => {
 
   it("asks for a token, refuses a wrong one and accepts the right one", async () => {
     await go("");
-    await page.getByLabel("Token").fill("wrong");
+    await page.getByLabel("Code or token").fill("wrong");
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByText("The token is not known here.").waitFor();
     expect(await seriousFindings(page)).toEqual([]);
-    await page.getByLabel("Token").fill(opened.token);
+    await page.getByLabel("Code or token").fill(opened.token);
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("heading", { name: "Dashboard" }).waitFor();
   });
 
+  it("signs in by a link once, keeps its code out of the history, and shows who is signed in", async () => {
+    const { url } = await opened.client.createLoginCode({ body: { next: "/ui/access" } });
+    const other = await opened.browser.newContext();
+    const guest = await other.newPage();
+    await guest.goto(url);
+    await guest.getByRole("heading", { name: "Access" }).waitFor();
+    expect(guest.url()).toBe(`${opened.site.url}/ui/access`);
+    expect(await seriousFindings(guest)).toEqual([]);
+    const third = await opened.browser.newContext();
+    const late = await third.newPage();
+    await late.goto(url);
+    await late.getByText("The code is wrong, was used already, or is too old").waitFor();
+    await third.close();
+
+    await go("/access");
+    const row = page
+      .getByRole("row")
+      .filter({ hasNotText: "this one" })
+      .filter({ hasText: "active" });
+    await row.getByRole("button", { name: "End" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "End" }).click();
+    await page.getByText("The session is over").waitFor();
+    await guest.getByRole("link", { name: "Jobs" }).click();
+    await guest.getByRole("heading", { name: "Sign in" }).waitFor();
+    await other.close();
+  });
+
+  it("makes a token, shows it once, and revokes it", async () => {
+    await go("/access");
+    await page.getByRole("button", { name: "New token" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Used by").fill("nightly");
+    await dialog.getByLabel("Role").selectOption("operate");
+    await dialog.getByRole("button", { name: "New token" }).click();
+    const shown = page.getByRole("dialog", { name: "The token nightly" });
+    const token = /rmht_[\w-]{43}/.exec((await shown.textContent()) ?? "")?.[0];
+    const headers = { authorization: `Bearer ${token ?? ""}` };
+    const status = async () => (await fetch(`${opened.site.url}/api/v1/jobs`, { headers })).status;
+    expect(await status()).toBe(200);
+    await shown.getByRole("button", { name: "I have stored it" }).click();
+    const row = page.getByRole("row").filter({ hasText: "nightly" });
+    await row.getByRole("button", { name: "Revoke" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+    await row.getByText("revoked").waitFor();
+    expect(await status()).toBe(401);
+  });
+
   it("says what to do where nothing has run yet", async () => {
+    await go("");
     await page.getByRole("link", { name: "Run hello_world" }).waitFor();
     await go("/jobs");
     await page.getByRole("heading", { name: "No jobs" }).waitFor();
@@ -81,6 +129,7 @@ describe.skipIf(isOff)("the console (needs Chromium)", () => {
       ["gj", "Jobs"],
       ["gw", "Workflows"],
       ["gf", "Fleet"],
+      ["gs", "Access"],
       ["gc", "Catalogue"],
       ["ga", "Assets"],
       ["gh", "Dashboard"],
@@ -201,7 +250,11 @@ describe.skipIf(isOff)("the console (needs Chromium)", () => {
         ["/workflows/doomed?tab=definition", ".source li"],
         ["/workflows/conditional_test/submit", "form .field"],
         ["/validate", "textarea"],
+        ["/nodes?status=failed", "tbody tr"],
+        ["/tasks", ".histogram-bar"],
+        ["/lineage", ".notice"],
         ["/fleet", "tbody tr"],
+        ["/access", "tbody tr"],
         ["/catalogue", ".notice"],
         ["/assets", ".notice"],
         ["/nonsense", ".notice"],
@@ -219,6 +272,28 @@ describe.skipIf(isOff)("the console (needs Chromium)", () => {
     120_000,
   );
 
+  it("finds nodes by handler, worker and error, and retries one", async () => {
+    await go("/nodes?handler=fail&error=DISK+IS+FULL");
+    const row = page.getByRole("row").filter({ hasText: "the disk is full" });
+    await row.first().waitFor();
+    const worker = await row.first().getByRole("cell").nth(4).innerText();
+    await go(`/nodes?status=failed&worker_id=${encodeURIComponent(worker)}`);
+    await row.first().getByRole("button", { name: "Retry" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Retry" }).click();
+    await page.getByText(/Job .* runs from this node on/).waitFor();
+    await page.getByLabel("Error").fill("no such error");
+    await page.getByLabel("Error").press("Enter");
+    await page.getByText("No such nodes").waitFor();
+  });
+
+  it("shows tasks by worker, and how long they took", async () => {
+    await go("/tasks?status=failed");
+    await page.getByRole("row").filter({ hasText: "the disk is full" }).first().waitFor();
+    await page.getByRole("row").nth(1).getByRole("link").nth(1).click();
+    await page.waitForURL(/worker_id=/);
+    await page.getByRole("heading", { name: /Durations of the \d+ tasks below/ }).waitFor();
+  });
+
   it("asks for a token when the session has ended, and returns to the same page", async () => {
     await go("/jobs");
     await page.getByRole("heading", { name: "Jobs", level: 1 }).waitFor();
@@ -233,7 +308,16 @@ describe.skipIf(isOff)("the console (needs Chromium)", () => {
 
   it("fits a telephone", async () => {
     await page.setViewportSize({ width: 390, height: 800 });
-    for (const address of ["", "/jobs", "/workflows", "/fleet"]) {
+    for (const address of [
+      "",
+      "/jobs",
+      "/nodes",
+      "/tasks",
+      "/lineage",
+      "/workflows",
+      "/fleet",
+      "/access",
+    ]) {
       await go(address);
       await page.getByRole("heading", { level: 1 }).waitFor();
       const wide: boolean = await page.evaluate(

@@ -2,12 +2,17 @@
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createPostgresBroker } from "../../src/adapters/broker/postgres-broker/create-postgres-broker.ts";
+import {
+  ensureCollection,
+  upsertItems,
+} from "../../src/adapters/postgres/repositories/catalogue.ts";
 import { createLogger } from "../../src/adapters/runtime/logger.ts";
 import { findChromium, seriousFindings } from "../support/browser.ts";
 import type { Console } from "../support/console.ts";
 import { openConsole } from "../support/console.ts";
 import type { TestDatabase } from "../support/database.ts";
 import { createTestDatabase } from "../support/database.ts";
+import { collectionOf, itemOf } from "../support/stac.ts";
 import { waitFor } from "../support/wait.ts";
 
 const definitions = {
@@ -126,6 +131,27 @@ describe.skipIf(isOff)("the fleet in the console (needs Chromium)", () => {
     await row("no task at all").getByRole("button", { name: "Put back" }).click();
     await dialog().getByRole("button", { name: "Put back" }).click();
     await page.getByText("1 message back on functionapp-tasks").waitFor();
+  });
+
+  it("shows a catalogue beyond its first hundred items, by the names of the platform", async () => {
+    const { db } = database;
+    await ensureCollection(db, collectionOf("many"), { kind: "operator" });
+    const items = Array.from({ length: 130 }, (_, at) =>
+      itemOf("many", `item-${String(at).padStart(3, "0")}`, {
+        bbox: [at / 10, 45, at / 10 + 0.1, 46],
+        properties: at === 0 ? { "platform:dataset_id": "birds", "platform:version_id": "v1" } : {},
+      }),
+    );
+    await upsertItems(db, "many", items, { kind: "operator" });
+    await opened.go("/catalogue?collection=many");
+    const entries = page.locator(".map-list .map-entry");
+    await page.getByText("The first 100 of 130").waitFor();
+    expect(await entries.count()).toBe(100);
+    await page.getByRole("button", { name: "More items" }).click();
+    await waitFor(async () => (await entries.count()) === 130, { what: "all items" });
+    await entries.filter({ hasText: "birds · v1" }).waitFor();
+    await opened.go("/fleet");
+    await page.locator("tbody tr").first().waitFor();
   });
 
   it("has no serious barrier in the dark theme, and never broke the content policy", async () => {

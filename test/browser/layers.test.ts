@@ -16,6 +16,14 @@ let tiles: Response[] = [];
 const isOff = findChromium() === undefined;
 const map = (): Locator => opened.page.locator(".map-box");
 
+/** The cell of an attribute in the table of what was clicked. */
+const attribute = (name: string, value: string | RegExp): Locator =>
+  opened.page
+    .getByRole("table", { name: "Values" })
+    .getByRole("row")
+    .filter({ has: opened.page.getByRole("rowheader", { name, exact: true }) })
+    .getByRole("cell", { name: value });
+
 /** Waits until the colour in the middle of the map passes the test. */
 async function sees(what: string, test: (red: number, green: number, blue: number) => boolean) {
   await waitFor(
@@ -42,20 +50,35 @@ describe.skipIf(isOff)("layers in the console (needs Chromium)", () => {
     await putFile(site, "terrain.tif", terrainFile());
     await putFile(site, "squares.geojson", squaresFile(3));
     await putFile(site, "more-squares.geojson", squaresFile(5));
+    await putFile(site, "broken.geojson", squaresFile(0));
     [raster, vector] = await Promise.all([
       submitVersion(client, {
         dataset: "terrain",
         label: "2024",
         workflow: "raster_ingest",
-        inputs: { blob_path: "terrain.tif", container: "bronze", collection_id: "heights" },
+        inputs: { blob_path: "ddh/terrain.tif", container: "bronze", collection_id: "heights" },
       }),
       submitVersion(client, {
         dataset: "squares",
         label: "first",
         workflow: "vector_etl",
-        inputs: { blob_path: "squares.geojson", collection_id: "shapes" },
+        inputs: { blob_path: "ddh/squares.geojson", collection_id: "shapes" },
       }),
     ]);
+    // It has no features: it waits for a decision for ever, and nothing can be reviewed.
+    const { request_id } = await client.submitAsset({
+      body: {
+        platform_id: "ddh",
+        platform_refs: { dataset_id: "broken", resource_id: "main" },
+        version_label: "first",
+        workflow_id: "vector_etl",
+        inputs: { blob_path: "ddh/broken.geojson", collection_id: "shapes" },
+      },
+    });
+    await waitFor(
+      async () => (await client.getRequest({ params: { request_id } })).completed_at !== null,
+      { what: "the end of the broken version", timeoutMs: 60_000 },
+    );
     page.on("response", (response) => {
       if (/\/tiles\/WebMercatorQuad\/\d/.test(response.url())) tiles.push(response);
     });
@@ -67,7 +90,17 @@ describe.skipIf(isOff)("layers in the console (needs Chromium)", () => {
 
   it("lists the versions that wait for a review", async () => {
     const { page, go } = opened;
-    await go("/assets?approval_state=pending_review");
+    await go("/assets");
+    await page.getByRole("link", { name: "dataset_id=broken · resource_id=main" }).waitFor();
+    await page.getByRole("button", { name: "waiting for review" }).click();
+    await page.waitForURL(/processing_state=completed/);
+    const rows = page.locator("tbody tr");
+    await waitFor(async () => (await rows.count()) === 2, { what: "the two that can be reviewed" });
+    expect(await rows.filter({ hasText: "broken" }).count()).toBe(0);
+    await rows
+      .filter({ hasText: "squares" })
+      .getByRole("link", { name: /^Review/ })
+      .waitFor();
     await page.getByRole("link", { name: "Review dataset_id=terrain · resource_id=main" }).click();
     await page.waitForURL(`**/ui/review/${raster}/0`);
   });
@@ -95,18 +128,27 @@ describe.skipIf(isOff)("layers in the console (needs Chromium)", () => {
     await sees("one yellow", (red, green, blue) => red > 240 && green > 220 && blue < 60);
     await page.getByLabel("Display name").fill("Heights of the Alps");
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("The name and style are saved").waitFor();
-    const { style } = await client.getLayerMetadata({ params: { asset_id: raster } });
-    expect(style).toEqual({ colormap_name: "viridis", rescale: [[0, 100]] });
+    await page.getByText("the style is saved for this version").waitFor();
+    const style = { colormap_name: "viridis", rescale: [[0, 100]] };
+    const { versions } = await client.getAsset({ params: { asset_id: raster } });
+    expect(versions[0]).toMatchObject({ style });
+    await page.getByRole("heading", { name: "Heights of the Alps" }).waitFor();
+    // A range that cannot be read is refused at its field; what is stored stays.
+    await page.getByLabel("Rescale").fill("100,0");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Nothing was saved").waitFor();
+    await page.getByText("Two numbers, the lower first").waitFor();
+    expect(await page.evaluate("document.activeElement.placeholder")).toBe("low,high");
+    const after = await client.getAsset({ params: { asset_id: raster } });
+    expect(after.versions[0]).toMatchObject({ style });
     await page.reload();
     await sees("one yellow, from what is stored", (red, _green, blue) => red > 240 && blue < 60);
     expect(await page.getByLabel("Rescale").inputValue()).toBe("0,100");
   });
 
   it("shows the value under a click", async () => {
-    const { page } = opened;
     await map().click();
-    await page.locator("pre[aria-label=values]", { hasText: /"values": \[\s+\d+/ }).waitFor();
+    await attribute("b1", /^\d+(\.\d+)?$/).waitFor();
   });
 
   it("approves with a clearance and a reason", async () => {
@@ -122,6 +164,8 @@ describe.skipIf(isOff)("layers in the console (needs Chromium)", () => {
     await dialog.getByRole("button", { name: "Approve" }).click();
     await page.locator('h1 .chip[data-status="approved"]').waitFor();
     const { clearance_state, services } = await client.getAsset({ params: { asset_id: raster } });
+    const { style } = await client.getLayerMetadata({ params: { asset_id: raster } });
+    expect(style).toEqual({ colormap_name: "viridis", rescale: [[0, 100]] });
     expect(clearance_state).toBe("public");
     // Public means without a token.
     expect((await fetch(opened.site.url + services[0]!.tilejson)).status).toBe(200);
@@ -138,7 +182,8 @@ describe.skipIf(isOff)("layers in the console (needs Chromium)", () => {
     await page.getByLabel("Fill").fill("#ff0000");
     await sees("the middle square in red", (red, green, blue) => red > 200 && green + blue < 250);
     await map().click();
-    await page.locator("pre[aria-label=values]", { hasText: '"name": "square 1"' }).waitFor();
+    await attribute("name", "square 1").waitFor();
+    await attribute("population", "200").waitFor();
     expect(tiles.length).toBeGreaterThan(0);
     for (const tile of tiles) {
       expect(tile.url()).toContain("version=0&preview=true");
@@ -147,7 +192,7 @@ describe.skipIf(isOff)("layers in the console (needs Chromium)", () => {
     await page.getByLabel("Display name").fill("Squares");
     const read = page.waitForResponse((response) => response.url().endsWith(`/assets/${vector}`));
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("The name and style are saved").waitFor();
+    await page.getByText("the style is saved for this version").waitFor();
     await read;
     await page.getByRole("button", { name: "Approve" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Approve" }).click();
@@ -160,17 +205,20 @@ describe.skipIf(isOff)("layers in the console (needs Chromium)", () => {
       dataset: "squares",
       workflow: "vector_etl",
       label: "second",
-      inputs: { blob_path: "more-squares.geojson", collection_id: "shapes" },
+      inputs: { blob_path: "ddh/more-squares.geojson", collection_id: "shapes" },
     });
     await go(`/review/${vector}/1`);
     await page.getByText("approved: first").waitFor();
     await page.getByText("this: second").waitFor();
     /** The middle of the last square, which only the second version has. */
-    const seesLast = async (what: string, isThere: boolean) => {
+    const seesLast = async (what: string, isThere: boolean, shift = 0) => {
       await waitFor(
         async () => {
           const { width } = (await map().boundingBox())!;
-          const { red, green } = await colourAt(map(), (40 + ((width - 80) * 8.5) / 9) / width);
+          const { red, green } = await colourAt(
+            map(),
+            (40 + ((width - 80) * 8.5) / 9 + shift) / width,
+          );
           return red > green + 100 === isThere;
         },
         { what, timeoutMs: 30_000 },
@@ -182,6 +230,24 @@ describe.skipIf(isOff)("layers in the console (needs Chromium)", () => {
     await seesLast("no such square in the approved one", false);
     await slider.fill("0");
     await seesLast("the last square again", true);
+    // The line follows the pointer that grabs it.
+    await slider.fill("50");
+    const box = (await map().boundingBox())!;
+    const middle = box.y + box.height / 3;
+    await page.mouse.move(box.x + box.width / 2, middle);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width - 2, middle, { steps: 4 });
+    await page.mouse.up();
+    expect(Number(await slider.inputValue())).toBeGreaterThan(98);
+    await seesLast("no such square left of the line", false);
+    // Dragging the map on the left of the line moves the one on the right too.
+    await slider.fill("50");
+    await page.mouse.move(box.x + 200, middle);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 80, middle, { steps: 6 });
+    await seesLast("the last square where it was dragged to", true, -120);
+    await seesLast("no square where it was", false);
+    await page.mouse.up();
     await page.getByRole("button", { name: "Reject" }).click();
     const dialog = page.getByRole("dialog");
     const confirm = dialog.getByRole("button", { name: "Reject" });
@@ -191,6 +257,45 @@ describe.skipIf(isOff)("layers in the console (needs Chromium)", () => {
     await page.locator('h1 .chip[data-status="rejected"]').waitFor();
     await go(`/assets/${vector}`);
     await page.getByText("two squares too many").first().waitFor();
+  });
+
+  it("restyles a version that is not approved, and what is served stays as it was", async () => {
+    const { page, client, go } = opened;
+    await go(`/review/${vector}/1`);
+    await page.getByLabel("Fill").fill("#0000ff");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("the style is saved for this version").waitFor();
+    const served = await client.getLayerMetadata({ params: { asset_id: vector } });
+    expect(served.style?.vector?.fill).toBe("#ff0000");
+    await page.getByRole("heading", { name: "Review Squares" }).waitFor();
+  });
+
+  it("lets a person sign in before a map of official use, and reads small features on it", async () => {
+    const { token, site, browser } = opened;
+    const context = await browser.newContext({ viewport: { width: 1000, height: 500 } });
+    const page = await context.newPage();
+    await page.goto(`${site.url}/tiles/${vector}/map`);
+    await page.getByLabel("Token").fill(token);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.waitForURL(`**/tiles/${vector}/map*`);
+    expect(await page.title()).toBe("Squares");
+    await page.locator('#map[data-state="idle"]').waitFor();
+    // The whole world: a square of one degree is smaller than the pointer.
+    const out = page.getByRole("button", { name: "Zoom out" });
+    await waitFor(
+      async () => {
+        const scale = await page.locator(".maplibregl-ctrl-scale").textContent();
+        const [, km = "0"] = /^(\d+)\s*km$/.exec(scale ?? "") ?? [];
+        if (Number(km) >= 2000) return true;
+        await out.click();
+        return false;
+      },
+      { what: "the whole world", timeoutMs: 30_000 },
+    );
+    await page.locator("#map").click({ position: { x: 500, y: 250 } });
+    await page.locator("#value dt", { hasText: "name" }).waitFor();
+    await page.locator("#value dd", { hasText: /^square \d$/ }).waitFor();
+    await context.close();
   });
 
   it("browses the catalogue: collections, items on the map, one with its pixels", async () => {
@@ -205,14 +310,14 @@ describe.skipIf(isOff)("layers in the console (needs Chromium)", () => {
     expect(await entry.getAttribute("aria-current")).toBe("true");
     await page.locator("pre[aria-label=properties]", { hasText: "proj:" }).waitFor();
     await map().click();
-    await page.locator("pre[aria-label=values]", { hasText: /"values": \[\s+\d+/ }).waitFor();
+    await attribute("b1", /^\d+(\.\d+)?$/).waitFor();
     await page.getByRole("button", { name: "All collections" }).click();
     await page.getByRole("button", { name: /shapes/ }).click();
     await page.locator(".map-list .map-entry").first().click();
     await page.getByText("Click on the layer").waitFor();
     await sees("a square", (red, green) => Math.abs(red - green) > 30);
     await map().click();
-    await page.locator("pre[aria-label=values]", { hasText: "square" }).waitFor();
+    await attribute("name", /^square \d$/).waitFor();
   });
 
   it.each(["light", "dark"] as const)(
@@ -237,6 +342,29 @@ describe.skipIf(isOff)("layers in the console (needs Chromium)", () => {
     },
     120_000,
   );
+
+  it("draws what was made of a file, and goes on from there", async () => {
+    const { page } = opened;
+    await opened.go("/lineage?path=bronze/ddh/squares.geojson");
+    await page.getByRole("button", { name: "squares.geojson" }).waitFor();
+    await page.getByRole("button", { name: `${vector} v0` }).click();
+    await page.waitForURL(/version=/);
+    await page.getByRole("row").filter({ hasText: "bronze/ddh/squares.geojson" }).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+  });
+
+  it("downloads a layer in a format of choice", async () => {
+    const { page } = opened;
+    await opened.go(`/assets/${vector}`);
+    await page.getByRole("button", { name: "Download" }).first().click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Format").selectOption("flatgeobuf");
+    const [file] = await Promise.all([
+      page.waitForEvent("download"),
+      dialog.getByRole("button", { name: "Download" }).click(),
+    ]);
+    expect(file.suggestedFilename()).toMatch(/\.fgb$/);
+  });
 
   it("fits a telephone", async () => {
     const { page, go } = opened;

@@ -182,7 +182,7 @@ describe("statements that the server refuses for a moment", () => {
     // third: a transaction makes up to three, and would fail for ever.
     await database.db.query(
       `CREATE SEQUENCE fault_count;
-       CREATE FUNCTION fault() RETURNS trigger LANGUAGE plpgsql AS $$
+       CREATE FUNCTION fault() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
        DECLARE n bigint := nextval('fault_count');
        BEGIN
          IF n % 5 = 0 THEN

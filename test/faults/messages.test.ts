@@ -28,6 +28,11 @@ nodes:
   split: { type: fan_out, source: "{{ inputs.items }}", task: { handler: echo, params: { n: "{{ item }}" } }, next: join }
   join: { type: fan_in }`,
     crash: probe("mode: crash"),
+    crashTwice: probe("mode: crash").replace(
+      "max_attempts: 0",
+      "max_attempts: 1, initial_delay_seconds: 0",
+    ),
+    slow: probe("mode: slow, seconds: 2"),
     oversize: probe(`mode: large, size: ${17 * 1024 * 1024}`),
     deep: probe("mode: deep, size: 5000"),
     cyclic: probe("mode: cyclic"),
@@ -101,25 +106,95 @@ describe("a message", () => {
     expect(rows).toEqual([{ worker_id: "second", attempt: 0, retry_count: 0 }]);
     await expectInvariants(database.db);
   });
+});
 
-  it("that kills every worker is dead-lettered, and its node fails with the reason", async () => {
-    const orchestrator = await fleet.orchestrator({ ...quick, MAX_DELIVERIES: "3" });
-    const id = await submit(orchestrator, "crash");
-    for (let round = 0; round < 3; round++) {
-      const victim = await fleet.worker(twoQueues);
-      expect(await victim.gone).toBeNull();
-    }
-    // The message has no delivery left: this worker never gets it.
-    const survivor = await fleet.worker(twoQueues);
-    const job = await finished(orchestrator, id);
-    expect(job).toMatchObject({ status: "failed", error: { code: "DEAD_LETTERED" } });
+describe("a poisonous task", () => {
+  const slots = { ...twoQueues, WORKER_CONCURRENCY: "16", WORKER_QUEUE: "dag-worker-tasks" };
+  const leases = async () => {
+    const { rows } = await database.db.query(`SELECT FROM dagapp.dag_queue_leases`);
+    return rows.length;
+  };
+
+  /** Neighbours that are long enough to be there when the worker dies, and then the poison. */
+  async function poison(workflow: string, leaseSeconds: string) {
+    const orchestrator = await fleet.orchestrator({
+      ...quick,
+      MAX_DELIVERIES: "1",
+      LEASE_SEC: leaseSeconds,
+    });
+    let worker = await fleet.worker({ ...slots, WORKER_ID: "worker-0" });
+    const innocent: string[] = [];
+    for (let i = 0; i < 3; i++) innocent.push(await submit(orchestrator, "slow"));
+    await waitFor(async () => (await leases()) === 3, { what: "the neighbours to run" });
+    const culprit = await submit(orchestrator, workflow);
+    const ends = async () =>
+      Promise.all(
+        [...innocent, culprit].map(async (id) => {
+          const { status, error } = await orchestrator.client.getJob({ params: { job_id: id } });
+          return { status, code: error?.code };
+        }),
+      );
+    return {
+      orchestrator,
+      ends,
+      replaceUntilEnded: async (env: (dead: string) => Record<string, string>): Promise<number> => {
+        for (let deaths = 0; ; deaths++) {
+          const open = async () => (await ends()).some(({ status }) => status === "running");
+          const isOver = waitFor(async () => !(await open()), {
+            timeoutMs: 30_000,
+            what: "the end",
+          });
+          const died = await Promise.race([worker.gone.then(() => true), isOver.then(() => false)]);
+          if (!died) return deaths;
+          const dead = `worker-${deaths}`;
+          worker = await fleet.worker({
+            ...slots,
+            WORKER_ID: `worker-${deaths + 1}`,
+            ...env(dead),
+          });
+        }
+      },
+    };
+  }
+  const completed = { status: "completed", code: undefined };
+
+  it("fails by itself, with its retries used, and its neighbours complete", async () => {
+    const { ends, replaceUntilEnded } = await poison("crashTwice", "600");
+    const deaths = await replaceUntilEnded((dead) => ({ WORKER_REPLACES: dead }));
+    expect(await ends()).toEqual([
+      completed,
+      completed,
+      completed,
+      { status: "failed", code: "WORKER_CRASHED" },
+    ]);
+    // Once beside the others, and alone with each of its two attempts.
+    expect(deaths).toBe(3);
+    const { rows } = await database.db.query(
+      `SELECT node_id, attempt FROM dagapp.dag_node_states WHERE handler = 'probe' ORDER BY attempt`,
+    );
+    expect(rows.map(({ attempt }: { attempt?: number }) => attempt)).toEqual([0, 0, 0, 1]);
+    const dead = await database.db.query(`SELECT FROM dagapp.dag_queue_dead`);
+    expect(dead.rows).toEqual([]);
+    const workers = await database.db.query(`SELECT worker_id FROM dagapp.dag_workers`);
+    expect(workers.rows).toEqual([{ worker_id: "worker-3" }]);
+    await expectInvariants(database.db);
+  });
+
+  it("is found without a supervisor that tells of deaths, by leases that expire", async () => {
+    const { orchestrator, ends, replaceUntilEnded } = await poison("crash", "3");
+    const deaths = await replaceUntilEnded(() => ({}));
+    expect(await ends()).toEqual([
+      completed,
+      completed,
+      completed,
+      { status: "failed", code: "DEAD_LETTERED" },
+    ]);
+    // The first loss may be an outage; after the second it runs alone, and its loss counts.
+    expect(deaths).toBe(3);
     const dead = await orchestrator.client.listDeadLetters({
       params: { queue: "dag-worker-tasks" },
     });
-    expect(dead.items).toMatchObject([{ reason: "MaxDeliveriesExceeded" }]);
-    const next = await submit(orchestrator, "retried");
-    expect((await finished(orchestrator, next)).status).toBe("completed");
-    expect(survivor.output()).toContain("worker started");
+    expect(dead.items).toMatchObject([{ reason: "MaxDeliveriesExceeded", delivery_count: 1 }]);
     await expectInvariants(database.db);
   });
 });

@@ -48,7 +48,7 @@ nodes:
     retry: { max_attempts: 2, backoff: fixed, initial_delay_seconds: 0 }`,
   nap: "nodes: { nap: { handler: sleep, params: { seconds: 600 } } }",
   // No worker of these tests takes from this queue: its message waits.
-  doomed: "nodes: { a: { handler: echo, queue: container-tasks } }",
+  doomed: "nodes: { a: { handler: echo, queue: container-tasks, retry: { max_attempts: 0 } } }",
 } as const;
 
 export type WorkName = keyof typeof workflows;

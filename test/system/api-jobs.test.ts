@@ -223,7 +223,7 @@ describe("a node", () => {
     const node = async (id: string) =>
       (await reader.getJob({ params: { job_id } })).nodes.find(({ node_id }) => node_id === id);
     const queue = (await node("first"))!.queue!;
-    expect((await node("first"))!.wait_reason).toEqual({ kind: "no_worker", queue });
+    expect((await node("first"))!.wait_reason).toMatchObject({ kind: "no_worker", queue });
     await make.worker(`w-${job_id}`, { queues: [queue] });
     expect((await node("first"))!.wait_reason).toEqual({ kind: "queued", queue });
     await make.worker("w-dead", { queues: ["other"], heartbeat_at: new Date(0) });
@@ -299,6 +299,11 @@ describe("a node", () => {
       cancelled: 0,
     });
     expect(split.wait_reason).toEqual({ kind: "children", settled: 1, total: 5 });
+    // From the counters of the fan-out: the rows of a hundred thousand children are not read.
+    const wide = { ...counters, total: 100_000, next_index: 100_000, completed: 99_000 };
+    const large = await make.job(pipeline, {}, { split: { status: "running", fan_out: wide } });
+    const { fan_outs } = await reader.getJobProgress({ params: { job_id: large } });
+    expect(fan_outs).toMatchObject([{ total: 100_000, completed: 99_000, percent: 99 }]);
 
     const page = (query: object) =>
       reader.listJobNodes({ params: { job_id }, query: { parent: "split", ...query } });

@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { TestDatabase } from "../support/database.ts";
@@ -28,10 +28,25 @@ nodes:
   middle: {handler: fail, params: {message: "no bands in this raster", category: permanent}, next: after}
   after: {handler: echo}
 `,
+  long: `
+inputs:
+  tiles: {type: array, required: true}
+nodes:
+  cut: {type: fan_out, source: "{{ inputs.tiles }}", task: {handler: echo, params: {tile: "{{ item }}"}}, next: gather}
+  gather: {type: fan_in, next: mosaic}
+  mosaic: {handler: echo, params: {results: "{{ nodes.gather.output.results }}"}}
+`,
+  hush: `
+inputs:
+  token: {type: string, required: true, secret: true}
+nodes:
+  call: {handler: fail, params: {message: "401 for {{ inputs.token }}", category: permanent}}
+`,
 };
 
 let database: TestDatabase;
 let site: Site;
+let folder: string;
 
 async function submit(...args: string[]): Promise<string> {
   return (await site.json<{ job_id: string }>("submit", ...args)).job_id;
@@ -39,7 +54,7 @@ async function submit(...args: string[]): Promise<string> {
 
 beforeAll(async () => {
   database = await createTestDatabase({ empty: true });
-  const folder = await temporaryFolder();
+  folder = await temporaryFolder();
   for (const [name, text] of Object.entries(workflows)) {
     await writeFile(path.join(folder, `${name}.yaml`), text);
   }
@@ -82,6 +97,100 @@ describe("rmhdag on a database of the user's own", () => {
     await writeFile(file, '{"message": "from a file"}');
     const job = await submit("echo_test", "--inputs", file, "--idempotency-key", "once");
     expect(await submit("echo_test", "--inputs", file, "--idempotency-key", "once")).toBe(job);
+  });
+});
+
+describe("a large result", () => {
+  it("passes through a task and is printed whole", async () => {
+    const tiles = Array.from({ length: 300 }, (_, index) => `tile ${index} ${"x".repeat(2000)}`);
+    const file = path.join(site.dataFolder, "tiles.json");
+    await writeFile(file, JSON.stringify({ tiles }));
+    const waited = await site.cli("submit", "long", "--inputs", file, "--wait");
+    expect(waited.stdout).toMatch(/The result has [\d,]+ bytes: rmhdag jobs result \w+/);
+    const job = /jobs result (\w+)/.exec(waited.stdout)![1]!;
+    const result = await site.cli("jobs", "result", job.slice(0, 12));
+    const whole = JSON.parse(result.stdout) as {
+      mosaic: { echoed_params: { results: { echoed_params: { tile: string } }[] } };
+    };
+    const { results } = whole.mosaic.echoed_params;
+    expect(results.map((each) => each.echoed_params.tile)).toEqual(tiles);
+    const kept = path.join(site.dataFolder, "result.json");
+    await site.cli("jobs", "result", job, "--node", "mosaic", "--output", kept);
+    expect(JSON.parse(await readFile(kept, "utf8"))).toEqual(whole.mosaic);
+    const { stdout } = await site.cli("jobs", "show", job);
+    expect(stdout.length).toBeLessThan(30_000);
+    expect(stdout).toContain(`rmhdag jobs result ${job}`);
+  });
+
+  it("is refused while there is none, with the reason", async () => {
+    const job = await submit("breaks");
+    await site.cli("jobs", "watch", job);
+    const { status, stderr } = await site.cli("jobs", "result", job);
+    expect(status).toBe(1);
+    expect(stderr).toContain("no bands in this raster");
+  });
+});
+
+describe("a secret input", () => {
+  it("is dots in every output and log", async () => {
+    const hush = "hush-hush-77";
+    const waited = await site.cli("submit", "hush", "--input", `token=${hush}`, "--wait");
+    expect(waited.status).toBe(1);
+    expect(waited.stderr).toContain("401 for ••••••••");
+    const [job] = await site.json<{ job_id: string }[]>("jobs", "list", "--workflow", "hush");
+    const outputs = [
+      waited.stdout + waited.stderr,
+      (await site.cli("jobs", "show", job!.job_id, "--json")).stdout,
+      (await site.cli("jobs", "events", job!.job_id, "--json")).stdout,
+      site.up.stdout(),
+    ];
+    for (const output of outputs) expect(output).not.toContain(hush);
+  });
+});
+
+describe("jobs and workflows by a short name", () => {
+  it("finds a job by the beginning of its id, and its nodes", async () => {
+    const job = await submit("echo_test", "--input", "message=1");
+    expect((await site.cli("jobs", "watch", job.slice(0, 12))).status).toBe(0);
+    const shown = await site.json<{ job_id: string; input_params: object }>(
+      "jobs",
+      "show",
+      job.slice(0, 12),
+    );
+    expect(shown).toMatchObject({ job_id: job, input_params: { message: "1" } });
+    const nodes = await site.json<{ job_id: string }[]>("nodes", "--job", job.slice(0, 12));
+    expect(nodes.length).toBeGreaterThan(1);
+    expect(new Set(nodes.map((node) => node.job_id))).toEqual(new Set([job]));
+    const { stdout } = await site.cli("nodes", "--job", job);
+    expect(stdout).toMatch(/completed +echo +\S+ +1 /);
+  });
+
+  it("submits a file once the orchestrator has read it, and refuses one that it does not read", async () => {
+    const nodes = "nodes: { a: { handler: echo } }";
+    await writeFile(path.join(folder, "fresh.yaml"), nodes);
+    const job = await submit(path.join(folder, "fresh.yaml"));
+    expect((await site.cli("jobs", "watch", job)).status).toBe(0);
+    const elsewhere = path.join(site.dataFolder, "elsewhere.yaml");
+    await writeFile(elsewhere, nodes);
+    const refused = await site.cli("submit", elsewhere);
+    expect(refused.status).toBe(1);
+    expect(refused.stderr).toContain("does not know workflow");
+  });
+
+  it("shows the inputs of a workflow in the order of its file", async () => {
+    await writeFile(
+      path.join(folder, "ordered.yaml"),
+      "inputs: { zeta_long: {}, b: {}, alpha: {} }\nnodes: { a: { handler: echo } }",
+    );
+    await submit("ordered");
+    const { inputs } = await site.json<{ inputs: object }>("workflows", "show", "ordered");
+    expect(Object.keys(inputs)).toEqual(["zeta_long", "b", "alpha"]);
+  });
+
+  it("prints errors as problem+json with --json", async () => {
+    const { status, stderr } = await site.cli("jobs", "show", "0".repeat(32), "--json");
+    expect(status).toBe(1);
+    expect(JSON.parse(stderr)).toMatchObject({ code: "JOB_NOT_FOUND", status: 404 });
   });
 });
 

@@ -35,6 +35,7 @@ const texts: Readonly<Record<keyof typeof commands, readonly string[]>> = {
   ],
   reprocessVersion: [commands.reprocessVersion(version)],
   rollbackVersion: [commands.rollbackVersion(version, 2)],
+  downloadVersion: [commands.downloadVersion(version, "geoparquet")],
   exportVersion: [commands.exportVersion(version)],
   clearAsset: [
     commands.clearAsset(version.asset_id, "uncleared", ""),
@@ -42,6 +43,7 @@ const texts: Readonly<Record<keyof typeof commands, readonly string[]>> = {
   ],
   exposeAsset: [commands.exposeAsset(version.asset_id, "all-versions")],
   unpublishAsset: [commands.unpublishAsset(version.asset_id, nasty)],
+  deleteFile: [commands.deleteFile("bronze/roads & paths.zip")],
   requeue: [commands.requeue("container-tasks", ["17", "18"])],
   redeliver: [commands.redeliver("evt_1")],
   callbackSecret: [commands.callbackSecret("ddh", false), commands.callbackSecret("ddh", true)],
@@ -53,6 +55,8 @@ const texts: Readonly<Record<keyof typeof commands, readonly string[]>> = {
       version_ref: "version_id",
       callback_url: "https://hooks.example.org/a?b=c&d",
       callback_hosts: ["*.example.org"],
+      source_prefixes: ["bronze/ddh"],
+      collections: ["shared"],
       is_active: false,
     }),
   ],
@@ -66,6 +70,12 @@ const texts: Readonly<Record<keyof typeof commands, readonly string[]>> = {
   ],
   rotateKey: [commands.rotateKey("0123456789ab", 3600)],
   revokeKey: [commands.revokeKey("0123456789ab")],
+  createToken: [
+    commands.createToken("ci", "operate", null),
+    commands.createToken("ci", "read", "2027-01-01T00:00:00Z"),
+  ],
+  revokeToken: [commands.revokeToken("0123456789ab")],
+  revokeSession: [commands.revokeSession("0123456789abcdef")],
 };
 
 /** The words that a shell makes of it, the program's name left out. */

@@ -29,6 +29,7 @@ outputs:
   blob_path: "silver/{{ inputs.file }}"
   stac_collection_id: birds
   stac_item_id: "{{ inputs.asset_id }}"
+  content_hash: "{{ inputs.file }}"
 `;
 
 let database: TestDatabase;

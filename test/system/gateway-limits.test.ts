@@ -16,6 +16,36 @@ describe("limits", () => {
     await small.close();
   });
 
+  it("hold for all keys of a platform together, and not for another platform", async () => {
+    const small = await GatewayTest.open({
+      env: {
+        GATEWAY_RATE_PER_SECOND: "0.1",
+        GATEWAY_RATE_BURST: "3",
+        GATEWAY_PLATFORM_RATE_PER_SECOND: "0.1",
+        GATEWAY_PLATFORM_RATE_BURST: "5",
+      },
+    });
+    const keys = await Promise.all(["a", "b", "c"].map(() => small.key("ddh", "read")));
+    const get = (with_: string) => small.call("GET", "/api/platform", { key: with_ });
+    const answers = [];
+    for (const key of [...keys, ...keys]) answers.push(await get(key));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429]);
+    expect(answers.at(-1)?.json()).toMatchObject({ detail: /All keys of your platform/ });
+    expect((await get(await small.key("arcgis", "read"))).status).toBe(200);
+    await small.close();
+  });
+
+  it("do not let wrong guesses lock out a key that comes for the first time", async () => {
+    const strict = await GatewayTest.open({ env: { GATEWAY_GUESSES_PER_MINUTE: "1" } });
+    const mine = await strict.key("ddh", "read");
+    const get = (with_: string) => strict.call("GET", "/api/platform", { key: with_ });
+    const guess = `${mine.slice(0, -8)}AAAAAAAA`;
+    const guesses = await Promise.all(Array.from({ length: 20 }, () => get(guess)));
+    expect(guesses.filter(({ status }) => status === 429)).toHaveLength(19);
+    expect((await get(mine)).status).toBe(200);
+    await strict.close();
+  });
+
   it("slow down the guessing of keys, and not the callers with good ones", async () => {
     const strict = await GatewayTest.open({ env: { GATEWAY_GUESSES_PER_MINUTE: "3" } });
     const mine = await strict.key("ddh", "read");

@@ -1,10 +1,12 @@
 /** Tries on every route, by the list of contracts, that a partner sees nothing of another. */
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Contract } from "../../src/core/api/contract.ts";
 import { gatewayContracts } from "../../src/core/api/gateway/index.ts";
 import { halfWorld, resolutionAt } from "../../src/core/serving/web-mercator.ts";
 import type { JsonObject } from "../../src/core/model/json.ts";
 import { makeWorkflowFolder } from "../support/domain.ts";
+import type { Call } from "../support/gateway.ts";
 import { GatewayTest } from "../support/gateway.ts";
 import { writeTiff } from "../support/tiff.ts";
 
@@ -17,7 +19,7 @@ const submission = {
   workflow_id: "etl_test",
   platform_refs: { dataset_id: "birds", resource_id: "viewer" },
   version_label: "V1",
-  inputs: { blob_path: "birds.tif" },
+  inputs: { blob_path: "ddh/birds.tif" },
 };
 
 /** A body that the right partner could send; a new route needs an entry here. */
@@ -42,6 +44,7 @@ const bodies: Readonly<Record<string, JsonObject | undefined>> = {
   assetsReprocess: {},
   ogcExecute: { inputs: {} },
   ogcDismiss: undefined,
+  partnerAppendUpload: {},
 };
 
 let test: GatewayTest;
@@ -59,7 +62,7 @@ beforeAll(async () => {
       GATEWAY_GUESSES_PER_MINUTE: "10000",
     },
   });
-  await test.api.storage.put("bronze/birds.tif", new Uint8Array([1, 2, 3]));
+  await test.api.storage.put("bronze/ddh/birds.tif", new Uint8Array([1, 2, 3]));
   await test.api.database.db.query(
     "UPDATE dagapp.platforms SET callback_hosts = '{hooks.example.org}' WHERE platform_id = 'ddh'",
   );
@@ -87,8 +90,15 @@ beforeAll(async () => {
   const deliveries = (await test.call("GET", "/api/platform/deliveries", { key })).json<{
     items: { event_id: string }[];
   }>();
+  const upload_id = randomUUID();
+  await test.api.database.db.query(
+    `INSERT INTO dagapp.uploads (upload_id, path, length, platform_id, created_by, expires_at)
+     VALUES ($1, 'bronze/ddh/next.tif', 10, 'ddh', 'test', now() + interval '1 day')`,
+    [upload_id],
+  );
   victim = {
     key,
+    upload_id,
     request_id,
     asset_id,
     version_ordinal: "0",
@@ -115,10 +125,12 @@ function picture(): Uint8Array {
   });
 }
 
-function bodyOf({ id, body }: Contract): { body?: unknown } {
+function bodyOf({ id, body, rawBody }: Contract): Pick<Call, "body" | "headers"> {
   if (body === undefined) return {};
   if (!Object.hasOwn(bodies, id)) throw new Error(`say in this test what ${id} is sent`);
-  return { body: bodies[id] };
+  if (rawBody === undefined) return { body: bodies[id] };
+  const headers = { "tus-resumable": "1.0.0", "upload-offset": "0", "content-type": rawBody };
+  return { body: bodies[id], headers };
 }
 
 function fill(path: string, values: Record<string, string>): string {
@@ -149,7 +161,7 @@ async function stateOfEverything(): Promise<string> {
   return rows[0]!.state;
 }
 
-const theirs = ["request_id", "asset_id", "key_id", "event_id"];
+const theirs = ["request_id", "asset_id", "key_id", "event_id", "upload_id"];
 const named = forPartners.filter(({ path }) => theirs.some((name) => path.includes(`{${name}}`)));
 
 describe("another partner's key, whatever its scopes", () => {
@@ -172,14 +184,15 @@ describe("another partner's key, whatever its scopes", () => {
         asset_id: "0".repeat(32),
         key_id: "0".repeat(12),
         event_id: "evt_0",
+        upload_id: "5e1f0000-0000-4000-8000-000000000000",
         version_ordinal: "0",
         z: "1",
         x: "1",
         y: "0.png",
       };
       const answers = [victim, nothing].map(async (values) => {
-        const { body = {} } = bodyOf(contract);
-        const call = { key: other, ...(contract.body === undefined ? {} : { body }) };
+        const { body = {}, headers = {} } = bodyOf(contract);
+        const call = { key: other, headers, ...(contract.body === undefined ? {} : { body }) };
         const answer = await test.call(contract.method, fill(contract.path, values), call);
         const shown = Object.values(values).reduce(
           (text, id) => (id.length > 4 ? text.replaceAll(id, "…") : text),

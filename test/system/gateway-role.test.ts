@@ -3,11 +3,11 @@ import path from "node:path";
 import { promisify } from "node:util";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { grantGatewayUser } from "../../src/adapters/postgres/gateway-user.ts";
 import { migrate } from "../../src/adapters/postgres/migrate.ts";
+import { makeLogins } from "../../src/adapters/postgres/roles/make-login.ts";
 import type { TestDatabase } from "../support/database.ts";
 import { createTestDatabase } from "../support/database.ts";
-import { makeGatewayUser } from "../support/gateway-user.ts";
+import { makeGatewayUser } from "../support/database-user.ts";
 
 let database: TestDatabase;
 let user: Awaited<ReturnType<typeof makeGatewayUser>>;
@@ -31,7 +31,8 @@ afterAll(async () => {
 async function attempt(text: string, connection = client): Promise<string> {
   try {
     // Some statements want a transaction; what is sent as one text is one.
-    await connection.query(`BEGIN; ${text}; COMMIT`);
+    // Its sessions only read by default: here the rights must refuse, not that setting.
+    await connection.query(`BEGIN READ WRITE; ${text}; COMMIT`);
     return "done";
   } catch (error) {
     await connection.query("ROLLBACK");
@@ -187,7 +188,8 @@ describe("a migrator that may not create roles", () => {
   it("migrates all the same, and grants what it can", async () => {
     await migrate(url.href, { log: (line) => said.push(line) });
     expect(said.join("\n")).toContain("applied 0006_gateway.sql");
-    expect(await grantGatewayUser(url.href, { user: renamed, password: "x" })).toBe(false);
+    const login = { role: "rmhdag_gateway", user: renamed, password: "x" } as const;
+    expect(await makeLogins(url.href, [login])).toBe(false);
   });
 
   it("leaves the rest to an administrator's script", async ({ skip }) => {

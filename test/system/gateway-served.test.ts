@@ -83,7 +83,7 @@ beforeAll(async () => {
   operator = createClient({ baseUrl: orchestrator, token: "operator", fetch });
   const body = { platform_id: "ddh", name: "served", scopes: ["admin" as const] };
   partner = new Partner(gateway.url, (await operator.createKey({ body })).key);
-  const bronze = path.join(fleet.dataDirectory, "storage/bronze");
+  const bronze = path.join(fleet.dataDirectory, "storage/bronze/ddh");
   await mkdir(bronze, { recursive: true });
   for (const [name, bytes] of Object.entries(files))
     await writeFile(path.join(bronze, name), bytes);
@@ -118,7 +118,7 @@ describe("a raster that is submitted", () => {
     workflow_id: "raster_ingest",
     platform_refs: { dataset_id: "photographs", resource_id: "viewer" },
     version_label: label,
-    inputs: { blob_path: `bronze/${blob_path}`, collection_id: "photographs" },
+    inputs: { blob_path: `bronze/ddh/${blob_path}`, collection_id: "photographs" },
   });
   let asset: string;
   const tile = (version: string) =>
@@ -222,7 +222,7 @@ describe("a vector file that is submitted", () => {
         workflow_id: "vector_etl",
         platform_refs: { dataset_id: "fields", resource_id: "viewer" },
         version_label: "2026",
-        inputs: { blob_path: "fields.geojson", collection_id: "fields" },
+        inputs: { blob_path: "ddh/fields.geojson", collection_id: "fields" },
       });
       const features = `/features/${asset_id}/items`;
       expect((await look(features, "viewer")).status).toBe(404);

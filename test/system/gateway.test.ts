@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeWorkflowFolder } from "../support/domain.ts";
-import { makeGatewayUser } from "../support/gateway-user.ts";
+import { makeGatewayUser } from "../support/database-user.ts";
 import { GatewayTest, startTestGateway, stopGateway } from "../support/gateway.ts";
 import { waitFor } from "../support/wait.ts";
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
     workflows: folder.folder,
     env: { GATEWAY_BODY_LIMIT_BYTES: "20000", GATEWAY_KEY_CACHE_SEC: "0.2" },
   });
-  await test.api.storage.put("bronze/birds.tif", new Uint8Array([1, 2, 3]));
+  await test.api.storage.put("bronze/ddh/birds.tif", new Uint8Array([1, 2, 3]));
   key = await test.key("ddh", "admin");
 });
 afterAll(async () => {
@@ -32,7 +32,7 @@ const newSubmission = (more: object = {}) => ({
   workflow_id: "etl_test",
   platform_refs: { dataset_id: `dataset-${++counter}`, resource_id: "viewer" },
   version_label: "V1",
-  inputs: { blob_path: "birds.tif" },
+  inputs: { blob_path: "ddh/birds.tif" },
   ...more,
 });
 
@@ -90,7 +90,7 @@ describe("a submission", () => {
 
   it("answers with everything that is wrong, and creates nothing", async () => {
     const before = await countRequests();
-    const body = newSubmission({ inputs: { blob_path: "none.tif", mode: "middling" } });
+    const body = newSubmission({ inputs: { blob_path: "ddh/none.tif", mode: "middling" } });
     const answer = await test.call("POST", "/api/platform/submit", { key, body });
     expect(answer.status).toBe(400);
     const { code, errors } = answer.json<{ code: string; errors: { pointer: string }[] }>();

@@ -1,6 +1,7 @@
 /** Push connections: tasks are pushed to waiting workers, and reports come back the same way. */
+import { once } from "node:events";
 import type { Server } from "node:net";
-import { createServer } from "node:net";
+import { createServer, connect as openSocket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { connect } from "node:tls";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -152,6 +153,18 @@ describe("the push server", () => {
   it("listens on the loopback address, unless it is configured otherwise", async () => {
     await fleet.orchestrator();
     expect((await serverRow()).host).toBe("127.0.0.1");
+  });
+
+  it("stops although a client has connected and never begins its handshake", async () => {
+    const orchestrator = await fleet.orchestrator();
+    const { host, port } = await serverRow();
+    const silent = openSocket({ host, port });
+    await once(silent, "connect");
+    const ended = once(silent, "close");
+    orchestrator.signal("SIGTERM");
+    expect(await orchestrator.gone).toBe(0);
+    expect(orchestrator.output()).not.toContain("still stopping");
+    await ended;
   });
 
   it("refuses a client without the key, and closes on lines that it cannot read", async () => {

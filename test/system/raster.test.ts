@@ -90,7 +90,12 @@ describe.skipIf(!hasGdal)("raster_ingest (needs GDAL)", () => {
           { verdict: "warning", visual_path: null },
           ["CROSSES_ANTIMERIDIAN", "ALREADY_COG"],
         ],
-        ["flood_tile_3600.tif", { max_nodata_percent: 100 }, {}, ["RASTER_SPARSE", "ALREADY_COG"]],
+        [
+          "flood_tile_3600.tif",
+          { max_nodata_percent: 100 },
+          {},
+          ["RASTER_SPARSE", "VERTICAL_DATUM", "ALREADY_COG"],
+        ],
       ];
       const jobs = await Promise.all(expected.map(async ([name, inputs]) => ingest(name, inputs)));
       for (const [index, job] of jobs.entries()) {
@@ -99,6 +104,22 @@ describe.skipIf(!hasGdal)("raster_ingest (needs GDAL)", () => {
         expect({ name, ...job.result_data }).toMatchObject({ name, ...result });
         expect([name, codesOf(job.result_data!)]).toEqual([name, codes]);
       }
+      const zones = {
+        type: "Polygon",
+        coordinates: [
+          [
+            [-77.5, 25],
+            [-77, 25],
+            [-77, 25.5],
+            [-77.5, 25],
+          ],
+        ],
+      };
+      const blob_path = jobs[0]!.result_data!["blob_path"] as string;
+      const zonal = await submit(orchestrator, "zonal_statistics", { blob_path, zones });
+      const { result_data } = await finished(orchestrator, zonal, slow);
+      expect(result_data).toMatchObject({ count: 1, zones: [{ index: 0 }] });
+      expect((result_data!["zones"] as { count: number }[])[0]!.count).toBeGreaterThan(0);
       const visual = jobs[0]!.result_data!["visual_path"] as string;
       expect(await storage.head(visual)).toBeDefined();
       const crossing = jobs[4]!.result_data!["bbox"] as number[];

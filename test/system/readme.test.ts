@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { cp, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fixture } from "../support/fixtures.ts";
 import type { Running } from "../support/processes.ts";
 import { endProcesses, root, siteOf, startCommand, temporaryFolder } from "../support/processes.ts";
 
@@ -51,6 +52,7 @@ function shell(command: string): Running {
 beforeAll(async () => {
   folder = await temporaryFolder();
   await cp(path.join(root, "workflows"), path.join(folder, "workflows"), { recursive: true });
+  await cp(fixture("raster/dem_float32_epsg2056.tif"), path.join(folder, "dem.tif"));
   up = shell("npx rmhdag up");
   await siteOf(up, path.join(folder, ".rmhdag"));
 }, 90_000);
@@ -88,6 +90,7 @@ describe("the README", () => {
       const { status, stdout, stderr } = await shell(command).ended;
       expect({ status, stderr: status === 0 ? "" : stderr }).toEqual({ status: 0, stderr: "" });
       if (command.includes("--wait")) expect(stdout).toContain("completed in");
+      if (command.includes("ingest")) expect(stdout).toMatch(/^http:/);
       if (command.includes("message=hello")) expect(stdout).toContain('"message": "hello"');
       if (command.includes("greet_all --input")) expect(stdout).toMatch(/Ada[^]*Grace/);
     },
@@ -99,10 +102,11 @@ describe("the README", () => {
     expect(links.filter((link) => !existsSync(path.join(root, link)))).toEqual([]);
   });
 
-  it("lists every variable that a program reads, and no other", async () => {
+  it("lists every variable that a program reads, or docs/compatibility.md does, and no other", async () => {
     const declared = new Set(["TEST_DATABASE_URL", "CHROMIUM"]);
     const programs = ["orchestrator/config.ts", "worker/config.ts", "cli/common/config.ts"];
-    for (const file of [...programs, common]) {
+    const shared = ["adapters/broker/settings.ts", "core/handlers/site-defaults.ts", common];
+    for (const file of [...programs, ...shared]) {
       const text = await readFile(path.join(root, "src", file), "utf8");
       for (const [, inSchema, read] of text.matchAll(
         /^ {2,4}([A-Z][A-Z_]+):|env(?:ironment)?\["([A-Z_]+)"\]/gm,
@@ -110,9 +114,12 @@ describe("the README", () => {
         declared.add(inSchema ?? read ?? "");
       }
     }
-    // Whether the terminal can do colours is its own to say, and fail points are for the tests.
-    for (const name of ["TERM", "RMHDAG_FAIL_POINT"]) declared.delete(name);
+    // Whether the terminal can do colours is its own to say, fail points are for the tests, and
+    // `rmhdag handlers run` sets the others.
+    const internal = ["TERM", "RMHDAG_FAIL_POINT", "RMHDAG_RUN_HANDLER", "RMHDAG_RUN_PARAMS"];
+    for (const name of internal) declared.delete(name);
     const listed = [...readme.matchAll(/^\| `([A-Z][A-Z_]+)` /gm)].map(([, name = ""]) => name);
+    for (const name of await otherNames()) if (!listed.includes(name)) declared.delete(name);
     expect(listed.toSorted()).toEqual([...declared].toSorted());
   });
 
@@ -120,10 +127,21 @@ describe("the README", () => {
     const files = ["gateway/config.ts", common].map((file) => path.join(root, "src", file));
     const text = (await Promise.all(files.map((file) => readFile(file, "utf8")))).join("\n");
     const page = await readFile(path.join(root, "docs/gateway.md"), "utf8");
-    const read = [...text.matchAll(/^ {2}([A-Z][A-Z_]+):/gm)].map(([, name = ""]) => name);
     const listed = [...page.matchAll(/^\| `([A-Z][A-Z_]+)` /gm)].map(([, name = ""]) => name);
+    const others = (await otherNames()).filter((name) => !listed.includes(name));
+    const read = [...text.matchAll(/^ {2}([A-Z][A-Z_]+):/gm)]
+      .map(([, name = ""]) => name)
+      .filter((name) => !others.includes(name));
     expect(read.length).toBeGreaterThan(10);
     expect(listed.toSorted()).toEqual(read.toSorted());
+  });
+
+  it("leaves those of Azure Data Factory to their page, which lists them all", async () => {
+    const page = await readFile(path.join(root, "docs/exports.md"), "utf8");
+    const text = await readFile(path.join(root, "src/adapters/azure/settings.ts"), "utf8");
+    const names = (given: string, pattern: RegExp) =>
+      [...given.matchAll(pattern)].map(([, name = ""]) => name).toSorted();
+    expect(names(page, /^\| `([A-Z][A-Z_]+)` /gm)).toEqual(names(text, /^ {2}([A-Z][A-Z_]+):/gm));
   });
 
   it("leaves those of storage and GDAL to their page, which lists them all", async () => {
@@ -138,6 +156,12 @@ describe("the README", () => {
     expect(read.length).toBeGreaterThan(10);
     expect(listed.toSorted()).toEqual(read.filter((name) => name !== "PATH").toSorted());
   });
+
+  /** The names of older platforms that the programs read as well. */
+  async function otherNames(): Promise<string[]> {
+    const page = await readFile(path.join(root, "docs/compatibility.md"), "utf8");
+    return [...page.matchAll(/`([A-Z][A-Z_]+)[`=]/g)].map(([, name = ""]) => name);
+  }
 
   it("stops with Ctrl-C", async () => {
     up.signal("SIGINT");

@@ -12,13 +12,18 @@ const resultOf = (job: { result_data: unknown }) => job.result_data as Record<st
 const runIn: Readonly<Record<string, string>> = {
   adf_export: "gateway-lifecycle",
   adf_withdraw: "gateway-lifecycle",
+  export_layer: "export",
+  catalog_files: "reference",
   checkpoint_test: "shipped-workflows",
   conditional_test: "shipped-workflows",
   data_pipeline_test: "shipped-workflows",
   detect_orphans: "catalogue-workflows",
   echo_test: "shipped-workflows",
   fan_out_test: "shipped-workflows",
+  h3_raster_aggregation: "h3",
   hello_world: "shipped-workflows",
+  hello_world_stages: "reference",
+  list_container_contents: "reference",
   raster_collection: "raster",
   raster_ingest: "raster",
   raster_process: "raster",
@@ -30,7 +35,9 @@ const runIn: Readonly<Record<string, string>> = {
   stac_catalog_container: "catalogue-workflows",
   unpublish_raster: "catalogue-workflows",
   unpublish_vector: "catalogue-workflows",
+  unpublish_version: "gateway-governed",
   vector_etl: "vector-files",
+  zonal_statistics: "raster",
 };
 
 describe("the workflows that ship", () => {

@@ -10,6 +10,7 @@ import { buildCollection } from "../../src/core/catalogue/collection.ts";
 import type { StacItem } from "../../src/core/catalogue/stac.ts";
 import { halfWorld, resolutionAt } from "../../src/core/serving/web-mercator.ts";
 import type { ApiTest } from "../support/api.ts";
+import { operators } from "../../src/core/catalogue/owner.ts";
 import { openApiTest, tokens } from "../support/api.ts";
 import { writeTiff } from "../support/tiff.ts";
 
@@ -60,13 +61,22 @@ beforeAll(async () => {
   const { db } = test.database;
   const storage = createLocalStorage(test.engine.folder);
   await storage.put("silver/heights.tif", heights());
-  await upsertCollection(db, buildCollection({ collection_id: "demo", license: "other" }));
+  await upsertCollection(
+    db,
+    buildCollection({ collection_id: "demo", license: "other" }),
+    operators,
+  );
   const renders = { default: { rescale: [[0, 1024]], colormap_name: "viridis", assets: ["data"] } };
-  await upsertItems(db, "demo", [
-    item("heights"),
-    item("gone"),
-    { ...item("styled", { renders }), assets: item("heights").assets },
-  ]);
+  await upsertItems(
+    db,
+    "demo",
+    [
+      item("heights"),
+      item("gone"),
+      { ...item("styled", { renders }), assets: item("heights").assets },
+    ],
+    operators,
+  );
 });
 afterAll(() => test.close());
 
@@ -130,9 +140,12 @@ describe("tiles of a catalogue item", () => {
       "if-none-match": etag,
     });
     expect(other.status).toBe(200);
-    await upsertItems(test.database.db, "demo", [
-      item("heights", { updated: "2026-02-02T00:00:00Z" }),
-    ]);
+    await upsertItems(
+      test.database.db,
+      "demo",
+      [item("heights", { updated: "2026-02-02T00:00:00Z" })],
+      operators,
+    );
     expect(
       (await get("heights/tiles/WebMercatorQuad/1/1/0.png", { "if-none-match": etag })).status,
     ).toBe(200);
@@ -160,9 +173,12 @@ describe("tiles of a catalogue item", () => {
   });
 
   it("are gone with the item, at once", async () => {
-    await upsertItems(test.database.db, "demo", [
-      { ...item("short"), assets: item("heights").assets },
-    ]);
+    await upsertItems(
+      test.database.db,
+      "demo",
+      [{ ...item("short"), assets: item("heights").assets }],
+      operators,
+    );
     const tile = "short/tiles/WebMercatorQuad/0/0/0.png";
     const { headers, status } = await get(tile);
     expect(status).toBe(200);
@@ -211,6 +227,54 @@ describe("what else a layer answers", () => {
       dtype: "float32",
       nodata_value: 0,
       nodata_type: "Nodata",
+    });
+  });
+
+  it("has statistics of polygons in TiTiler's form, by exact shares", async () => {
+    const ring = (west: number, east: number, south: number, north: number) => [
+      [west, south],
+      [east, south],
+      [east, north],
+      [west, north],
+      [west, south],
+    ];
+    const feature = (west: number, east: number, south = -0.2, north = -0.1) => ({
+      type: "Feature",
+      id: west,
+      properties: { name: "one" },
+      geometry: { type: "Polygon", coordinates: [ring(west, east, south, north)] },
+    });
+    const ask = async (body: unknown) => {
+      const answer = await fetch(`${test.baseUrl}${base}/heights/statistics`, {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${tokens.reader}`,
+          "content-type": "application/json",
+        },
+        body: JSON.stringify(body),
+      });
+      return { status: answer.status, json: (await answer.json()) as Record<string, unknown> };
+    };
+    const one = (await ask(feature(0.1, 0.2))).json as {
+      properties: { name: string; statistics: { b1: Record<string, number> } };
+    };
+    expect(one).toMatchObject({ properties: { name: "one" } });
+    const { b1 } = one.properties.statistics;
+    const half = (
+      await ask({
+        type: "FeatureCollection",
+        features: [feature(0.1, 0.15), feature(0.15, 0.2), feature(0, 1, 87, 88)],
+      })
+    ).json as { features: { properties: { statistics: { b1: Record<string, number> } } }[] };
+    const parts = half.features.map(({ properties }) => properties.statistics.b1);
+    expect(parts[0]!["count"]! + parts[1]!["count"]!).toBeCloseTo(b1["count"]!, 9);
+    expect(parts[0]!["sum"]! + parts[1]!["sum"]!).toBeCloseTo(b1["sum"]!, 6);
+    expect(b1["mean"]).toBeCloseTo(b1["sum"]! / b1["count"]!, 9);
+    expect(parts[2]).toMatchObject({ count: 0, mean: null, valid_pixels: 0 });
+    const point = { type: "Feature", geometry: { type: "Point", coordinates: [0, 0] } };
+    expect(await ask(point)).toMatchObject({
+      status: 400,
+      json: { detail: "Area 0 is a Point: only polygons have pixels inside." },
     });
   });
 

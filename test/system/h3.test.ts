@@ -1,0 +1,147 @@
+/** A raster to statistics by H3 cell with real programs, one of which is killed on the way. */
+import path from "node:path";
+import { DuckDBInstance } from "@duckdb/node-api";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createLocalStorage } from "../../src/adapters/storage/local-storage.ts";
+import type { Storage } from "../../src/adapters/storage/storage.ts";
+import type { TestDatabase } from "../support/database.ts";
+import { createTestDatabase } from "../support/database.ts";
+import { hasGdal } from "../support/gdal.ts";
+import { run } from "../support/processes.ts";
+import { Fleet, finished, submit } from "../support/programs.ts";
+import type { Orchestrator, Program } from "../support/programs.ts";
+import { writeTiff } from "../support/tiff.ts";
+import { waitFor } from "../support/wait.ts";
+
+const slow = 120_000;
+let database: TestDatabase;
+let fleet: Fleet;
+let orchestrator: Orchestrator;
+let worker: Program;
+let storage: Storage;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  fleet = new Fleet(database.url);
+  orchestrator = await fleet.orchestrator();
+  worker = await fleet.worker({ WORKER_CONCURRENCY: "2" });
+  storage = createLocalStorage(path.join(fleet.dataDirectory, "storage"));
+  await putRaster(1);
+}, slow);
+afterAll(async () => {
+  await fleet.stop();
+  await database.drop();
+});
+
+/** Heights of the Alps, invented: 6° by 4°. */
+async function putRaster(seed: number): Promise<void> {
+  const [width, height] = [300, 200];
+  const band = Float32Array.from(
+    { length: width * height },
+    (_, index) => seed + (((index % width) * 7919 + Math.floor(index / width) * 31) % 3000),
+  );
+  const images = [{ width, height, block: 128, bands: [band], compression: "deflate" as const }];
+  const place = { epsg: 4326, origin: [8, 49] as const, pixel: [0.02, 0.02] as const };
+  await storage.put("silver/alps.tif", writeTiff({ images, ...place }));
+}
+
+const compute = (raster: string) =>
+  submit(orchestrator, "h3_raster_aggregation", {
+    raster,
+    blob_path: "silver/alps.tif",
+    configuration: { max_resolution: 5 },
+  });
+
+async function filesOf(raster: string): Promise<Map<string, string>> {
+  const { rows } = await database.db.query<{ path: string; sha256: string }>(
+    `SELECT path, sha256 FROM dagapp.h3_output_manifest JOIN dagapp.h3_computation_runs
+     USING (run_id) WHERE raster = $1 ORDER BY path`,
+    [raster],
+  );
+  return new Map(rows.map(({ path: name, sha256 }) => [name.replace(raster, "…"), sha256]));
+}
+
+const get = (address: string) => fetch(`${orchestrator.url}${address}`);
+
+describe.skipIf(!hasGdal)("h3_raster_aggregation (needs GDAL)", () => {
+  it(
+    "makes the same bytes when a worker is killed in the middle, and no chunk twice",
+    async () => {
+      const calm = await finished(orchestrator, await compute("calm"), slow);
+      expect([calm.status, calm.error]).toEqual(["completed", null]);
+      const id = await compute("struck");
+      await waitFor(async () => (await filesOf("struck")).size > 0, { what: "a first chunk" });
+      worker.signal("SIGKILL");
+      await worker.gone;
+      worker = await fleet.worker();
+      const struck = await finished(orchestrator, id, slow);
+      expect([struck.status, struck.error]).toEqual(["completed", null]);
+      const files = await filesOf("calm");
+      expect(files.size).toBeGreaterThan(50);
+      expect(await filesOf("struck")).toEqual(files);
+      const again = await finished(orchestrator, await compute("struck"), slow);
+      expect(again.result_data).toMatchObject({ row_count: calm.result_data!["row_count"] });
+      const { rows } = await database.db.query<{ reused: boolean; count: number }>(
+        `SELECT (output->>'reused')::boolean AS reused, count(*)::int AS count
+         FROM dagapp.dag_node_states WHERE job_id = $1 AND node_id LIKE 'compute\\_\\_%' GROUP BY 1`,
+        [again.job_id],
+      );
+      expect(rows).toEqual([{ reused: true, count: again.result_data!["chunk_count"] }]);
+    },
+    slow,
+  );
+
+  it("is read by DuckDB, which joins two data sets by their cells", async () => {
+    const connection = await (await DuckDBInstance.create(":memory:")).connect();
+    const root = path.join(fleet.dataDirectory, "storage");
+    const reader = await connection.runAndReadAll(
+      `SELECT count(*)::INT AS cells, max(abs(a.mean - b.mean)) AS off, min(a.resolution)::INT AS res
+       FROM read_parquet('${root}/silver/h3_stats/raster=calm/**/*.parquet') a
+       JOIN read_parquet('${root}/silver/h3_compact/raster=struck/**/*.parquet') b USING (h3_index)`,
+    );
+    const [row] = reader.getRowObjectsJson();
+    const { items } = await orchestrator.client.listH3Runs({ query: { raster: "calm" } });
+    expect(row).toMatchObject({ cells: items[0]!.row_count, off: 0, res: 2 });
+    connection.closeSync();
+  });
+
+  it("answers cells of a box as JSON, CSV and Parquet, and on the command line", async () => {
+    const query = "/h3/calm?bbox=10,46,11,47&resolution=5&stat=mean";
+    const json = (await (await get(query)).json()) as { count: number; cells: object[] };
+    expect(json.cells[0]).toEqual({
+      h3_index: expect.stringMatching(/^85[0-9a-f]{13}$/) as string,
+      resolution: 5,
+      mean: expect.any(Number) as number,
+    });
+    const csv = await get(`${query}&f=csv`);
+    expect(csv.headers.get("content-type")).toContain("text/csv");
+    const lines = (await csv.text()).trim().split("\n");
+    expect([lines[0], lines.length]).toEqual(["h3_index,resolution,mean", json.count + 1]);
+    const parquet = new Uint8Array(await (await get(`${query}&f=parquet`)).arrayBuffer());
+    expect(new TextDecoder().decode(parquet.subarray(0, 4))).toBe("PAR1");
+    const whole = (await (await get("/h3/calm?resolution=5&stat=mean")).json()) as typeof json;
+    expect(whole.count).toBeGreaterThan(json.count);
+    expect((await get("/h3/calm?resolution=9")).status).toBe(400);
+    expect((await get("/h3/calm?stat=majority")).status).toBe(400);
+    expect((await get("/h3/nothing")).status).toBe(404);
+    const item = (await (await get("/stac/collections/h3/items/h3-calm-static")).json()) as {
+      assets: Record<string, { href: string }>;
+    };
+    expect(Object.keys(item.assets)).toContain("resolution_5");
+
+    const url = ["--url", orchestrator.url];
+    const add = ["h3", "sources", "add", "later", "--path", "silver/alps.tif", ...url];
+    expect(await run(add)).toMatchObject({ status: 0 });
+    const states = async () => {
+      const { items } = await orchestrator.client.listH3Sources({ query: {} });
+      return Object.fromEntries(items.map(({ raster, state }) => [raster, state]));
+    };
+    expect(await states()).toEqual({ later: "never", calm: "current", struck: "current" });
+    await putRaster(2);
+    expect(await states()).toEqual({ later: "never", calm: "stale", struck: "stale" });
+    const shown = await run(["h3", "query", "calm", "--resolution", "2", "--stat", "mean", ...url]);
+    expect(shown.stdout).toMatch(/^h3_index\tresolution\tmean\n82/);
+    const runs = await run(["h3", "runs", "--json", ...url]);
+    expect(JSON.parse(runs.stdout)).toMatchObject([{ raster: "struck" }, { raster: "calm" }]);
+  });
+});

@@ -1,0 +1,181 @@
+import { execFile, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { TestDatabase } from "../support/database.ts";
+import { createTestDatabase } from "../support/database.ts";
+import { fixture } from "../support/fixtures.ts";
+import type { Orchestrator, Program } from "../support/programs.ts";
+import { Fleet, finished, submit } from "../support/programs.ts";
+import { waitFor } from "../support/wait.ts";
+
+const root = path.resolve(import.meta.dirname, "../..");
+
+/** The page's examples, which this test runs as they are printed. */
+async function writeExamples(folder: string): Promise<void> {
+  const page = await readFile(path.join(root, "docs/handlers.md"), "utf8");
+  for (const [, file = "", text = ""] of page.matchAll(/```\w+ file=(\S+)\n([\s\S]*?)```/g)) {
+    await mkdir(path.dirname(path.join(folder, file)), { recursive: true });
+    await writeFile(path.join(folder, file), text);
+  }
+}
+
+describe("handlers of the user's own", () => {
+  let database: TestDatabase;
+  let folder: string;
+  let fleet: Fleet;
+  let orchestrator: Orchestrator;
+  const children: ChildProcess[] = [];
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    folder = await mkdtemp(path.join(tmpdir(), "rmhdag-own-"));
+    await writeExamples(folder);
+    const bad = path.join(folder, "handlers/broken.ts");
+    await writeFile(bad, "export const x: number = ;");
+    await writeFile(path.join(folder, "handlers/reserved.yaml"), "name: echo\ncommand: [date]\n");
+    fleet = new Fleet(database.url, path.join(folder, "workflows"));
+    orchestrator = await fleet.orchestrator();
+    const bronze = path.join(fleet.dataDirectory, "storage/bronze");
+    await mkdir(bronze, { recursive: true });
+    const name = "dem_float32_epsg2056.tif";
+    await copyFile(fixture(`raster/${name}`), path.join(bronze, name));
+  });
+  afterAll(async () => {
+    for (const child of children) child.kill("SIGKILL");
+    await fleet.stop();
+    await database.drop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const worker = (env: Record<string, string> = {}): Promise<Program> =>
+    fleet.worker({ RMHDAG_HANDLERS: path.join(folder, "handlers"), ...env });
+
+  async function python(file: string): Promise<ChildProcess> {
+    const { token } = await orchestrator.client.createToken({
+      body: { name: `py-${children.length}`, access: ["work"] },
+    });
+    const child = spawn("python3", [file], {
+      env: {
+        PATH: process.env["PATH"],
+        HOME: process.env["HOME"],
+        PYTHONPATH: path.join(root, "python/src"),
+        RMHDAG_URL: orchestrator.url,
+        RMHDAG_TOKEN: token,
+      },
+      stdio: ["ignore", "inherit", "inherit"],
+    });
+    children.push(child);
+    return child;
+  }
+
+  const known = (name: string) =>
+    waitFor(
+      async () => {
+        const { items } = await orchestrator.client.listHandlers();
+        return items.some((each) => each.name === name && each.alive);
+      },
+      { what: `a worker that offers ${name}`, timeoutMs: 40_000 },
+    );
+
+  it("runs one workflow in TypeScript, Python, a program and GDAL while each worker is killed", async () => {
+    const slow = (await readFile(path.join(folder, "stats.py"), "utf8")).replace(
+      'ctx.progress(50, "adding")',
+      'ctx.progress(50, "adding")\n    ctx.sleep(60)',
+    );
+    const slowFile = path.join(folder, "slow.py");
+    await writeFile(slowFile, slow);
+    const firstPython = await python(slowFile);
+    const first = await worker({ RMHDAG_FAIL_POINT: "worker.before_report:1" });
+    expect(first.output()).toMatch(/broken\.ts cannot be loaded/);
+    expect(first.output()).toMatch(
+      /reserved\.yaml cannot be loaded: "echo" is the name of a handler/,
+    );
+    await known("acme.stats");
+    await known("acme.double");
+    const job = await waitFor(() => submit(orchestrator, "mixed").catch(() => undefined), {
+      what: "the workflow of new handlers",
+    });
+    await first.gone;
+    const second = await worker({ RMHDAG_FAIL_POINT: "worker.before_report:2" });
+    await waitFor(
+      async () => {
+        const node = await orchestrator.client.getNode({
+          params: { job_id: job, node_id: "stats" },
+        });
+        return node.progress?.percent === 50;
+      },
+      { what: "progress of the handler in Python", timeoutMs: 40_000 },
+    );
+    firstPython.kill("SIGKILL");
+    await python(path.join(folder, "stats.py"));
+    await second.gone;
+    const third = await worker({ RMHDAG_FAIL_POINT: "worker.before_report:2" });
+    await third.gone;
+    await worker();
+    const ended = await finished(orchestrator, job, 60_000);
+    expect(ended).toMatchObject({ status: "completed" });
+    const output = async (node_id: string) =>
+      (await orchestrator.client.getNode({ params: { job_id: job, node_id } })).output;
+    expect(await output("double")).toEqual({ doubled: 42 });
+    expect(await output("stats")).toEqual({ sum: 100, output: "silver/stats/sum.txt" });
+    expect(await output("words")).toEqual({ words: 4 });
+    expect(await output("check")).toMatchObject({ crs: "EPSG:2056" });
+    const file = path.join(fleet.dataDirectory, "storage/silver/stats/sum.txt");
+    expect(await readFile(file, "utf8")).toBe("100.0");
+  }, 240_000);
+
+  it.each(["threads", "processes"])(
+    "passes the tests of the package for Python, in %s",
+    async (mode) => {
+      const flows = { resume: "{ n: 5 }", compute: "{ seconds: 5 }", endless: "{}", wrong: "{}" };
+      for (const [name, params] of Object.entries(flows)) {
+        await writeFile(
+          path.join(folder, `workflows/py_${name}.yaml`),
+          `nodes: { a: { handler: pytests.${name}, params: ${params} } }`,
+        );
+      }
+      const make = async (name: string, access: ("work" | "read" | "operate")[]) =>
+        (await orchestrator.client.createToken({ body: { name, access } })).token;
+      const { stderr } = await promisify(execFile)(
+        "python3",
+        ["-m", "unittest", "discover", "-s", "tests"],
+        {
+          cwd: path.join(root, "python"),
+          env: {
+            PATH: process.env["PATH"],
+            HOME: process.env["HOME"],
+            RMHDAG_URL: orchestrator.url,
+            RMHDAG_TOKEN: await make(`tests-${mode}`, ["work"]),
+            RMHDAG_CLIENT_TOKEN: await make(`client-${mode}`, ["read", "operate"]),
+            RMHDAG_TEST_MODE: mode,
+          },
+          timeout: 150_000,
+        },
+      );
+      expect(stderr).toMatch(/\nOK\n/);
+    },
+    180_000,
+  );
+
+  it("loads a module again when it changes, without a restart", async () => {
+    const file = path.join(folder, "handlers/double.ts");
+    const text = await readFile(file, "utf8");
+    await writeFile(file, text.replace("n * 2", "n * 3"));
+    await waitFor(
+      async () => {
+        await writeFile(
+          path.join(folder, "workflows/again.yaml"),
+          "nodes: { a: { handler: acme.double, params: { n: 5 } } }",
+        );
+        const job = await submit(orchestrator, "again");
+        const ended = await finished(orchestrator, job);
+        return JSON.stringify(ended.result_data).includes('"doubled":15');
+      },
+      { what: "the changed handler", timeoutMs: 30_000 },
+    );
+  }, 120_000);
+});
