@@ -6,11 +6,15 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { TestDatabase } from "../support/database.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { temporaryFolders } from "../support/embedded.ts";
+import {
+  expectCrashesCostNothing,
+  expectListedOnce,
+  expectOnce,
+} from "../support/outside-crashes.ts";
 import { Fleet, finished, submit } from "../support/programs.ts";
 import type { Orchestrator } from "../support/programs.ts";
 import { noRabbitmq, startRabbitmq } from "../support/rabbitmq.ts";
 import type { RabbitmqServer } from "../support/rabbitmq.ts";
-import { expectReplay } from "../support/replay.ts";
 import { waitFor } from "../support/wait.ts";
 
 const olderWorkflow = `
@@ -44,17 +48,6 @@ describe.skipIf(noRabbitmq !== undefined)(noRabbitmq ?? "programs over RabbitMQ"
     await database.drop();
     await folders.remove();
   });
-
-  /** Each task of a job ended once, and its events give its state. */
-  async function expectOnce(jobId: string): Promise<void> {
-    const { rows } = await database.db.query<{ node_id: string }>(
-      `SELECT node_id FROM dagapp.dag_job_events
-       WHERE job_id = $1 AND event_type = 'node_completed' GROUP BY node_id HAVING count(*) > 1`,
-      [jobId],
-    );
-    expect(rows).toEqual([]);
-    await expectReplay(database.db, jobId);
-  }
 
   const brokerHealth = async ({ url }: Orchestrator) => {
     const answer = await fetch(`${url}/health`);
@@ -96,31 +89,25 @@ describe.skipIf(noRabbitmq !== undefined)(noRabbitmq ?? "programs over RabbitMQ"
     await waitFor(async () => (await brokerHealth(orchestrator)).status === "ok", {
       what: "/health says that the broker is back",
     });
-    for (const job of [id, waiting]) await expectOnce(job);
+    for (const job of [id, waiting]) await expectOnce(database.db, job);
     const metrics = await (await fetch(`${orchestrator.url}/metrics`)).text();
     expect(metrics).toMatch(/outbox_messages 0\n/);
     expect(metrics).toMatch(/broker_connected 1\n/);
   });
 
-  it("sends what a crash before or after sending left in the outbox", async () => {
-    const correlation_id = "left-in-the-outbox";
-    const body = { workflow_id: "echo_test", inputs: { message: "left" }, correlation_id };
-    const first = await fleet.orchestrator({ ...env, RMHDAG_FAIL_POINT: "relay.before_send" });
-    // The crash may come before the answer; the job is stored all the same.
-    await first.client.submitJob({ body }).catch(() => undefined);
-    await first.gone;
-    // The second orchestrator sends what the first left, and dies after it has sent its own messages.
-    const second = await fleet.orchestrator({ ...env, RMHDAG_FAIL_POINT: "relay.after_send:2" });
-    await second.client.submitJob({ body }).catch(() => undefined);
-    await second.gone;
-    const third = await fleet.orchestrator(env);
-    await fleet.worker(env);
-    const { items } = await third.client.listJobs({ query: { correlation_id } });
-    expect(items).toHaveLength(2);
-    for (const { job_id } of items) {
-      await finished(third, job_id);
-      await expectOnce(job_id);
-    }
+  it("loses nothing and does nothing twice when programs die at its fail points", async () => {
+    await expectCrashesCostNothing({ fleet, db: database.db, env });
+  });
+
+  it("lists a message that was given up once, although its lister dies", async () => {
+    await expectListedOnce({ fleet, db: database.db, env }, async (queue) => {
+      const connection = await connect(server.url);
+      const channel = await connection.createChannel();
+      const message = await waitFor(() => channel.get(queue), { what: "the task" });
+      channel.nack(message, false, false);
+      await channel.close();
+      await connection.close();
+    });
   });
 
   it("lets a worker of the existing platform take a task and report it in its own format", async () => {
@@ -156,7 +143,7 @@ describe.skipIf(noRabbitmq !== undefined)(noRabbitmq ?? "programs over RabbitMQ"
     await finished(orchestrator, id);
     await channel.close();
     await connection.close();
-    await expectOnce(id);
+    await expectOnce(database.db, id);
   });
 
   it("takes a job that another program put into the job queue", async () => {
