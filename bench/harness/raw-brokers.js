@@ -3,6 +3,7 @@
  * before they count as sent, settled one by one. Each answers the milliseconds of one message after the
  * other, sent and received, and the messages a second of a backlog that is drained.
  */
+import { Buffer } from "node:buffer";
 import { ServiceBusClient } from "@azure/service-bus";
 import { connect } from "amqplib";
 

@@ -48,7 +48,7 @@ export async function expectCrashesCostNothing({ fleet, db, env }: OutsideFleet)
   const { items } = await third.client.listJobs({ query: { correlation_id } });
   expect(items).toHaveLength(2);
   for (const { job_id } of items) {
-    expect((await finished(third, job_id)).status).toBe("completed");
+    expect((await finished(third, job_id, 120_000)).status).toBe("completed");
     await expectOnce(db, job_id);
   }
 }
@@ -70,14 +70,14 @@ export async function expectListedOnce(
       );
       return rows[0];
     },
-    { what: "a task" },
+    { what: "a task", timeoutMs: 60_000 },
   );
   await giveUp(node.queue);
   await dying.gone;
   const next = await fleet.orchestrator(env);
   // The task may be tried again.
   await fleet.worker(env);
-  await finished(next, job_id);
+  await finished(next, job_id, 120_000);
   const { rows } = await db.query(`SELECT FROM dagapp.dag_queue_dead WHERE group_key = $1`, [
     job_id,
   ]);

@@ -26,7 +26,11 @@ interface Upload {
   readonly type: string;
   readonly parts: Map<number, Kept>;
 }
-type Answer = { status?: number; headers?: Record<string, string>; body?: Buffer | string };
+interface Answer {
+  readonly status?: number;
+  readonly headers?: Record<string, string>;
+  readonly body?: Buffer | string;
+}
 
 const smallestPart = 5 * 1024 * 1024;
 
@@ -85,7 +89,7 @@ export async function startS3Server(): Promise<S3Server> {
     }));
     const bodies = named.map(({ number, etag }, index) => {
       const part = parts.get(number);
-      if (part === undefined || part.etag !== etag) throw new Refused(400, "InvalidPart");
+      if (part?.etag !== etag) throw new Refused(400, "InvalidPart");
       if (index > 0 && number <= (named[index - 1]?.number ?? 0)) {
         throw new Refused(400, "InvalidPartOrder");
       }
@@ -102,7 +106,7 @@ export async function startS3Server(): Promise<S3Server> {
   function answerObject(request: IncomingMessage, at: ObjectAddress, body: Buffer): Answer {
     const { bucket, key, query } = at;
     const id = query.get("uploadId");
-    const type = String(request.headers["content-type"] ?? "binary/octet-stream");
+    const type = request.headers["content-type"] ?? "binary/octet-stream";
     switch (request.method) {
       case "POST": {
         if (id !== null) return complete(bucket, key, id, body.toString());

@@ -29,7 +29,11 @@ nodes:
     params: { container_name: bronze, blob_name: "{{ inputs.blob }}" }
 `;
 
-describe.skipIf(noRabbitmq !== undefined)(noRabbitmq ?? "programs over RabbitMQ", () => {
+/** On a busy machine a program takes half a minute to start, and RabbitMQ a whole one. */
+const patience = { timeout: 300_000 };
+const timeoutMs = 120_000;
+
+describe.skipIf(noRabbitmq !== undefined)(noRabbitmq ?? "programs over RabbitMQ", patience, () => {
   let server: RabbitmqServer;
   let database: TestDatabase;
   let fleet: Fleet;
@@ -40,7 +44,7 @@ describe.skipIf(noRabbitmq !== undefined)(noRabbitmq ?? "programs over RabbitMQ"
     [server, database] = await Promise.all([startRabbitmq(), createTestDatabase()]);
     env = { BROKER: "rabbitmq", RABBITMQ_URL: server.url };
     fleet = new Fleet(database.url);
-  }, 90_000);
+  }, 180_000);
   afterEach(() => fleet.stopPrograms());
   afterAll(async () => {
     await fleet.stop();
@@ -71,7 +75,7 @@ describe.skipIf(noRabbitmq !== undefined)(noRabbitmq ?? "programs over RabbitMQ"
         );
         return rows.length > 100;
       },
-      { what: "a tenth of the tasks" },
+      { what: "a tenth of the tasks", timeoutMs },
     );
     await server.kill();
     const waiting = await submit(orchestrator, "echo_test", { message: "while it is away" });
@@ -80,14 +84,15 @@ describe.skipIf(noRabbitmq !== undefined)(noRabbitmq ?? "programs over RabbitMQ"
         const health = await brokerHealth(orchestrator);
         return health.status === "down" && health;
       },
-      { what: "/health says that the broker is away" },
+      { what: "/health says that the broker is away", timeoutMs },
     );
     expect(away.detail).toMatch(/rabbitmq is away \(.+\), \d+ messages wait to be sent/);
     await server.start();
-    await finished(orchestrator, id);
-    await finished(orchestrator, waiting);
+    await finished(orchestrator, id, timeoutMs);
+    await finished(orchestrator, waiting, timeoutMs);
     await waitFor(async () => (await brokerHealth(orchestrator)).status === "ok", {
       what: "/health says that the broker is back",
+      timeoutMs,
     });
     for (const job of [id, waiting]) await expectOnce(database.db, job);
     const metrics = await (await fetch(`${orchestrator.url}/metrics`)).text();
@@ -103,7 +108,7 @@ describe.skipIf(noRabbitmq !== undefined)(noRabbitmq ?? "programs over RabbitMQ"
     await expectListedOnce({ fleet, db: database.db, env }, async (queue) => {
       const connection = await connect(server.url);
       const channel = await connection.createChannel();
-      const message = await waitFor(() => channel.get(queue), { what: "the task" });
+      const message = await waitFor(() => channel.get(queue), { what: "the task", timeoutMs });
       channel.nack(message, false, false);
       await channel.close();
       await connection.close();
@@ -118,7 +123,10 @@ describe.skipIf(noRabbitmq !== undefined)(noRabbitmq ?? "programs over RabbitMQ"
     const connection = await connect(server.url);
     const channel = await connection.createChannel();
     const id = await submit(orchestrator, "older_worker_test", { blob: "data/file.tif" });
-    const message = await waitFor(() => channel.get("container-tasks"), { what: "the task" });
+    const message = await waitFor(() => channel.get("container-tasks"), {
+      what: "the task",
+      timeoutMs,
+    });
     const task = JSON.parse(message.content.toString()) as Record<string, unknown>;
     expect(task).toMatchObject({
       job_id: id,
@@ -140,7 +148,7 @@ describe.skipIf(noRabbitmq !== undefined)(noRabbitmq ?? "programs over RabbitMQ"
     });
     expect(answer.status).toBe(200);
     channel.ack(message);
-    await finished(orchestrator, id);
+    await finished(orchestrator, id, timeoutMs);
     await channel.close();
     await connection.close();
     await expectOnce(database.db, id);
@@ -173,9 +181,9 @@ describe.skipIf(noRabbitmq !== undefined)(noRabbitmq ?? "programs over RabbitMQ"
         });
         return found.items.length > 0 && found;
       },
-      { what: "the job" },
+      { what: "the job", timeoutMs },
     );
-    await finished(orchestrator, items[0]!.job_id);
+    await finished(orchestrator, items[0]!.job_id, timeoutMs);
     await connection.close();
     const { rows } = await database.db.query(
       "SELECT FROM dagapp.dag_jobs WHERE correlation_id = 'outside-1'",

@@ -8,7 +8,7 @@ import { Fleet, finished, submit } from "../support/programs.ts";
 import { ServiceBusServer } from "../support/service-bus-server.js";
 import { waitFor } from "../support/wait.ts";
 
-describe("programs over Azure Service Bus", () => {
+describe("programs over Azure Service Bus", { timeout: 300_000 }, () => {
   const server = new ServiceBusServer();
   let database: TestDatabase;
   let fleet: Fleet;
@@ -37,7 +37,10 @@ describe("programs over Azure Service Bus", () => {
       const client = new ServiceBusClient(server.connectionString);
       const receiver = client.createReceiver(queue);
       const [message] = await receiver.receiveMessages(1);
-      await receiver.deadLetterMessage(message!, { deadLetterReason: "Unreadable" });
+      await receiver.deadLetterMessage(message!, {
+        deadLetterReason: "Unreadable",
+        deadLetterErrorDescription: "at line 1",
+      });
       await client.close();
     });
   });
@@ -53,9 +56,9 @@ describe("programs over Azure Service Bus", () => {
         const text = await (await fetch(`${orchestrator.url}/health`)).text();
         return /servicebus is away \(.+\), \d+ messages? waits? to be sent/.test(text);
       },
-      { what: "/health says that the broker is away", timeoutMs: 60_000 },
+      { what: "/health says that the broker is away", timeoutMs: 120_000 },
     );
     await server.listen(port);
-    expect((await finished(orchestrator, waiting)).status).toBe("completed");
+    expect((await finished(orchestrator, waiting, 120_000)).status).toBe("completed");
   });
 });

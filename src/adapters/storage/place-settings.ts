@@ -113,11 +113,10 @@ export function toS3Place(given: Given, zone: Zone): S3Place {
 
 /** Zones whose containers have the same name, in two accounts, are known by their own names only. */
 export function zonesByContainer(given: Given): Readonly<Record<string, string>> {
-  const names = zones.map((zone) => containerOf(given, zone));
+  const named = zones.map((zone): [string, Zone] => [containerOf(given, zone), zone]);
+  const names = named.map(([name]) => name);
   const isUnique = (name: string) => names.indexOf(name) === names.lastIndexOf(name);
-  return Object.fromEntries(
-    zones.map((zone, index) => [names[index] ?? "", zone]).filter(([name = ""]) => isUnique(name)),
-  );
+  return Object.fromEntries(named.filter(([name]) => isUnique(name)));
 }
 
 function readOwn(given: Given, zone: Zone): (name: PlaceVariable) => string | undefined {
