@@ -3,7 +3,6 @@
  * periods are stacked and merged to one raster of 14,400 × 14,400 pixels. Says the time of each phase, and
  * the peak of memory of this process and of GDAL's together.
  */
-import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { createGdal } from "../dist/adapters/gdal/create-gdal.js";
@@ -69,10 +68,11 @@ async function putTiles() {
     const corners = [lon, lat + 1, lon + 1, lat].map(String);
     const place = ["-a_srs", "EPSG:4326", "-a_ullr", ...corners, "-a_nodata", "-9999"];
     const args = ["-q", ...place, "-co", "COMPRESS=DEFLATE", "-co", "TILED=YES", raw, tile];
-    execFileSync("gdal_translate", args);
+    await gdal.run("gdal_translate", args, { workDir: folder });
+    const bytes = readFileSync(tile);
     for (const years of periods) {
       const name = `1in${years}-FLUVIAL-DEFENDED-CM-2020_n0${lat}e00${lon}.tif`;
-      await storage.putFile(`bronze/flood/${name}`, tile);
+      await storage.put(`bronze/flood/${name}`, bytes);
     }
   }
 }
