@@ -5,6 +5,7 @@
  */
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { clearInterval, setInterval } from "node:timers";
 import { createGdal } from "../dist/adapters/gdal/create-gdal.js";
 import { openDatabase } from "../dist/adapters/postgres/database.js";
 import { migrate } from "../dist/adapters/postgres/migrate.js";

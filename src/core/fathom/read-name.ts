@@ -39,9 +39,9 @@ export const namePattern = z
   .string()
   .min(1)
   .max(300)
-  .superRefine((pattern, { addIssue }) => {
+  .superRefine((pattern, context) => {
     const problem = problemOf(pattern);
-    if (problem !== undefined) addIssue({ code: "custom", message: problem });
+    if (problem !== undefined) context.addIssue({ code: "custom", message: problem });
   });
 
 function problemOf(pattern: string): string | undefined {

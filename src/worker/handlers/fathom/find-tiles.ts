@@ -41,14 +41,14 @@ export async function findTiles(
       const { tile: place, attributes } = name;
       const product = productOf(attributes);
       const key = `${product} ${place}`;
-      const tile = found.get(key) ?? { product, place, attributes, files: new Map() };
-      found.set(key, tile);
-      const twin = tile.files.get(name.return_period);
+      const files = found.get(key)?.files ?? new Map<number, FathomInput>();
+      found.set(key, { product, place, attributes, files });
+      const twin = files.get(name.return_period);
       if (twin !== undefined) {
         const text = `"${twin.path}" and "${path}" are the same return period of one tile.`;
         throw new PermanentError(text, { code: "TILE_TWICE" });
       }
-      tile.files.set(name.return_period, { path, tag: `${path} ${bytes} ${etag}` });
+      files.set(name.return_period, { path, tag: `${path} ${bytes} ${etag}` });
     }
     cursor = page.next_cursor ?? undefined;
   } while (cursor !== undefined);

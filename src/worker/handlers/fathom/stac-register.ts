@@ -44,7 +44,10 @@ export const stacRegister = defineHandler(
           ? {}
           : { start_datetime: `${year}-01-01T00:00:00Z`, end_datetime: `${year}-12-31T23:59:59Z` };
       const request = {
-        ...{ collection_id, item_id: `${dataset}-${product}-${place}`, properties, ...span },
+        collection_id,
+        item_id: `${dataset}-${product}-${place}`,
+        properties,
+        ...span,
         title: `Flood depth ${product.replaceAll("-", " ")} ${place}`,
         lineage: `Merged from ${row.inputs.length} tiles of ${dataset}, a band for each return period.`,
       };

@@ -35,8 +35,15 @@ export const tileInventory = defineHandler("fathom_tile_inventory", async (param
   }
   const { tiles, findings } = await findTiles(context, prefix, parsed.data);
   const planned = tiles.map(({ product, place, attributes, inputs }) => ({
-    ...{ dataset, phase: "stack" as const, product, place, attributes, inputs },
-    ...{ return_periods, grid_degrees, input_hash: hashOf({ return_periods, inputs }) },
+    dataset,
+    phase: "stack" as const,
+    product,
+    place,
+    attributes,
+    inputs,
+    return_periods,
+    grid_degrees,
+    input_hash: hashOf({ return_periods, inputs }),
   }));
   const pending = await findPending(context, dataset, "stack", planned);
   const done_count = planned.length - pending.length;
@@ -75,8 +82,15 @@ function planCell(members: readonly FathomRow[]): PlannedRaster {
   );
   const place = cellOf(first.place, grid_degrees);
   return {
-    ...{ dataset, phase: "merge", product, place, attributes, return_periods, grid_degrees },
-    ...{ inputs, input_hash: hashOf({ return_periods, inputs }) },
+    dataset,
+    phase: "merge",
+    product,
+    place,
+    attributes,
+    return_periods,
+    grid_degrees,
+    inputs,
+    input_hash: hashOf({ return_periods, inputs }),
   };
 }
 
