@@ -4,6 +4,7 @@ import { childNodeId, taskId } from "../../core/model/node.ts";
 import { runsAlone } from "../../core/model/task.ts";
 import { secretsIn } from "./hide-secrets.ts";
 import type { JobState } from "./job-state.ts";
+import { traceOfTask } from "./trace-jobs.ts";
 import { eventOf } from "./record-events.ts";
 import type { DraftUpdate } from "./settle-job.ts";
 import type { Outgoing, WriteBatch } from "./write-batch.ts";
@@ -63,7 +64,7 @@ function toOutgoing(
   attempt: number,
   task: Omit<Outgoing["message"], "task_id" | "job_id" | "node_id" | "attempt" | "retry_count">,
 ): Outgoing {
-  const { job_id, priority, correlation_id } = state.row;
+  const { job_id, priority, correlation_id, trace_parent } = state.row;
   const secrets = secretsIn(state, nodeId, task.params);
   const message = {
     task_id: taskId(job_id, nodeId, attempt),
@@ -74,6 +75,7 @@ function toOutgoing(
     retry_count: state.nodes.get(nodeId)?.retry_count ?? 0,
     ...(correlation_id === null ? {} : { correlation_id }),
     ...(secrets.length === 0 ? {} : { secrets }),
+    ...(trace_parent === null ? {} : traceOfTask(job_id, nodeId, trace_parent)),
   };
   return { message, priority, alone: runsAlone(state.nodes.get(nodeId)?.error) };
 }
