@@ -4,7 +4,7 @@ import { childNodeId, taskId } from "../../core/model/node.ts";
 import { runsAlone } from "../../core/model/task.ts";
 import { secretsIn } from "./hide-secrets.ts";
 import type { JobState } from "./job-state.ts";
-import { eventOf } from "./record-events.ts";
+import { addChildEvent, eventOf } from "./record-events.ts";
 import type { DraftUpdate } from "./settle-job.ts";
 import type { Outgoing, WriteBatch } from "./write-batch.ts";
 
@@ -15,6 +15,11 @@ export function carryOut(
   batch: WriteBatch,
   update: DraftUpdate,
 ): void {
+  const child = decision.type === "complete" ? state.nodes.get(decision.node_id) : undefined;
+  if (child?.parent !== undefined) {
+    addChildEvent(state, child.parent, batch.events);
+    return;
+  }
   const event = eventOf(state, decision);
   if (event !== undefined) batch.events.push(event);
   switch (decision.type) {

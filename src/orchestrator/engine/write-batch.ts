@@ -4,7 +4,7 @@ import type { NewEvent } from "../../adapters/postgres/repositories/events.ts";
 import { insertEvents } from "../../adapters/postgres/repositories/events.ts";
 import type { JobUpdate } from "../../adapters/postgres/repositories/jobs.ts";
 import { updateJobs } from "../../adapters/postgres/repositories/jobs.ts";
-import type { Release } from "../../adapters/postgres/repositories/children.ts";
+import type { CompletedChild, Release } from "../../adapters/postgres/repositories/children.ts";
 import {
   completeChildren,
   releaseChildren,
@@ -46,8 +46,8 @@ interface Rows {
   readonly stopped: string[];
   /** Settled rows of the inbox. */
   readonly processed: number[];
-  /** Task ids of children that completed. */
-  readonly completed: string[];
+  /** Children that completed. */
+  readonly completed: CompletedChild[];
   /** Jobs with a correlation id whose first report this tick settles. */
   readonly started: string[];
   readonly ended: EndedJob[];

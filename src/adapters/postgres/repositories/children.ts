@@ -70,24 +70,43 @@ export async function releaseChildren(
   return rows;
 }
 
-/**
- * Completes children from their recorded results. Their outputs move from the results to the nodes
- * within the database and never through this program.
- */
-export function completeChildren(tx: Transaction, taskIds: readonly string[]): void {
+/** A child whose attempt has succeeded. */
+export interface CompletedChild {
+  readonly job_id: string;
+  readonly node_id: string;
+  readonly attempt: number;
+  /** JSON; null: the output is in the recorded result, and never goes through this program. */
+  readonly output: string | null;
+  readonly worker_id: string | null;
+  readonly started_at: string | null;
+}
+
+/** Completes children. The transaction fails unless each waits for the result of this attempt. */
+export function completeChildren(tx: Transaction, children: readonly CompletedChild[]): void {
+  const column = <K extends keyof CompletedChild>(key: K) => children.map((child) => child[key]);
   tx.send(
     `WITH updated AS (
        UPDATE dagapp.dag_node_states n SET
-         status = 'completed', output = r.output, error = NULL, completed_at = now(),
-         worker_id = coalesce(r.worker_id, n.worker_id),
-         started_at = coalesce(r.started_at, n.started_at)
-       FROM dagapp.dag_task_results r
-       WHERE r.task_id = ANY($1) AND ${searchByKey("n.job_id", "r.job_id")}
-         AND n.node_id = r.node_id
-         AND n.status = 'dispatched' AND n.task_id = r.task_id
+         status = 'completed', error = NULL, completed_at = now(),
+         output = coalesce(c.output::jsonb, (SELECT r.output FROM dagapp.dag_task_results r
+           WHERE r.task_id = c.job_id || '_' || c.node_id || '_' || c.attempt)),
+         worker_id = coalesce(c.worker_id, n.worker_id),
+         started_at = coalesce(c.started_at, n.started_at)
+       FROM unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::text[], $6::timestamptz[])
+         AS c(job_id, node_id, attempt, output, worker_id, started_at)
+       WHERE ${searchByKey("n.job_id", "c.job_id")} AND n.node_id = c.node_id
+         AND n.status = 'dispatched' AND n.attempt = c.attempt
        RETURNING 1)
-     SELECT dagapp.expect((SELECT count(*) FROM updated) = $2)`,
-    [taskIds, taskIds.length],
+     SELECT dagapp.expect((SELECT count(*) FROM updated) = $7)`,
+    [
+      column("job_id"),
+      column("node_id"),
+      column("attempt"),
+      column("output"),
+      column("worker_id"),
+      column("started_at"),
+      children.length,
+    ],
     "complete_children",
   );
 }

@@ -105,7 +105,7 @@ export async function failTasks(db: Queryable, tasks: readonly FailedTask[]): Pr
 
 interface ReportRow extends Omit<TaskReport, "worker_id"> {
   readonly worker_id: string | null;
-  readonly started_at?: string;
+  readonly started_at?: string | null;
 }
 
 /** The parameters of the statement; `leases` are given in the order of the reports. */
