@@ -48,7 +48,7 @@ describe.skipIf(noRabbitmq !== undefined)(noRabbitmq ?? "programs over RabbitMQ"
   /** Each task of a job ended once, and its events give its state. */
   async function expectOnce(jobId: string): Promise<void> {
     const { rows } = await database.db.query<{ node_id: string }>(
-      `SELECT node_id FROM dagapp.dag_job_events
+      `SELECT node_id FROM dagapp.dag_unpacked_events
        WHERE job_id = $1 AND event_type = 'node_completed' GROUP BY node_id HAVING count(*) > 1`,
       [jobId],
     );
@@ -73,7 +73,7 @@ describe.skipIf(noRabbitmq !== undefined)(noRabbitmq ?? "programs over RabbitMQ"
     await waitFor(
       async () => {
         const { rows } = await database.db.query(
-          "SELECT FROM dagapp.dag_task_results WHERE job_id = $1",
+          "SELECT FROM dagapp.dag_attempts WHERE job_id = $1",
           [id],
         );
         return rows.length > 100;
