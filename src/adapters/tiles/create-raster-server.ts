@@ -32,7 +32,7 @@ import type {
   RasterServerOptions,
   ValueRequest,
 } from "./raster-server.ts";
-import { createBlockCache, readWindow } from "./read-window.ts";
+import { createBlockCache, readBands } from "./read-window.ts";
 import type { SpreadCache } from "./render.ts";
 import { readWhole, renderBox, renderWhole } from "./render.ts";
 
@@ -115,12 +115,11 @@ export function createRasterServer(options: RasterServerOptions): RasterServer {
     const isInside = at.left >= 0 && at.top >= 0 && at.left < level.width && at.top < level.height;
     if (!isInside) throw outside({ lon, lat }, toBounds(raster.extent));
     const window = { ...at, width: 1, height: 1 };
-    const pixels = await readWindow(raster, { level, window, bands, nodata, signal }, blocks);
-    const isValid = pixels.mask[0] !== 0;
+    const read = await readBands(raster, { level, window, bands, nodata, signal }, blocks);
     return {
       coordinates: [lon, lat],
-      values: pixels.bands.map(([value]) =>
-        isValid && value !== undefined && Number.isFinite(value) ? value : null,
+      values: read.map(({ values: [value], mask }) =>
+        mask[0] !== 0 && value !== undefined && Number.isFinite(value) ? value : null,
       ),
       band_names: bands.map((band) => `b${band}`),
     };
