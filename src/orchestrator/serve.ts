@@ -75,6 +75,7 @@ export async function serve(
       createLazyRasterServer({
         storage: withReferencedFiles(parts.storage, parts.sourceRules),
         disk: createDiskCache(config.tileCache.folder, config.tileCache.mostBytes),
+        log: parts.log.child({ part: "tiles" }),
       }),
       features,
     ),
