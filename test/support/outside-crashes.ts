@@ -19,7 +19,7 @@ const armed = (name: FailPoint, nth = 1) => ({ RMHDAG_FAIL_POINT: `${name}:${nth
 /** Each task of a job ended once, and its events give its state. */
 export async function expectOnce(db: Database, jobId: string): Promise<void> {
   const { rows } = await db.query<{ node_id: string }>(
-    `SELECT node_id FROM dagapp.dag_job_events
+    `SELECT node_id FROM dagapp.dag_unpacked_events
      WHERE job_id = $1 AND event_type = 'node_completed' GROUP BY node_id HAVING count(*) > 1`,
     [jobId],
   );

@@ -94,10 +94,9 @@ describe("a connected worker", () => {
     const second = await fleet.orchestrator();
     expect((await finished(second, id)).status).toBe("completed");
     await connected(second);
-    const { rows } = await database.db.query(
-      `SELECT FROM dagapp.dag_task_results WHERE job_id = $1`,
-      [id],
-    );
+    const { rows } = await database.db.query(`SELECT FROM dagapp.dag_attempts WHERE job_id = $1`, [
+      id,
+    ]);
     expect(rows.length).toBe(1);
     await expectInvariants(database.db);
   });
@@ -204,7 +203,7 @@ describe("the push server", () => {
     };
     const { received } = await knock([{ reports: [report] }], { until: "refused" });
     expect(received).toBe(`{"refused":[1]}\n`);
-    const { rows } = await database.db.query(`SELECT FROM dagapp.dag_task_results`);
+    const { rows } = await database.db.query(`SELECT FROM dagapp.dag_attempts`);
     expect(rows.length).toBe(0);
   });
 

@@ -70,7 +70,7 @@ describe.skipIf(noRabbitmq !== undefined)(noRabbitmq ?? "programs over RabbitMQ"
     await waitFor(
       async () => {
         const { rows } = await database.db.query(
-          "SELECT FROM dagapp.dag_task_results WHERE job_id = $1",
+          "SELECT FROM dagapp.dag_attempts WHERE job_id = $1",
           [id],
         );
         return rows.length > 100;

@@ -18,7 +18,7 @@ import { openRaster } from "./open-raster.ts";
 import { passBlock } from "./pass-through.ts";
 import type { RasterFile } from "./raster-file.ts";
 import { describeRaster } from "./raster-file.ts";
-import { createBlockCache, readWindow } from "./read-window.ts";
+import { createBlockCache, readBands } from "./read-window.ts";
 import type { SpreadCache } from "./render.ts";
 import { readWhole, renderBox, renderWhole } from "./render.ts";
 import type { LayerFile, Renderer } from "./renderer.ts";
@@ -91,12 +91,11 @@ export function createRenderer(storage: ByteStore, blockCacheBytes: number): Ren
         at.left >= 0 && at.top >= 0 && at.left < level.width && at.top < level.height;
       if (!isInside) throw outside({ lon, lat }, toBounds(raster.extent));
       const window = { ...at, width: 1, height: 1 };
-      const pixels = await readWindow(raster, { level, window, bands, nodata, signal }, blocks);
-      const isValid = pixels.mask[0] !== 0;
+      const read = await readBands(raster, { level, window, bands, nodata, signal }, blocks);
       return {
         coordinates: [lon, lat],
-        values: pixels.bands.map(([value]) =>
-          isValid && value !== undefined && Number.isFinite(value) ? value : null,
+        values: read.map(({ values: [value], mask }) =>
+          mask[0] !== 0 && value !== undefined && Number.isFinite(value) ? value : null,
         ),
         band_names: bands.map((band) => `b${band}`),
       };
