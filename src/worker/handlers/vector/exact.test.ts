@@ -264,7 +264,8 @@ describe.each(engines)("on the engine %s", (engine) => {
     const prepared = await load(await convert("ice.gpkg", "ice.json", ice, ...options));
     expect(prepared.bounds!.slice(0, 3)).toEqual([-180, -90, 180]);
     const [cap] = await shapes("ice");
-    expect(areaOf(cap!)).toBeCloseTo(360 * (90 + prepared.bounds![3]!), 3);
+    const [, , , north = 0] = prepared.bounds ?? [];
+    expect(areaOf(cap!)).toBeCloseTo(360 * (90 + north), 3);
   });
 
   /** A place of EPSG:3031, at a distance from the south pole in metres. */
