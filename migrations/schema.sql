@@ -223,7 +223,8 @@ CREATE TABLE dagapp.callback_deliveries (
   taken_until timestamp with time zone,
   delivered_at timestamp with time zone,
   last_error text,
-  created_at timestamp with time zone NOT NULL DEFAULT now()
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  trace_parent character varying(55)
 );
 CREATE TABLE dagapp.callback_hosts (
   host text NOT NULL,
@@ -310,7 +311,8 @@ CREATE TABLE dagapp.dag_job_events (
   task_id text,
   event_data jsonb,
   checkpoint_name text,
-  created_at timestamp with time zone NOT NULL DEFAULT now()
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  children integer[]
 );
 CREATE TABLE dagapp.dag_jobs (
   job_id dagapp.job_key NOT NULL,
@@ -342,7 +344,8 @@ CREATE TABLE dagapp.dag_jobs (
   created_at timestamp with time zone NOT NULL DEFAULT now(),
   started_at timestamp with time zone,
   updated_at timestamp with time zone NOT NULL DEFAULT now(),
-  completed_at timestamp with time zone
+  completed_at timestamp with time zone,
+  trace_parent character varying(55)
 )
 WITH (fillfactor=70);
 CREATE TABLE dagapp.dag_node_states (
@@ -528,6 +531,27 @@ CREATE TABLE dagapp.external_publications (
   revision integer NOT NULL,
   published_by text NOT NULL,
   published_at timestamp with time zone NOT NULL DEFAULT now()
+);
+CREATE TABLE dagapp.fathom_rasters (
+  dataset text NOT NULL,
+  phase text NOT NULL,
+  product text NOT NULL,
+  place text NOT NULL,
+  attributes jsonb NOT NULL,
+  return_periods integer[] NOT NULL,
+  inputs jsonb NOT NULL,
+  input_hash text NOT NULL,
+  grid_degrees integer NOT NULL,
+  made_of text,
+  path text,
+  bytes bigint,
+  etag text,
+  checksum text,
+  facts jsonb,
+  made_at timestamp with time zone,
+  registered text,
+  job_id text NOT NULL,
+  updated_at timestamp with time zone NOT NULL DEFAULT now()
 );
 CREATE TABLE dagapp.geo_load_chunks (
   load_id text NOT NULL,
@@ -1020,6 +1044,19 @@ ALTER TABLE dagapp.dag_workflows ADD CONSTRAINT dag_workflows_pkey PRIMARY KEY (
 ALTER TABLE dagapp.external_publications ADD CONSTRAINT external_publications_pkey PRIMARY KEY (asset_id);
 ALTER TABLE dagapp.external_publications ADD CONSTRAINT external_publications_revision_check CHECK ((revision >= 1));
 ALTER TABLE dagapp.external_publications ADD CONSTRAINT external_publications_version_ordinal_check CHECK ((version_ordinal >= 0));
+ALTER TABLE dagapp.fathom_rasters ADD CONSTRAINT fathom_rasters_pkey PRIMARY KEY (dataset, phase, product, place);
+ALTER TABLE dagapp.fathom_rasters ADD CONSTRAINT fathom_rasters_attributes_check CHECK ((jsonb_typeof(attributes) = 'object'::text));
+ALTER TABLE dagapp.fathom_rasters ADD CONSTRAINT fathom_rasters_bytes_check CHECK ((bytes > 0));
+ALTER TABLE dagapp.fathom_rasters ADD CONSTRAINT fathom_rasters_checksum_check CHECK ((checksum ~ '^1220[0-9a-f]{64}$'::text));
+ALTER TABLE dagapp.fathom_rasters ADD CONSTRAINT fathom_rasters_dataset_check CHECK (((dataset ~ '^[a-z0-9][a-z0-9_-]*$'::text) AND (length(dataset) <= 100)));
+ALTER TABLE dagapp.fathom_rasters ADD CONSTRAINT fathom_rasters_grid_degrees_check CHECK (((grid_degrees >= 1) AND (grid_degrees <= 90)));
+ALTER TABLE dagapp.fathom_rasters ADD CONSTRAINT fathom_rasters_input_hash_check CHECK ((input_hash ~ '^[0-9a-f]{64}$'::text));
+ALTER TABLE dagapp.fathom_rasters ADD CONSTRAINT fathom_rasters_inputs_check CHECK ((jsonb_typeof(inputs) = 'array'::text));
+ALTER TABLE dagapp.fathom_rasters ADD CONSTRAINT fathom_rasters_phase_check CHECK ((phase = ANY (ARRAY['stack'::text, 'merge'::text])));
+ALTER TABLE dagapp.fathom_rasters ADD CONSTRAINT fathom_rasters_place_check CHECK ((place ~ '^[ns]\d{2}[ew]\d{3}$'::text));
+ALTER TABLE dagapp.fathom_rasters ADD CONSTRAINT fathom_rasters_product_check CHECK (((product ~ '^[a-z0-9][a-z0-9_.-]*$'::text) AND (length(product) <= 200)));
+ALTER TABLE dagapp.fathom_rasters ADD CONSTRAINT fathom_rasters_return_periods_check CHECK ((cardinality(return_periods) > 0));
+ALTER TABLE dagapp.fathom_rasters ADD CONSTRAINT whole_when_made CHECK ((((made_of IS NULL) = (checksum IS NULL)) AND ((made_of IS NULL) = (path IS NULL)) AND ((made_of IS NULL) = (bytes IS NULL)) AND ((made_of IS NULL) = (facts IS NULL)) AND ((made_of IS NULL) = (made_at IS NULL))));
 ALTER TABLE dagapp.geo_load_chunks ADD CONSTRAINT geo_load_chunks_pkey PRIMARY KEY (load_id, table_name, chunk_index);
 ALTER TABLE dagapp.geo_load_chunks ADD CONSTRAINT geo_load_chunks_chunk_index_check CHECK ((chunk_index >= 0));
 ALTER TABLE dagapp.geo_load_chunks ADD CONSTRAINT geo_load_chunks_row_count_check CHECK ((row_count >= 0));
@@ -1182,6 +1219,31 @@ CREATE INDEX stac_revision_items_by_table ON dagapp.stac_revision_items USING gi
 CREATE INDEX uploads_by_path ON dagapp.uploads USING btree (path, created_at);
 CREATE INDEX uploads_expiry ON dagapp.uploads USING btree (expires_at);
 
+CREATE VIEW dagapp.dag_attempts AS
+ SELECT dag_task_results.task_id,
+    dag_task_results.job_id,
+    dag_task_results.node_id,
+    dag_task_results.status,
+    dag_task_results.output,
+    dag_task_results.error,
+    dag_task_results.worker_id,
+    dag_task_results.started_at,
+    dag_task_results.reported_at
+   FROM dagapp.dag_task_results
+UNION ALL
+ SELECT n.task_id,
+    n.job_id,
+    n.node_id,
+    'completed'::dagapp.task_status AS status,
+    n.output::jsonb AS output,
+    NULL::jsonb AS error,
+    n.worker_id,
+    n.started_at,
+    n.completed_at AS reported_at
+   FROM dagapp.dag_node_states n
+  WHERE n.status = 'completed'::dagapp.node_status AND n.task_id IS NOT NULL AND NOT (EXISTS ( SELECT
+           FROM dagapp.dag_task_results r
+          WHERE r.task_id = n.task_id));
 CREATE VIEW dagapp.dag_promoted AS
  SELECT v.asset_id,
     a.platform_id,
@@ -1204,6 +1266,22 @@ CREATE VIEW dagapp.dag_running_tasks AS
     progress_message
    FROM dagapp.dag_queue_leases
   WHERE group_key IS NOT NULL;
+CREATE VIEW dagapp.dag_unpacked_events AS
+ SELECT e.job_id,
+    e.seq - COALESCE(cardinality(e.children) - child.place, 0::bigint)::integer AS seq,
+    e.event_type,
+    e.event_status,
+        CASE
+            WHEN child.index IS NULL THEN e.node_id
+            ELSE (e.node_id || '__'::text) || child.index
+        END AS node_id,
+    e.task_id,
+    e.checkpoint_name,
+    e.event_data,
+    e.created_at,
+    e.seq AS last_seq
+   FROM dagapp.dag_job_events e
+     LEFT JOIN LATERAL unnest(e.children) WITH ORDINALITY child(index, place) ON true;
 CREATE VIEW gateway.api_keys AS
  SELECT k.key_id,
     k.platform_id,
@@ -1328,8 +1406,9 @@ CREATE VIEW gateway.job_events AS
     task_id,
     checkpoint_name,
     event_data,
-    created_at
-   FROM dagapp.dag_job_events;
+    created_at,
+    last_seq
+   FROM dagapp.dag_unpacked_events;
 CREATE VIEW gateway.jobs AS
  SELECT job_id,
     workflow_id,
@@ -1426,7 +1505,7 @@ CREATE VIEW gateway.workflows AS
     v.definition -> 'inputs'::text AS inputs,
     v.definition -> 'outputs'::text AS outputs,
     w.updated_at,
-    NOT v.definition ? 'stages'::text AND NOT jsonb_path_exists(v.definition, '$."nodes".*.**{0 to 1}."handler"?(((((((((((((@ starts with "export." || @ starts with "stac.") || @ starts with "h3_") || @ == "stats_zonal") || @ == "stac_catalog_container") || @ == "register_silver_blobs") || @ == "trigger_approval") || @ == "approve_dataset") || @ == "reject_dataset") || @ == "job_health_check") || @ == "task_watchdog") || @ == "list_container_files") || @ == "process_file") || @ == "update_catalog")'::jsonpath) AS for_partners
+    NOT v.definition ? 'stages'::text AND NOT jsonb_path_exists(v.definition, '$."nodes".*.**{0 to 1}."handler"?((((((((((((((@ starts with "export." || @ starts with "stac.") || @ starts with "h3_") || @ starts with "fathom_") || @ == "stats_zonal") || @ == "stac_catalog_container") || @ == "register_silver_blobs") || @ == "trigger_approval") || @ == "approve_dataset") || @ == "reject_dataset") || @ == "job_health_check") || @ == "task_watchdog") || @ == "list_container_files") || @ == "process_file") || @ == "update_catalog")'::jsonpath) AS for_partners
    FROM dagapp.dag_workflows w
      JOIN dagapp.dag_workflow_versions v USING (workflow_hash)
   WHERE w.is_active;
@@ -1474,6 +1553,8 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.callback_attempts TO rmhdag
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.callback_deliveries TO rmhdag_orchestrator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.callback_hosts TO rmhdag_orchestrator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.console_sessions TO rmhdag_orchestrator;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_attempts TO rmhdag_orchestrator;
+GRANT SELECT ON TABLE dagapp.dag_attempts TO rmhdag_worker;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_blob_assets TO rmhdag_orchestrator;
 GRANT INSERT, SELECT, UPDATE ON TABLE dagapp.dag_blob_assets TO rmhdag_worker;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_checkpoints TO rmhdag_orchestrator;
@@ -1511,11 +1592,14 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_task_requests TO rmhdag
 GRANT INSERT, SELECT ON TABLE dagapp.dag_task_requests TO rmhdag_worker;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_task_results TO rmhdag_orchestrator;
 GRANT INSERT, SELECT ON TABLE dagapp.dag_task_results TO rmhdag_worker;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_unpacked_events TO rmhdag_orchestrator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_workers TO rmhdag_orchestrator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_workers TO rmhdag_worker;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_workflow_versions TO rmhdag_orchestrator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_workflows TO rmhdag_orchestrator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.external_publications TO rmhdag_orchestrator;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.fathom_rasters TO rmhdag_orchestrator;
+GRANT INSERT, SELECT, UPDATE ON TABLE dagapp.fathom_rasters TO rmhdag_worker;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.geo_load_chunks TO rmhdag_orchestrator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.geo_load_chunks TO rmhdag_worker;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.geo_loads TO rmhdag_orchestrator;

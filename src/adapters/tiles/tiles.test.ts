@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import sharp from "sharp";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createRasterServer } from "../../../test/support/raster-server.ts";
 import type { TiffSpec } from "../../../test/support/tiff.ts";
 import { writeTiff } from "../../../test/support/tiff.ts";
 import type { RasterLayer } from "../../core/serving/layer.ts";
@@ -11,7 +12,6 @@ import type { RenderOptions } from "../../core/serving/render-options.ts";
 import { halfWorld, resolutionAt } from "../../core/serving/web-mercator.ts";
 import type { DiskCache } from "./disk-cache.ts";
 import { createDiskCache } from "./disk-cache.ts";
-import { createRasterServer } from "./create-raster-server.ts";
 
 let folder: string;
 const disks: DiskCache[] = [];
