@@ -48,6 +48,7 @@ export const bundleOptions = {
   target: "node20",
   // Native, or large and rarely or never loaded.
   external: [
+    "@aws-sdk/*",
     "@azure/*",
     "@fastify/ajv-compiler",
     "@fastify/fast-json-stringify-compiler",

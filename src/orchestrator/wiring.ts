@@ -13,7 +13,6 @@ import { systemClock } from "../adapters/runtime/clock.ts";
 import type { Logger } from "../adapters/runtime/logger.ts";
 import type { HttpsRules } from "../adapters/storage/https-source.ts";
 import { createSourceResolver } from "../adapters/storage/resolve-source.ts";
-import { zonesByContainer } from "../adapters/storage/settings.ts";
 import { openStorageWithStaging } from "../adapters/storage/open-storage.ts";
 import { handlerCatalogue } from "../core/handlers/index.ts";
 import type { OrchestratorConfig } from "./config.ts";
@@ -183,7 +182,7 @@ export async function startOrchestrator(
       storage,
       https: sourceRules,
       mounts: config.sources.mounts,
-      containers: zonesByContainer(config.storage),
+      containers: config.storage.zonesByContainer,
     }),
     callbacks: { signingKey: config.callbackSigningKey, jobHosts: config.callbackHosts },
     mutex: createAssetMutex(),

@@ -16,6 +16,7 @@ import {
 import type { BrokerSettings } from "../adapters/broker/settings.ts";
 import { gdalOptions, toGdalSettings } from "../adapters/gdal/create-gdal.ts";
 import type { GdalSettings } from "../adapters/gdal/create-gdal.ts";
+import { isLoopback } from "../adapters/http/access.ts";
 import { logEnvironment, parseEnvironment, runMode } from "../adapters/runtime/environment.ts";
 import { failPointSpec } from "../adapters/runtime/fail-points.ts";
 import { version } from "../adapters/runtime/version.ts";
@@ -123,6 +124,11 @@ const environment = z
   .refine(...namesItsAccount)
   .refine(...namesItsFactory)
   .refine(...namesItsBroker)
+  .refine((env) => isPrivate(env.DAG_CALLBACK_URL), {
+    path: ["DAG_CALLBACK_URL"],
+    message:
+      "must begin with https: tasks, results and the token would cross the network as plain text",
+  })
   .refine((env) => env.RMHDAG_RUN_HANDLER ?? env.DATABASE_URL ?? env.DAG_CALLBACK_URL, {
     path: ["DATABASE_URL"],
     message:
@@ -169,6 +175,13 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): WorkerConfig {
     host,
     version,
   };
+}
+
+/** Plain text stays on this machine. */
+function isPrivate(url: string | undefined): boolean {
+  if (url === undefined) return true;
+  const { protocol, hostname: host } = new URL(url);
+  return protocol === "https:" || isLoopback(host);
 }
 
 /** The address of the orchestrator; older settings name the route of results. */

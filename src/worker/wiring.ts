@@ -19,7 +19,6 @@ import { openStorage } from "../adapters/storage/open-storage.ts";
 import { parseNetworks } from "../adapters/net/check-address.ts";
 import { createRemoteStorage } from "../adapters/storage/remote-storage.ts";
 import { createSourceResolver } from "../adapters/storage/resolve-source.ts";
-import { zonesByContainer } from "../adapters/storage/settings.ts";
 import type { Storage } from "../adapters/storage/storage.ts";
 import { ApiError } from "../core/api/api-error.ts";
 import { createClient } from "../core/api/client.ts";
@@ -96,7 +95,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
         maxBytes: config.sources.maxBytes,
       },
       mounts: [mountFolder, ...config.sources.mounts],
-      containers: zonesByContainer(config.storage),
+      containers: config.storage.zonesByContainer,
     });
   let announce = (): Promise<unknown> => Promise.resolve();
   const own = config.handlerFolders.length > 0 ? await startOwnHandlers() : undefined;

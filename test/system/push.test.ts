@@ -172,6 +172,15 @@ describe("the push server", () => {
     const wrong = await knock([credit], { key: "ab".repeat(32) });
     expect(wrong.received).toBe("");
     expect(wrong.error).toMatch(/SSL/);
+    const { host, port } = await serverRow();
+    const plain = openSocket({ host, port });
+    plain.on("error", () => undefined);
+    const answered: Buffer[] = [];
+    plain.on("data", (bytes: Buffer) => answered.push(bytes));
+    plain.write(`${JSON.stringify(credit)}\n`);
+    await once(plain, "close");
+    // At most an alert of TLS: nothing that a worker would read.
+    expect(Buffer.concat(answered).toString("latin1")).not.toMatch(/[{}]/);
     await knock(["x".repeat(2000)]);
     await knock([{ credit: { "functionapp-tasks": -1 } }]);
     await knock([{ reports: [{ task_id: 7 }] }]);
