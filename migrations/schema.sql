@@ -223,7 +223,8 @@ CREATE TABLE dagapp.callback_deliveries (
   taken_until timestamp with time zone,
   delivered_at timestamp with time zone,
   last_error text,
-  created_at timestamp with time zone NOT NULL DEFAULT now()
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  trace_parent character varying(55)
 );
 CREATE TABLE dagapp.callback_hosts (
   host text NOT NULL,
@@ -343,7 +344,8 @@ CREATE TABLE dagapp.dag_jobs (
   created_at timestamp with time zone NOT NULL DEFAULT now(),
   started_at timestamp with time zone,
   updated_at timestamp with time zone NOT NULL DEFAULT now(),
-  completed_at timestamp with time zone
+  completed_at timestamp with time zone,
+  trace_parent character varying(55)
 )
 WITH (fillfactor=70);
 CREATE TABLE dagapp.dag_node_states (

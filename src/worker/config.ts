@@ -28,6 +28,8 @@ import {
   toStorageSettings,
 } from "../adapters/storage/settings.ts";
 import type { SourceEnvironment, StorageSettings } from "../adapters/storage/settings.ts";
+import { toTracingSettings, tracingEnvironment } from "../adapters/tracing/settings.ts";
+import type { TracingSettings } from "../adapters/tracing/settings.ts";
 import { queueFor } from "../core/queues.ts";
 
 export interface WorkerConfig {
@@ -51,6 +53,7 @@ export interface WorkerConfig {
   readonly failPoint: z.output<typeof failPointSpec> | undefined;
   readonly logLevel: string;
   readonly logFormat: "json" | "text";
+  readonly tracing: TracingSettings | undefined;
   readonly dataFolder: string;
   readonly storage: StorageSettings;
   readonly gdal: GdalSettings;
@@ -114,6 +117,7 @@ const environment = z
     WORKER_LINKS: z.enum(["true", "false"]).default("true"),
     RMHDAG_FAIL_POINT: failPointSpec.optional(),
     ...logEnvironment,
+    ...tracingEnvironment,
     ...brokerEnvironment,
     RMHDAG_DATA_DIR: z.string().min(1).default(".rmhdag"),
     ...sourceEnvironment,
@@ -161,6 +165,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): WorkerConfig {
     failPoint: settings.RMHDAG_FAIL_POINT,
     logLevel: settings.LOG_LEVEL,
     logFormat: settings.LOG_FORMAT,
+    tracing: toTracingSettings(settings, "worker"),
     dataFolder,
     storage: toStorageSettings(settings, dataFolder),
     gdal: toGdalSettings(settings),

@@ -13,6 +13,7 @@ import { MigrationError } from "../adapters/postgres/migration-files.ts";
 import { checkSchema } from "../adapters/postgres/schema-version.ts";
 import { shareListener } from "../adapters/postgres/share-listener.ts";
 import type { Logger } from "../adapters/runtime/logger.ts";
+import { openTracer } from "../adapters/tracing/open-tracer.ts";
 import { createGdal } from "../adapters/gdal/create-gdal.ts";
 import { describeUnusable } from "../adapters/gdal/sandbox-failure.ts";
 import { openStorage } from "../adapters/storage/open-storage.ts";
@@ -86,6 +87,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
   if (gdal.sandbox === "none") log.warn(facts, "GDAL has no sandbox");
   else log.info(facts, "GDAL is ready");
   const storage = await openStorage(config.storage);
+  const tracer = await openTracer(config.tracing, log);
   const sourcesOf = (of: Storage) =>
     createSourceResolver({
       storage: of,
@@ -118,6 +120,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
       config.dataFactory === undefined ? undefined : createDataFactory(config.dataFactory),
     workFolder: work.folder,
     mountFolder,
+    tracer,
     log,
   };
   const consumption = consume({
@@ -153,6 +156,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
       { name: "handler files", stop: async () => own?.stop() },
       { name: "tasks", stop: () => consumption.close({ graceMs: config.graceMs }) },
       { name: "reports", stop: () => reporter.close() },
+      { name: "traces", stop: async () => tracer?.close() },
       { name: "work folder", stop: () => work.remove() },
       ...connections.stopSteps,
     ],

@@ -7,6 +7,7 @@ import { runsAlone } from "../../core/model/task.ts";
 import { secretsIn } from "./hide-secrets.ts";
 import type { JobState } from "./job-state.ts";
 import { addChildEvent, eventOf } from "./record-events.ts";
+import { traceOfTask } from "./trace-jobs.ts";
 import type { DraftUpdate } from "./settle-job.ts";
 import type { Outgoing, WriteBatch } from "./write-batch.ts";
 
@@ -80,7 +81,7 @@ function toOutgoing(
   json = JSON.stringify(task.params),
   headers = headersOf(task),
 ): Outgoing {
-  const { job_id, priority, correlation_id } = state.row;
+  const { job_id, priority, correlation_id, trace_parent } = state.row;
   const { handler, queue, timeout_seconds, params } = task;
   const secrets = secretsIn(state, nodeId, params);
   const id = taskId(job_id, nodeId, attempt);
@@ -96,6 +97,7 @@ function toOutgoing(
     retry_count: node?.retry_count ?? 0,
     ...(correlation_id === null ? {} : { correlation_id }),
     ...(secrets.length === 0 ? {} : { secrets }),
+    ...(trace_parent === null ? {} : traceOfTask(job_id, nodeId, trace_parent)),
   };
   // The parameters are the larger part of most messages, and are written as JSON once.
   const body = `${JSON.stringify(message).slice(0, -1)},"params":${json}}`;

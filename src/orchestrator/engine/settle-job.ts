@@ -104,7 +104,7 @@ function passToHooks(
   batch: WriteBatch,
 ): void {
   const { row, status } = state;
-  const { job_id, workflow_id, correlation_id, callback_url } = row;
+  const { job_id, workflow_id, correlation_id, callback_url, trace_parent } = row;
   if ((correlation_id ?? callback_url) === null || isFinished(row.status)) return;
   const isFirstReport = reports.length > 0 && !state.hasReports;
   state.hasReports ||= reports.length > 0;
@@ -112,7 +112,7 @@ function passToHooks(
     const error = error_message === null ? null : { code: error_code, message: error_message };
     const shown = maskOf(state)?.value(result ?? null) ?? result ?? null;
     const end = { status, result: shown, error, at: now };
-    batch.ended.push({ job_id, workflow_id, correlation_id, callback_url, ...end });
+    batch.ended.push({ job_id, workflow_id, correlation_id, callback_url, trace_parent, ...end });
   } else if (isFirstReport && correlation_id !== null) batch.started.push(job_id);
 }
 

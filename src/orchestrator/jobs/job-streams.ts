@@ -33,6 +33,7 @@ export interface JobStreams {
 export interface JobStreamsOptions {
   readonly db: Database;
   readonly graphs: GraphCache;
+  readonly traceUrlTemplate?: string | undefined;
   /** Calls `wake` after every commit of events, from now until it is closed. */
   readonly listen: (wake: () => void) => { close(): Promise<void> };
   readonly progressEveryMs?: number;
@@ -56,7 +57,7 @@ interface Follower {
 }
 
 export function createJobStreams(options: JobStreamsOptions): JobStreams {
-  const { db, graphs, progressEveryMs = 1000, pollEveryMs = 5000 } = options;
+  const { db, graphs, traceUrlTemplate, progressEveryMs = 1000, pollEveryMs = 5000 } = options;
   const followers = new Set<Follower>();
   let closed = false;
   let timers: readonly NodeJS.Timeout[] = [];
@@ -124,7 +125,7 @@ export function createJobStreams(options: JobStreamsOptions): JobStreams {
         if (job === undefined) throw new Error(`job ${jobId} is gone`);
         const graph = await graphs.graphOf(job.workflow_hash);
         const nodes = await readJobNodes(tx, job, graph);
-        const shown = await showJob({ db: tx, graphs }, job);
+        const shown = await showJob({ db: tx, graphs, traceUrlTemplate }, job);
         return { type: "snapshot", seq: job.event_seq, job: { ...shown, nodes } };
       },
       { isolation: "repeatable read", readOnly: true },
