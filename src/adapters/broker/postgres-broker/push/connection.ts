@@ -160,7 +160,10 @@ export function openConnection(
     },
     report: (report) =>
       new Promise((resolve) => {
-        reports.set(report.lease.message_id, { since: performance.now(), resolve });
+        const { message_id } = report.lease;
+        // A message that came again after its lease was lost: the earlier report has no answer left.
+        reports.get(message_id)?.resolve("again");
+        reports.set(message_id, { since: performance.now(), resolve });
         nextLine().reports.push(report);
       }),
     async stop(queue) {
