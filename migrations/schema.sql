@@ -245,6 +245,18 @@ CREATE TABLE dagapp.console_sessions (
   ended_at timestamp with time zone,
   ended_by text
 );
+CREATE TABLE dagapp.dag_archived_jobs (
+  job_id text NOT NULL,
+  archive_id bigint NOT NULL
+);
+CREATE TABLE dagapp.dag_archives (
+  archive_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  class text NOT NULL,
+  path text NOT NULL,
+  row_count integer NOT NULL,
+  bytes bigint NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT now()
+);
 CREATE TABLE dagapp.dag_blob_assets (
   path text NOT NULL,
   zone text NOT NULL GENERATED ALWAYS AS (split_part(path, '/'::text, 1)) STORED,
@@ -311,7 +323,8 @@ CREATE TABLE dagapp.dag_job_events (
   event_data jsonb,
   checkpoint_name text,
   created_at timestamp with time zone NOT NULL DEFAULT now()
-);
+)
+WITH (autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_vacuum_scale_factor=0.02);
 CREATE TABLE dagapp.dag_jobs (
   job_id dagapp.job_key NOT NULL,
   workflow_id text NOT NULL,
@@ -344,7 +357,7 @@ CREATE TABLE dagapp.dag_jobs (
   updated_at timestamp with time zone NOT NULL DEFAULT now(),
   completed_at timestamp with time zone
 )
-WITH (fillfactor=70);
+WITH (autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_vacuum_scale_factor=0.02, fillfactor=70);
 CREATE TABLE dagapp.dag_node_states (
   job_id text NOT NULL,
   node_id text NOT NULL,
@@ -371,7 +384,7 @@ CREATE TABLE dagapp.dag_node_states (
   started_at timestamp with time zone,
   completed_at timestamp with time zone
 )
-WITH (fillfactor=40);
+WITH (autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_vacuum_scale_factor=0.02, fillfactor=40);
 CREATE TABLE dagapp.dag_orchestrators (
   owner_id text NOT NULL,
   host text NOT NULL,
@@ -453,6 +466,15 @@ CREATE TABLE dagapp.dag_queues (
   max_deliveries integer NOT NULL,
   dedupe_ms integer NOT NULL DEFAULT 0
 );
+CREATE TABLE dagapp.dag_retention (
+  class text NOT NULL,
+  pass_started_at timestamp with time zone,
+  pass_finished_at timestamp with time zone,
+  after_created_at timestamp with time zone,
+  after_job_id text,
+  removed_rows bigint NOT NULL DEFAULT 0,
+  archived_rows bigint NOT NULL DEFAULT 0
+);
 CREATE TABLE dagapp.dag_task_inbox (
   seq bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
   task_id text NOT NULL,
@@ -467,7 +489,8 @@ CREATE TABLE dagapp.dag_task_logs (
   message text NOT NULL,
   data jsonb,
   logged_at timestamp with time zone NOT NULL DEFAULT now()
-);
+)
+WITH (autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_vacuum_scale_factor=0.02);
 CREATE TABLE dagapp.dag_task_metrics (
   task_id text NOT NULL,
   job_id text NOT NULL,
@@ -494,7 +517,8 @@ CREATE TABLE dagapp.dag_task_results (
   worker_id text,
   started_at timestamp with time zone,
   reported_at timestamp with time zone NOT NULL DEFAULT now()
-);
+)
+WITH (autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_vacuum_scale_factor=0.02);
 CREATE TABLE dagapp.dag_workers (
   worker_id text NOT NULL,
   host text NOT NULL,
@@ -959,6 +983,11 @@ ALTER TABLE dagapp.console_sessions ADD CONSTRAINT console_sessions_access_check
 ALTER TABLE dagapp.console_sessions ADD CONSTRAINT console_sessions_opened_with_check CHECK ((opened_with = ANY (ARRAY['code'::text, 'token'::text])));
 ALTER TABLE dagapp.console_sessions ADD CONSTRAINT console_sessions_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text));
 ALTER TABLE dagapp.console_sessions ADD CONSTRAINT session_ends CHECK ((expires_at > created_at));
+ALTER TABLE dagapp.dag_archived_jobs ADD CONSTRAINT dag_archived_jobs_pkey PRIMARY KEY (job_id, archive_id);
+ALTER TABLE dagapp.dag_archives ADD CONSTRAINT dag_archives_pkey PRIMARY KEY (archive_id);
+ALTER TABLE dagapp.dag_archives ADD CONSTRAINT dag_archives_path_key UNIQUE (path);
+ALTER TABLE dagapp.dag_archives ADD CONSTRAINT dag_archives_bytes_check CHECK ((bytes > 0));
+ALTER TABLE dagapp.dag_archives ADD CONSTRAINT dag_archives_row_count_check CHECK ((row_count > 0));
 ALTER TABLE dagapp.dag_blob_assets ADD CONSTRAINT dag_blob_assets_pkey PRIMARY KEY (path);
 ALTER TABLE dagapp.dag_blob_assets ADD CONSTRAINT dag_blob_assets_bytes_check CHECK ((bytes >= 0));
 ALTER TABLE dagapp.dag_blob_assets ADD CONSTRAINT dag_blob_assets_path_check CHECK ((path ~ '^[a-z]+/.'::text));
@@ -1003,6 +1032,8 @@ ALTER TABLE dagapp.dag_queues ADD CONSTRAINT dag_queues_pkey PRIMARY KEY (queue)
 ALTER TABLE dagapp.dag_queues ADD CONSTRAINT dag_queues_dedupe_ms_check CHECK ((dedupe_ms >= 0));
 ALTER TABLE dagapp.dag_queues ADD CONSTRAINT dag_queues_lease_ms_check CHECK ((lease_ms > 0));
 ALTER TABLE dagapp.dag_queues ADD CONSTRAINT dag_queues_max_deliveries_check CHECK ((max_deliveries > 0));
+ALTER TABLE dagapp.dag_retention ADD CONSTRAINT dag_retention_pkey PRIMARY KEY (class);
+ALTER TABLE dagapp.dag_retention ADD CONSTRAINT finished_after_its_start CHECK ((pass_finished_at >= pass_started_at));
 ALTER TABLE dagapp.dag_task_inbox ADD CONSTRAINT dag_task_inbox_pkey PRIMARY KEY (seq);
 ALTER TABLE dagapp.dag_task_logs ADD CONSTRAINT dag_task_logs_pkey PRIMARY KEY (log_id);
 ALTER TABLE dagapp.dag_task_logs ADD CONSTRAINT dag_task_logs_level_check CHECK ((level = ANY (ARRAY['debug'::text, 'info'::text, 'warn'::text, 'error'::text])));
@@ -1096,6 +1127,8 @@ ALTER TABLE dagapp.asset_versions ADD CONSTRAINT asset_versions_asset_id_fkey FO
 ALTER TABLE dagapp.callback_attempts ADD CONSTRAINT callback_attempts_event_id_fkey FOREIGN KEY (event_id) REFERENCES dagapp.callback_deliveries(event_id);
 ALTER TABLE dagapp.callback_deliveries ADD CONSTRAINT callback_deliveries_platform_id_fkey FOREIGN KEY (platform_id) REFERENCES dagapp.platforms(platform_id);
 ALTER TABLE dagapp.callback_deliveries ADD CONSTRAINT callback_deliveries_request_id_fkey FOREIGN KEY (request_id) REFERENCES dagapp.requests(request_id);
+ALTER TABLE dagapp.dag_archived_jobs ADD CONSTRAINT dag_archived_jobs_archive_id_fkey FOREIGN KEY (archive_id) REFERENCES dagapp.dag_archives(archive_id);
+ALTER TABLE dagapp.dag_archives ADD CONSTRAINT dag_archives_class_fkey FOREIGN KEY (class) REFERENCES dagapp.dag_retention(class);
 ALTER TABLE dagapp.dag_handler_offers ADD CONSTRAINT dag_handler_offers_handler_contract_hash_fkey FOREIGN KEY (handler, contract_hash) REFERENCES dagapp.dag_handlers(handler, contract_hash) ON DELETE CASCADE;
 ALTER TABLE dagapp.dag_handler_offers ADD CONSTRAINT dag_handler_offers_worker_id_fkey FOREIGN KEY (worker_id) REFERENCES dagapp.dag_workers(worker_id) ON DELETE CASCADE;
 ALTER TABLE dagapp.dag_jobs ADD CONSTRAINT dag_jobs_workflow_hash_fkey FOREIGN KEY (workflow_hash) REFERENCES dagapp.dag_workflow_versions(workflow_hash);
@@ -1474,6 +1507,8 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.callback_attempts TO rmhdag
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.callback_deliveries TO rmhdag_orchestrator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.callback_hosts TO rmhdag_orchestrator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.console_sessions TO rmhdag_orchestrator;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_archived_jobs TO rmhdag_orchestrator;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_archives TO rmhdag_orchestrator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_blob_assets TO rmhdag_orchestrator;
 GRANT INSERT, SELECT, UPDATE ON TABLE dagapp.dag_blob_assets TO rmhdag_worker;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_checkpoints TO rmhdag_orchestrator;
@@ -1500,6 +1535,7 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_queue_leases TO rmhdag_
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_queue_ready TO rmhdag_worker;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_queues TO rmhdag_orchestrator;
 GRANT SELECT ON TABLE dagapp.dag_queues TO rmhdag_worker;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_retention TO rmhdag_orchestrator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_running_tasks TO rmhdag_orchestrator;
 GRANT SELECT ON TABLE dagapp.dag_running_tasks TO rmhdag_worker;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_task_inbox TO rmhdag_orchestrator;

@@ -33,6 +33,8 @@ import type { PartnerCallbackRouteDeps } from "./partner-callbacks/routes.ts";
 import { partnerCallbackRoutes } from "./partner-callbacks/routes.ts";
 import type { PlatformRouteDeps } from "./platforms/routes.ts";
 import { platformRoutes } from "./platforms/routes.ts";
+import type { RetentionRouteDeps } from "./retention/routes.ts";
+import { retentionRoutes } from "./retention/routes.ts";
 import type { RemoteWorkerRouteDeps } from "./remote-workers/routes.ts";
 import { remoteWorkerRoutes } from "./remote-workers/routes.ts";
 import type { SignInRouteDeps } from "./sign-in/routes.ts";
@@ -59,6 +61,7 @@ export type RouteDeps = AssetRouteDeps &
   PartnerCallbackRouteDeps &
   PlatformRouteDeps &
   RemoteWorkerRouteDeps &
+  RetentionRouteDeps &
   SignInRouteDeps &
   WorkerReportRouteDeps &
   WorkflowRouteDeps;
@@ -91,6 +94,7 @@ export function makeRoutes(deps: RouteDeps): Handlers<Contracts> {
     ...partnerCallbackRoutes(deps),
     ...platformRoutes(deps),
     ...remoteWorkerRoutes(deps),
+    ...retentionRoutes(deps),
     ...signInRoutes(deps),
     ...workerReportRoutes(deps),
     ...workflowRoutes(deps),

@@ -30,6 +30,7 @@ import { stacTransactionContracts } from "./stac-transactions.ts";
 import { uiContracts } from "./ui.ts";
 import { remoteWorkerContracts } from "./remote-workers.ts";
 import { earlierPathContracts } from "./earlier-paths.ts";
+import { retentionContracts } from "./retention.ts";
 import { stageJobContracts } from "./stage-jobs.ts";
 import { requestContracts } from "./requests.ts";
 import { collectionLayerContracts, itemLayerContracts, mapContracts } from "./tiles.ts";
@@ -73,6 +74,7 @@ export const contracts = [
   ...healthContracts,
   ...earlierPathContracts,
   ...doctorContracts,
+  ...retentionContracts,
   ...storageContracts,
   ...fileContracts,
   ...uploadContracts,

@@ -125,6 +125,9 @@ export const job = z
     metadata: object,
     event_seq: count,
     nodes: z.array(nodeSummary),
+    archived_at: timestamp
+      .optional()
+      .describe("retention has moved the job to an archive, from which it is read"),
   })
   .meta({ id: "Job" });
 export type Job = z.infer<typeof job>;
