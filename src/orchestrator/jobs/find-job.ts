@@ -5,7 +5,7 @@ import { findJob } from "../../adapters/postgres/queries/jobs.ts";
 import type { NodeRow } from "../../adapters/postgres/queries/node-rows.ts";
 import { findNode } from "../../adapters/postgres/queries/nodes.ts";
 import { findArchives, withArchivedRows } from "../../adapters/postgres/queries/retention.ts";
-import type { ArchivedRow } from "../../adapters/postgres/repositories/retention.ts";
+import type { ArchivedRow } from "../../adapters/postgres/queries/old-rows.ts";
 import type { Storage } from "../../adapters/storage/storage.ts";
 import { Problem } from "../../core/errors.ts";
 import { isFinished } from "../../core/model/job.ts";

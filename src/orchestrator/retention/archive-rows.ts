@@ -5,7 +5,7 @@ import type { TableColumn } from "../../adapters/parquet/write-table.ts";
 import { tableBytes } from "../../adapters/parquet/write-table.ts";
 import type { ArchiveFile } from "../../adapters/postgres/queries/retention.ts";
 import type { Transaction } from "../../adapters/postgres/queryable.ts";
-import type { ArchivedRow } from "../../adapters/postgres/repositories/retention.ts";
+import type { ArchivedRow } from "../../adapters/postgres/queries/old-rows.ts";
 import { recordArchive } from "../../adapters/postgres/repositories/retention.ts";
 import type { Storage } from "../../adapters/storage/storage.ts";
 import type { RetentionClass } from "../../core/retention/classes.ts";

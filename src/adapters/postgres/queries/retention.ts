@@ -2,9 +2,9 @@
 import type { RetentionClass, RetentionSettings } from "../../../core/retention/classes.ts";
 import { isJobClass } from "../../../core/retention/classes.ts";
 import type { Queryable } from "../queryable.ts";
-import type { ArchivedRow } from "../repositories/retention.ts";
-import { isOld, mayGo, oldRows } from "../repositories/retention.ts";
 import { isoOrNull } from "./conditions.ts";
+import type { ArchivedRow } from "./old-rows.ts";
+import { isOld, mayGo, oldRows } from "./old-rows.ts";
 
 /** Counting goes no further: the answer then says that there are more. */
 const countedAtMost = 1_000_000;
