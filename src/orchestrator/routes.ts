@@ -32,6 +32,7 @@ import { lineageRoutes } from "./lineage/routes.ts";
 import type { PartnerCallbackRouteDeps } from "./partner-callbacks/routes.ts";
 import { partnerCallbackRoutes } from "./partner-callbacks/routes.ts";
 import type { PlatformRouteDeps } from "./platforms/routes.ts";
+import { callbackAddressRoutes } from "./platforms/callback-address-routes.ts";
 import { platformRoutes } from "./platforms/routes.ts";
 import type { RetentionRouteDeps } from "./retention/routes.ts";
 import { retentionRoutes } from "./retention/routes.ts";
@@ -93,6 +94,7 @@ export function makeRoutes(deps: RouteDeps): Handlers<Contracts> {
     ...lineageRoutes(deps),
     ...partnerCallbackRoutes(deps),
     ...platformRoutes(deps),
+    ...callbackAddressRoutes(deps),
     ...remoteWorkerRoutes(deps),
     ...retentionRoutes(deps),
     ...signInRoutes(deps),

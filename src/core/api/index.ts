@@ -1,5 +1,6 @@
 import { assetFeatureContracts, assetLayerContracts } from "./asset-layers.ts";
 import { assetContracts } from "./assets.ts";
+import { callbackAddressContracts } from "./callback-addresses.ts";
 import { bootstrapContracts } from "./bootstrap.ts";
 import { uploadContracts } from "./uploads.ts";
 import { workerReportContracts } from "./worker-reports.ts";
@@ -59,6 +60,7 @@ export const contracts = [
   ...mapContracts,
   ...bootstrapContracts,
   ...platformContracts,
+  ...callbackAddressContracts,
   ...requestContracts,
   ...assetContracts,
   ...assetLayerContracts,
