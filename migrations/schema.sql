@@ -223,7 +223,8 @@ CREATE TABLE dagapp.callback_deliveries (
   taken_until timestamp with time zone,
   delivered_at timestamp with time zone,
   last_error text,
-  created_at timestamp with time zone NOT NULL DEFAULT now()
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  callback_name text
 );
 CREATE TABLE dagapp.callback_hosts (
   host text NOT NULL,
@@ -674,6 +675,17 @@ CREATE TABLE dagapp.login_codes (
   expires_at timestamp with time zone NOT NULL,
   used_at timestamp with time zone
 );
+CREATE TABLE dagapp.platform_callbacks (
+  platform_id text NOT NULL,
+  name text NOT NULL,
+  url text NOT NULL,
+  event_types text[] NOT NULL DEFAULT '{}'::text[],
+  is_active boolean NOT NULL DEFAULT true,
+  secret_number integer NOT NULL DEFAULT 1,
+  secret_changed_at timestamp with time zone,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp with time zone NOT NULL DEFAULT now()
+);
 CREATE TABLE dagapp.platforms (
   platform_id text NOT NULL,
   display_name text NOT NULL,
@@ -1096,6 +1108,9 @@ ALTER TABLE dagapp.login_codes ADD CONSTRAINT login_codes_pkey PRIMARY KEY (sha2
 ALTER TABLE dagapp.login_codes ADD CONSTRAINT login_code_ends CHECK ((expires_at > created_at));
 ALTER TABLE dagapp.login_codes ADD CONSTRAINT login_codes_access_check CHECK ((cardinality(access) > 0));
 ALTER TABLE dagapp.login_codes ADD CONSTRAINT login_codes_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text));
+ALTER TABLE dagapp.platform_callbacks ADD CONSTRAINT platform_callbacks_pkey PRIMARY KEY (platform_id, name);
+ALTER TABLE dagapp.platform_callbacks ADD CONSTRAINT platform_callbacks_name_check CHECK ((name ~ '^[a-z][a-z0-9_-]{0,62}$'::text));
+ALTER TABLE dagapp.platform_callbacks ADD CONSTRAINT platform_callbacks_secret_number_check CHECK ((secret_number > 0));
 ALTER TABLE dagapp.platforms ADD CONSTRAINT platforms_pkey PRIMARY KEY (platform_id);
 ALTER TABLE dagapp.platforms ADD CONSTRAINT platforms_platform_id_check CHECK ((platform_id ~ '^[a-z][a-z0-9_-]{0,62}$'::text));
 ALTER TABLE dagapp.platforms ADD CONSTRAINT platforms_required_refs_check CHECK ((cardinality(required_refs) > 0));
@@ -1140,6 +1155,7 @@ ALTER TABLE dagapp.geospatial_assets ADD CONSTRAINT geospatial_assets_platform_i
 ALTER TABLE dagapp.h3_output_manifest ADD CONSTRAINT h3_output_manifest_run_id_fkey FOREIGN KEY (run_id) REFERENCES dagapp.h3_computation_runs(run_id);
 ALTER TABLE dagapp.layer_catalog ADD CONSTRAINT layer_catalog_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES dagapp.geospatial_assets(asset_id);
 ALTER TABLE dagapp.layer_metadata ADD CONSTRAINT layer_metadata_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES dagapp.geospatial_assets(asset_id);
+ALTER TABLE dagapp.platform_callbacks ADD CONSTRAINT platform_callbacks_platform_id_fkey FOREIGN KEY (platform_id) REFERENCES dagapp.platforms(platform_id);
 ALTER TABLE dagapp.requests ADD CONSTRAINT requests_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES dagapp.geospatial_assets(asset_id);
 ALTER TABLE dagapp.requests ADD CONSTRAINT requests_asset_id_version_ordinal_fkey FOREIGN KEY (asset_id, version_ordinal) REFERENCES dagapp.asset_versions(asset_id, version_ordinal) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE dagapp.requests ADD CONSTRAINT requests_platform_id_fkey FOREIGN KEY (platform_id) REFERENCES dagapp.platforms(platform_id);
@@ -1569,6 +1585,7 @@ GRANT INSERT, SELECT, UPDATE ON TABLE dagapp.h3_raster_sources TO rmhdag_worker;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.layer_catalog TO rmhdag_orchestrator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.layer_metadata TO rmhdag_orchestrator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.login_codes TO rmhdag_orchestrator;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.platform_callbacks TO rmhdag_orchestrator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.platforms TO rmhdag_orchestrator;
 GRANT SELECT ON TABLE dagapp.platforms TO rmhdag_worker;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.requests TO rmhdag_orchestrator;

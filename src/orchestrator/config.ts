@@ -86,6 +86,7 @@ const schema = z
     RMHDAG_TRUSTED_PROXY_ROLES_HEADER: headerName.default("x-forwarded-groups"),
     RMHDAG_ALLOW_REBUILD: flag.default(false),
     RMHDAG_ALLOW_SHADOWING: flag.default(false),
+    RMHDAG_ALLOW_TEST_HANDLER: flag.default(false),
     RMHDAG_FAIL_POINT: failPointSpec.optional(),
     ...logEnvironment,
     ...brokerEnvironment,
@@ -165,6 +166,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
           },
     /** Workers may offer handlers under the reserved names. */
     mayShadowHandlers: value.RMHDAG_ALLOW_SHADOWING,
+    /** The environment of handlers that operators run for a test; undefined: they may not. */
+    testEnvironment: value.RMHDAG_ALLOW_TEST_HANDLER ? env : undefined,
     allowRebuild: value.RMHDAG_ALLOW_REBUILD,
     failPoint: value.RMHDAG_FAIL_POINT,
     logLevel: value.LOG_LEVEL,

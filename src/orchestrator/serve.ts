@@ -86,6 +86,8 @@ export async function serve(
     graphs,
     streams: parts.streams,
     compile: parts.compile,
+    workflows: deps.workflows,
+    testEnvironment: config.testEnvironment,
     callbacks: parts.domain.callbacks,
     schema: {
       migrate: () => migrate(config.migrationUrl),

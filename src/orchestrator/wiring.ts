@@ -112,6 +112,7 @@ export async function startOrchestrator(
     db,
     paths: config.workflowPaths,
     options: compile,
+    readHandlers: () => catalogue.refresh(),
     log: log.child({ part: "workflows" }),
   });
   await workflows.refresh();

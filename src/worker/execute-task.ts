@@ -64,7 +64,8 @@ export async function runOnce(
     retry_count: 0,
   };
   // Nothing settles it: the outcome is the answer.
-  const delivery = { onAbort: () => () => undefined } as unknown as Delivery;
+  const body = JSON.stringify(message);
+  const delivery = { body, onAbort: () => () => undefined } as unknown as Delivery;
   return run(deps, { message, delivery }, undefined);
 }
 

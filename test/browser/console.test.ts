@@ -249,6 +249,8 @@ describe.skipIf(isOff)("the console (needs Chromium)", () => {
         ["/workflows/doomed?tab=runs", ".cell"],
         ["/workflows/doomed?tab=definition", ".source li"],
         ["/workflows/conditional_test/submit", "form .field"],
+        ["/handlers", "tbody tr"],
+        ["/handlers/raster.create_cog", ".code"],
         ["/validate", "textarea"],
         ["/nodes?status=failed", "tbody tr"],
         ["/tasks", ".histogram-bar"],

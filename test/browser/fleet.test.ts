@@ -6,6 +6,7 @@ import {
   ensureCollection,
   upsertItems,
 } from "../../src/adapters/postgres/repositories/catalogue.ts";
+import { createClient } from "../../src/core/api/client.ts";
 import { createLogger } from "../../src/adapters/runtime/logger.ts";
 import { findChromium, seriousFindings } from "../support/browser.ts";
 import type { Console } from "../support/console.ts";
@@ -131,6 +132,30 @@ describe.skipIf(isOff)("the fleet in the console (needs Chromium)", () => {
     await row("no task at all").getByRole("button", { name: "Put back" }).click();
     await dialog().getByRole("button", { name: "Put back" }).click();
     await page.getByText("1 message back on functionapp-tasks").waitFor();
+  });
+
+  it("shows a handler of two workers that disagree, with an example of a node", async () => {
+    const { client, site } = opened;
+    const { token } = await client.createToken({ body: { name: "gpu", access: ["work"] } });
+    const worker = createClient({ baseUrl: site.url, token, fetch });
+    for (const [worker_id, type] of Object.entries({ one: "string", two: "number" })) {
+      const params = { type: "object", properties: { red: { type } }, required: ["red"] };
+      const handlers = [{ name: "acme.ndvi", description: "Vegetation", queue: "gpu", params }];
+      await worker.registerWorker({ body: { worker_id, queues: ["gpu"], handlers } });
+    }
+    await opened.go("/handlers");
+    await page.getByLabel("Filter").fill("acme");
+    await row("acme.ndvi").getByText("conflict").waitFor();
+    await page.getByRole("link", { name: "acme.ndvi" }).click();
+    await page.getByText("Live workers offer 2 different contracts").waitFor();
+    await page.getByRole("heading", { name: "Contract 2" }).waitFor();
+    await page.getByText("number, required").waitFor();
+    expect(await page.getByLabel("Example of a node", { exact: true }).first().innerText()).toBe(
+      'nodes:\n  my_node:\n    handler: acme.ndvi\n    params:\n      red: "…"',
+    );
+    await row("gpu:one").waitFor();
+    await row("gpu:two").waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
   });
 
   it("shows a catalogue beyond its first hundred items, by the names of the platform", async () => {

@@ -111,6 +111,8 @@ async function startApi(
       ),
       features: createFeatureAnswers(db),
       compile: { handlers: handlerCatalogue, queues: new Set(taskQueues), env: new Set() },
+      workflows: given.assets.engine.workflows,
+      testEnvironment: undefined,
       callbacks: given.assets.callbacks,
       retention: {
         db,

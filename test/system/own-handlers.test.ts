@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { JsonObject } from "../../src/core/model/json.ts";
 import type { TestDatabase } from "../support/database.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { fixture } from "../support/fixtures.ts";
@@ -38,7 +39,10 @@ describe("handlers of the user's own", () => {
     await writeFile(bad, "export const x: number = ;");
     await writeFile(path.join(folder, "handlers/reserved.yaml"), "name: echo\ncommand: [date]\n");
     fleet = new Fleet(database.url, path.join(folder, "workflows"));
-    orchestrator = await fleet.orchestrator();
+    orchestrator = await fleet.orchestrator({
+      RMHDAG_ALLOW_TEST_HANDLER: "true",
+      RMHDAG_HANDLERS: path.join(folder, "handlers"),
+    });
     const bronze = path.join(fleet.dataDirectory, "storage/bronze");
     await mkdir(bronze, { recursive: true });
     const name = "dem_float32_epsg2056.tif";
@@ -160,6 +164,22 @@ describe("handlers of the user's own", () => {
     },
     180_000,
   );
+
+  it("runs one handler alone for an operator, without a job", async () => {
+    const test = (handler: string, params: JsonObject) =>
+      orchestrator.client.testHandler({ body: { handler, params } });
+    expect(await test("acme.double", { n: 4 })).toMatchObject({
+      status: "completed",
+      output: { doubled: 8 },
+      error: null,
+      log: expect.arrayContaining([expect.stringContaining("doubled")]) as string[],
+    });
+    expect(await test("acme.double", { n: "four" })).toMatchObject({
+      status: "failed",
+      output: null,
+      error: { code: "INVALID_PARAMS" },
+    });
+  }, 120_000);
 
   it("loads a module again when it changes, without a restart", async () => {
     const file = path.join(folder, "handlers/double.ts");

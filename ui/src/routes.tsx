@@ -17,6 +17,8 @@ const pages = [
     path: "/workflows/:workflowId/submit",
     Page: lazy(() => import("./workflows/submit-page.tsx")),
   },
+  { path: "/handlers", Page: lazy(() => import("./handlers/handlers-page.tsx")) },
+  { path: "/handlers/:name", Page: lazy(() => import("./handlers/handler-page.tsx")) },
   { path: "/validate", Page: lazy(() => import("./workflows/validate-page.tsx")) },
   { path: "/assets", Page: lazy(() => import("./assets/assets-page.tsx")) },
   { path: "/assets/:assetId", Page: lazy(() => import("./assets/asset-page.tsx")) },

@@ -1,11 +1,10 @@
 import { once } from "node:events";
 import type { Command } from "commander";
-import { stringify } from "yaml";
 import type { HandlerView } from "../../core/api/handlers.ts";
 import { describeContract } from "../../core/handlers/contract-data.ts";
+import { describeFields, exampleNode } from "../../core/handlers/describe-schema.ts";
 import { shippedHandlers } from "../../core/handlers/index.ts";
 import type { JsonObject } from "../../core/model/json.ts";
-import { isJsonObject } from "../../core/model/json.ts";
 import type { CliConfig } from "../common/config.ts";
 import { stripControlCharacters } from "../common/format.ts";
 import { printJson } from "../common/output.ts";
@@ -139,37 +138,8 @@ function showLines(handler: HandlerView): string[] {
 
 /** One line for each property of an object's schema. */
 function fieldLines(schema: JsonObject): string[] {
-  const properties = isJsonObject(schema["properties"]) ? schema["properties"] : {};
-  const required = Array.isArray(schema["required"]) ? schema["required"] : [];
-  const lines = Object.entries(properties).map(([name, field]) => {
-    const facts = isJsonObject(field) ? field : {};
-    const parts = [typeText(facts)];
-    if (required.includes(name) && facts["default"] === undefined) parts.push("required");
-    if (facts["default"] !== undefined) {
-      parts.push(`${JSON.stringify(facts["default"])} unless given`);
-    }
-    if (typeof facts["description"] === "string") parts.push(facts["description"]);
-    return `  ${name}: ${parts.join(", ")}`;
-  });
+  const lines = describeFields(schema).map(({ name, text }) => `  ${name}: ${text}`);
   return lines.length > 0 ? lines : ["  any"];
-}
-
-function typeText(schema: JsonObject): string {
-  const { type, enum: values } = schema;
-  if (Array.isArray(values)) return `one of ${values.join(", ")}`;
-  if (typeof type === "string") return type;
-  return Array.isArray(type) ? type.join(" or ") : "any";
-}
-
-type Contract = HandlerView["contracts"][number]["contract"];
-
-/** A node with the first example's parameters, or with the required ones as places to fill in. */
-function exampleNode({ name, params, examples }: Contract): string {
-  const required = (params["required"] ?? []) as readonly string[];
-  const given: JsonObject =
-    examples[0]?.params ?? Object.fromEntries(required.map((key) => [key, "…"]));
-  const node = { handler: name, ...(Object.keys(given).length > 0 ? { params: given } : {}) };
-  return stringify({ nodes: { my_node: node } });
 }
 
 function indent(text: string): string[] {

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
+import type { Client } from "../../core/api/client.ts";
 import { errorCode } from "../../adapters/runtime/error-code.ts";
 import { Failure } from "../common/failure.ts";
 
@@ -39,6 +40,7 @@ function refuse(host: string, port: number, option: string, error: unknown): unk
 }
 
 const roundMs = 50;
+const longestWaitMs = 30_000;
 
 /** Waits until a program answers /readyz with 200. Its log lines are printed in the meantime. */
 export async function waitUntilReady(url: string, signal: AbortSignal): Promise<void> {
@@ -52,6 +54,19 @@ export async function waitUntilReady(url: string, signal: AbortSignal): Promise<
       () => false,
     );
     if (isReady) return;
+    await pause(roundMs, undefined, { signal });
+  }
+}
+
+/** Waits until so many workers have registered; a worker that cannot start must not hide the others. */
+export async function waitForWorkers(
+  client: Pick<Client, "listWorkers">,
+  count: number,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let waitedMs = 0; waitedMs < longestWaitMs; waitedMs += roundMs) {
+    const { items } = await client.listWorkers();
+    if (items.filter(({ alive }) => alive).length >= count) return;
     await pause(roundMs, undefined, { signal });
   }
 }

@@ -14,7 +14,7 @@ import {
   orchestratorEnvironment,
   workerEnvironment,
 } from "./environment.ts";
-import { findPort, waitUntilReady } from "./ports.ts";
+import { findPort, waitForWorkers, waitUntilReady } from "./ports.ts";
 import { announceUrl, localFiles, readOrMakeToken, withdrawUrl } from "./local-files.ts";
 import { makeProgramUsers, openDatabase } from "./open-database.ts";
 import { spawnProgram } from "./spawn-program.ts";
@@ -122,9 +122,13 @@ export class SiteRunner {
       );
       await waitUntilReady(gatewayUrl, signal);
     }
+    const client = createClient({ baseUrl: url, token: cliToken, fetch });
+    if ((config.environment["RMHDAG_HANDLERS"] ?? "") !== "") {
+      // Workflows that name the user's handlers can be submitted once a worker offers them.
+      await waitForWorkers(client, this.options.workers.length, signal);
+    }
     await announceUrl(files.url, url);
     this.withdraw = () => withdrawUrl(files.url, url);
-    const client = createClient({ baseUrl: url, token: cliToken, fetch });
     return {
       url,
       gatewayUrl,

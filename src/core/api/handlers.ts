@@ -77,4 +77,24 @@ const forgetHandler = defineContract({
   errors: ["HANDLER_NOT_FOUND", "HANDLER_IN_USE"],
 });
 
-export const handlerContracts = [listHandlers, getHandler, forgetHandler] as const;
+const testHandler = defineContract({
+  id: "testHandler",
+  method: "POST",
+  path: "/api/v1/test/handler",
+  access: "operate",
+  summary:
+    "Run one handler alone on the orchestrator's machine, without a job, and answer its result. " +
+    "Only where RMHDAG_ALLOW_TEST_HANDLER is true.",
+  body: z.strictObject({ handler: z.string().min(1).max(64), params: object.default({}) }),
+  response: z
+    .object({
+      status: z.enum(["completed", "failed"]),
+      output: object.nullable(),
+      error: z.object({ code: z.string(), message: z.string() }).nullable(),
+      log: z.array(z.string()).describe("what it printed and logged"),
+    })
+    .meta({ id: "HandlerTest" }),
+  errors: ["BAD_REQUEST", "SWITCHED_OFF"],
+});
+
+export const handlerContracts = [listHandlers, getHandler, forgetHandler, testHandler] as const;

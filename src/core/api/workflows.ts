@@ -89,7 +89,7 @@ const getWorkflow = defineContract({
       versions: z.array(version),
     })
     .meta({ id: "Workflow" }),
-  errors: ["WORKFLOW_NOT_FOUND"],
+  errors: ["WORKFLOW_NOT_FOUND", "INVALID_WORKFLOW"],
 });
 
 const getWorkflowVersion = defineContract({

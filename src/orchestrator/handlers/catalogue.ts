@@ -35,8 +35,9 @@ export function createHandlerCatalogue(deps: CatalogueDeps): HandlerCatalogue {
   /** By contract hash, so that a contract is compiled once. */
   let compiled = new Map<string, HandlerContract | undefined>();
   let mark = "";
+  let last: Promise<unknown> = Promise.resolve();
 
-  async function refresh(): Promise<boolean> {
+  async function read(): Promise<boolean> {
     const [rows, served] = await Promise.all([listContracts(deps.db), listServedQueues(deps.db)]);
     const kept = new Map<string, HandlerContract | undefined>();
     const chosen = new Map<string, HandlerContract>();
@@ -70,7 +71,16 @@ export function createHandlerCatalogue(deps: CatalogueDeps): HandlerCatalogue {
     return changed;
   }
 
-  return { handlers, queues, refresh };
+  return {
+    handlers,
+    queues,
+    // One after the other, so that an older reading never replaces a newer one.
+    refresh: () => {
+      const next = last.catch(() => undefined).then(read);
+      last = next;
+      return next;
+    },
+  };
 }
 
 /** A schema that this release cannot read must not hide the other handlers. */

@@ -2,17 +2,25 @@ import type { Handlers } from "../../adapters/http/handler.ts";
 import type { Database } from "../../adapters/postgres/database.ts";
 import { listContracts } from "../../adapters/postgres/queries/handlers.ts";
 import { forgetHandler } from "../../adapters/postgres/repositories/handlers.ts";
+import { hideSecrets } from "../../adapters/runtime/redact.ts";
 import type { HandlerView, handlerContracts } from "../../core/api/handlers.ts";
 import { suggest } from "../../core/dag/suggest.ts";
 import { Problem } from "../../core/errors.ts";
 import { shippedHandlers } from "../../core/handlers/index.ts";
+import { cleanText } from "../../core/model/output.ts";
 import { describeHandlers } from "./describe-handlers.ts";
+import { testHandler } from "./test-handler.ts";
 
 export interface HandlerRouteDeps {
   readonly db: Database;
+  /** Of handlers that operators run for a test; undefined: they may not. */
+  readonly testEnvironment: NodeJS.ProcessEnv | undefined;
 }
 
-export function handlerRoutes({ db }: HandlerRouteDeps): Handlers<typeof handlerContracts> {
+export function handlerRoutes({
+  db,
+  testEnvironment,
+}: HandlerRouteDeps): Handlers<typeof handlerContracts> {
   const read = async () => describeHandlers(shippedHandlers, await listContracts(db));
 
   async function find(name: string): Promise<HandlerView> {
@@ -37,6 +45,16 @@ export function handlerRoutes({ db }: HandlerRouteDeps): Handlers<typeof handler
         throw new Problem("HANDLER_IN_USE", `The handler "${name}" is in use. ${why}`);
       }
       return { forgotten: await forgetHandler(db, name) };
+    },
+    testHandler: async ({ body, signal }) => {
+      if (testEnvironment === undefined) {
+        throw new Problem(
+          "SWITCHED_OFF",
+          "Handlers are tested with RMHDAG_ALLOW_TEST_HANDLER only.",
+        );
+      }
+      const { log, ...ended } = await testHandler(testEnvironment, body, signal);
+      return { ...ended, log: log.map((line) => hideSecrets(cleanText(line))) };
     },
   };
 }

@@ -152,7 +152,9 @@ describe("callbacks", () => {
     const signedWith = (key: string) =>
       seen.filter(({ headers, body }) => {
         const [time = "", ...signatures] = String(headers["x-rmhdag-signature"]).split(",");
-        const mac = createHmac("sha256", key).update(`${time.slice(2)}.${body}`).digest("hex");
+        const mac = createHmac("sha256", key)
+          .update(`${time.slice(2)}.${body}`)
+          .digest("hex");
         return signatures.includes(`v1=${mac}`);
       });
     const bodies = [main.secret, secret].map((key) => signedWith(key).map(({ body }) => body));

@@ -57,6 +57,8 @@ export function createWorkflowRegistry(deps: {
   readonly db: Queryable;
   readonly paths: readonly string[];
   readonly options: LoadOptions;
+  /** Reads which handlers workers offer now. */
+  readonly readHandlers?: () => Promise<unknown>;
   readonly log: Logger;
 }): WorkflowRegistry {
   let entries: ReadonlyMap<string, Entry> = new Map();
@@ -138,6 +140,12 @@ export function createWorkflowRegistry(deps: {
     const file = inForce.get(workflowId)?.file ?? "";
     const isCurrent = entries.get(file)?.mark === markOf(file);
     if (!isCurrent) await refresh();
+    if (!inForce.has(workflowId) && findBroken(workflowId) !== undefined) {
+      // A worker that started a moment ago may offer what the file names.
+      await deps.readHandlers?.();
+      isStale = true;
+      await refresh();
+    }
     const found = inForce.get(workflowId);
     if (found !== undefined) return found;
     refuseBroken(workflowId);
@@ -146,12 +154,16 @@ export function createWorkflowRegistry(deps: {
     throw new Problem("WORKFLOW_NOT_FOUND", detail);
   }
 
-  function refuseBroken(workflowId: string): void {
+  function findBroken(workflowId: string): Entry | undefined {
     const file = inForce.get(workflowId)?.file;
-    const broken = [...entries.values()].find(
+    return [...entries.values()].find(
       (entry) =>
         entry.workflow === undefined && (entry.file === file || entry.workflowId === workflowId),
     );
+  }
+
+  function refuseBroken(workflowId: string): void {
+    const broken = findBroken(workflowId);
     if (broken === undefined) return;
     throw new Problem(
       "INVALID_WORKFLOW",

@@ -11,6 +11,7 @@ import type { StoredWorkflow } from "../../adapters/postgres/queries/workflows.t
 import { hashDefinition } from "../../adapters/workflow-files/hash-definition.ts";
 import { readWorkflow } from "../../adapters/workflow-files/read-workflow.ts";
 import { orderInputs } from "./order-inputs.ts";
+import type { WorkflowRegistry } from "./registry.ts";
 import type { WorkflowGraph, workflowContracts } from "../../core/api/workflows.ts";
 import type { CompileOptions } from "../../core/dag/compile/compile.ts";
 import { compile, compileDefinition } from "../../core/dag/compile/compile.ts";
@@ -24,10 +25,20 @@ export interface WorkflowRouteDeps {
   readonly db: Database;
   /** The handlers, queues and variables that a workflow may name. */
   readonly compile: Omit<CompileOptions, "workflowId">;
+  readonly workflows: Pick<WorkflowRegistry, "current">;
 }
 
 export function workflowRoutes(deps: WorkflowRouteDeps): Handlers<typeof workflowContracts> {
   const { db } = deps;
+
+  /** A file that is not stored yet: it came a moment ago, or a handler that it names did. */
+  async function findNew(workflowId: string): Promise<StoredWorkflow> {
+    await deps.workflows.current(workflowId);
+    const workflow = await findWorkflow(db, workflowId);
+    if (workflow === undefined) throw missing(workflowId);
+    return workflow;
+  }
+
   return {
     listWorkflows: async () => ({
       items: (await listWorkflows(db)).map(toSummary),
@@ -35,8 +46,7 @@ export function workflowRoutes(deps: WorkflowRouteDeps): Handlers<typeof workflo
     }),
 
     getWorkflow: async ({ params: { workflow_id } }) => {
-      const workflow = await findWorkflow(db, workflow_id);
-      if (workflow === undefined) throw missing(workflow_id);
+      const workflow = (await findWorkflow(db, workflow_id)) ?? (await findNew(workflow_id));
       return {
         ...toSummary(workflow),
         ...show(workflow),

@@ -9,6 +9,7 @@ const entries: readonly { to: string; icon: IconName; label: string; also?: read
     { to: "/nodes", icon: "stack", label: "Nodes" },
     { to: "/tasks", icon: "play", label: "Tasks" },
     { to: "/workflows", icon: "workflow", label: "Workflows", also: ["/validate"] },
+    { to: "/handlers", icon: "plug", label: "Handlers" },
     { to: "/assets", icon: "layers", label: "Assets", also: ["/review"] },
     { to: "/catalogue", icon: "map", label: "Catalogue" },
     { to: "/lineage", icon: "fork", label: "Lineage" },

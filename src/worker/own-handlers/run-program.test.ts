@@ -1,0 +1,167 @@
+import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { stringify } from "yaml";
+import type { TestContext } from "../../../test/support/handler-context.ts";
+import { createTestContext, noGdal } from "../../../test/support/handler-context.ts";
+import type { HandlerContext } from "../define-handler.ts";
+import { loadProgram } from "./load-program.ts";
+
+describe("a program as a handler", () => {
+  let test: TestContext;
+  let handlers: string;
+  beforeEach(async () => {
+    test = await createTestContext({ gdal: noGdal });
+    handlers = path.join(test.folder, "handlers");
+    await mkdir(handlers);
+  });
+  afterEach(() => test.dispose());
+
+  /** Describes a program in YAML and runs it. */
+  async function run(
+    file: object,
+    params: object = {},
+    context: Partial<HandlerContext> = {},
+  ): Promise<unknown> {
+    const place = path.join(handlers, "it.yaml");
+    await writeFile(place, stringify({ name: "acme.it", ...file }));
+    const handler = await loadProgram(place);
+    return handler.run(params, { ...test.context, environment: process.env, ...context });
+  }
+
+  const sh = (script: string) => ["sh", "-c", script];
+
+  it("gets parameters, speaks in lines, and answers by its last line or its file", async () => {
+    const script = `read given; echo "::progress 40 half"; echo "::log warn careful"
+      echo '::checkpoint {"at":3}'; echo 'noise'; echo "{\\"stdin\\":$given,\\"env\\":$RMHDAG_PARAMS}"`;
+    expect(await run({ command: sh(script) }, { n: 1 })).toEqual({
+      stdin: { n: 1 },
+      env: { n: 1 },
+    });
+    expect(test.progress).toEqual([40]);
+    expect(test.logged).toContain("careful");
+    expect(test.checkpoints).toEqual([{ phase: "program", data: { at: 3 } }]);
+    const file = `echo '{"no":1}'; echo '{"checkpoint":'$RMHDAG_CHECKPOINT'}' > "$RMHDAG_RESULT"`;
+    expect(await run({ command: sh(file) })).toEqual({ checkpoint: { at: 3 } });
+  });
+
+  it("reads sources as files, stores its outputs, and sees only the variables that it names", async () => {
+    await test.storage.put("bronze/a.txt", Buffer.from("hello"));
+    const script = `cp "$(echo "$RMHDAG_PARAMS" | sed 's/.*"text":"\\([^"]*\\)".*/\\1/')" \\
+      "$(echo "$RMHDAG_PARAMS" | sed 's/.*"copy":"\\([^"]*\\)".*/\\1/')"
+      echo "{\\"seen\\":\\"$ALLOWED$SECRET\\"}"`;
+    const file = {
+      command: sh(script),
+      sources: ["text"],
+      outputs: { copy: "silver/{job_id}/b.txt" },
+      environment: ["ALLOWED"],
+    };
+    const environment = { ...process.env, ALLOWED: "yes", SECRET: "no" };
+    expect(await run(file, { text: "bronze/a.txt" }, { environment })).toEqual({
+      seen: "yes",
+      copy: "silver/job-1/b.txt",
+    });
+    expect((await test.storage.get("silver/job-1/b.txt")).toString()).toBe("hello");
+  });
+
+  it("says by its status whether a retry can help, and is never run through a shell", async () => {
+    const command = sh("echo what went wrong >&2; exit 75");
+    await expect(run({ command })).rejects.toMatchObject({
+      category: "transient",
+      message: "sh ended with status 75: what went wrong",
+    });
+    await expect(run({ command, retry_exit_codes: [3] })).rejects.toMatchObject({
+      category: "permanent",
+    });
+    await expect(run({ command: ["echo $HOME; date"] })).rejects.toMatchObject({
+      code: "PROGRAM_NOT_STARTED",
+    });
+  });
+
+  it("is stopped when it prints too much, in its lines or in its result", async () => {
+    const limit = { max_output_mb: 0.01 };
+    const tooLarge = { code: "OUTPUT_TOO_LARGE", category: "permanent" };
+    await expect(run({ ...limit, command: ["yes"] })).rejects.toMatchObject(tooLarge);
+    const file = 'head -c 20000 /dev/zero > "$RMHDAG_RESULT"';
+    await expect(run({ ...limit, command: sh(file) })).rejects.toMatchObject(tooLarge);
+  });
+
+  it("cannot take more memory than its limit", async () => {
+    const command = sh("dd if=/dev/zero of=/dev/null bs=256M count=1 && echo '{}'");
+    expect(await run({ command, max_memory_mb: 2048 })).toEqual({});
+    await expect(run({ command, max_memory_mb: 100 })).rejects.toMatchObject({
+      code: "PROGRAM_FAILED",
+      message: expect.stringContaining("memory exhausted") as string,
+    });
+  });
+
+  it("gets SIGTERM with all its processes when it is cancelled, and SIGKILL after its grace", async () => {
+    const stop = new AbortController();
+    const mark = path.join(test.folder, "mark");
+    const script = `(trap 'echo told > ${mark}; exit' TERM; echo ready > ${mark}
+      while :; do sleep 1; done) & trap '' TERM
+      until [ -s ${mark} ]; do sleep 0.05; done; echo "::progress 1"
+      while :; do sleep 1; done`;
+    const context = {
+      signal: stop.signal,
+      progress: () => {
+        stop.abort(new Error("cancelled"));
+      },
+    };
+    await expect(run({ command: sh(script), grace_seconds: 0.5 }, {}, context)).rejects.toThrow(
+      "cancelled",
+    );
+    expect(await readFile(mark, "utf8")).toBe("told\n");
+  });
+
+  describe("with an image", () => {
+    const image = { image: "python:3.12-slim", command: ["python3", "ndvi.py"] };
+
+    it("says clearly when there is neither docker nor podman", async () => {
+      const environment = { PATH: test.folder };
+      await expect(run(image, {}, { environment })).rejects.toMatchObject({
+        code: "NO_CONTAINER_ENGINE",
+        category: "permanent",
+        message: expect.stringContaining("neither docker nor podman") as string,
+      });
+    });
+
+    it("runs by podman without a network, with its folders mounted and its limits", async () => {
+      // It prints how it was called: the arguments are ours, what they do is podman's.
+      const programs = path.join(test.folder, "bin");
+      await mkdir(programs);
+      const standIn = path.join(programs, "podman");
+      await writeFile(
+        standIn,
+        `#!${process.execPath}
+const given = require("node:fs").readFileSync(0, "utf8");
+console.log("::progress 30 inside");
+console.log(JSON.stringify({ args: process.argv.slice(2), given, cwd: process.cwd(), env: process.env }));
+`,
+      );
+      await chmod(standIn, 0o755);
+      const environment = { PATH: programs, ALLOWED: "yes", SECRET: "no" };
+      const file = { ...image, max_memory_mb: 512, environment: ["ALLOWED"] };
+      const answer = (await run(file, { n: 1 }, { environment })) as {
+        args: string[];
+        given: string;
+        env: Record<string, string>;
+      };
+      const { workDir } = test.context;
+      const { args } = answer;
+      expect(args.slice(0, 6)).toEqual([
+        ...["run", "--rm", "--interactive", "--init", "--network=none", "--memory=512m"],
+      ]);
+      expect(args.join(" ")).toContain(
+        `--volume ${workDir}:${workDir} --volume ${handlers}:${handlers}:ro --workdir ${handlers}` +
+          " python:3.12-slim python3 ndvi.py",
+      );
+      const passed = args.filter((_, index) => args[index - 1] === "--env");
+      expect(passed).toEqual(expect.arrayContaining(["ALLOWED", "RMHDAG_PARAMS", "RMHDAG_RESULT"]));
+      expect(passed).not.toContain("SECRET");
+      expect(answer.env["SECRET"]).toBeUndefined();
+      expect(JSON.parse(answer.given)).toEqual({ n: 1 });
+      expect(test.progress).toEqual([30]);
+    });
+  });
+});

@@ -1,0 +1,103 @@
+/**
+ * The packed product in an empty folder: `rmhdag init demo`, `up`, a job, an edit of the handler, and a
+ * job that shows it. `npm run test:package` builds, packs and installs as a user does, which takes
+ * minutes; the ordinary tests unpack the file and link the dependencies that it declares.
+ */
+import { mkdir, readFile, readdir, symlink, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { endProcesses, root, startCommand, temporaryFolder } from "../support/processes.ts";
+
+const isInstalled = process.env["PACKAGE_INSTALL"] === "npm";
+const modules = path.join(root, "node_modules");
+let folder: string;
+let demo: string;
+let packed: readonly string[];
+
+/** The command `npx rmhdag …`. */
+function rmhdag(...args: string[]): string[] {
+  const program = path.join(folder, "node_modules/.bin/rmhdag");
+  return [...(isInstalled ? ["npx", "rmhdag"] : [process.execPath, program]), ...args];
+}
+
+/** What a command prints; fails if it fails. */
+async function outputOf(command: readonly string[], cwd: string): Promise<string> {
+  const { status, stdout, stderr } = await startCommand(command, { cwd }).ended;
+  if (status === 0) return stdout;
+  throw new Error(`${command.join(" ")} ended with ${status}:\n${stdout}${stderr}`);
+}
+
+/** Packs the checkout, and answers the file and the names in it. */
+async function pack(): Promise<{ readonly file: string; readonly names: readonly string[] }> {
+  const skip = isInstalled ? [] : ["--ignore-scripts"];
+  await outputOf(["npm", "pack", ...skip, "--pack-destination", folder], root);
+  const name = (await readdir(folder)).find((each) => each.endsWith(".tgz")) ?? "";
+  const file = path.join(folder, name);
+  const listed = await outputOf(["tar", "-tzf", file], folder);
+  return { file, names: listed.trim().split("\n") };
+}
+
+/** What `npm install` makes of the file, with links to the dependencies of this checkout. */
+async function unpack(file: string): Promise<void> {
+  const target = path.join(folder, "node_modules/rmhdagmaster");
+  await mkdir(target, { recursive: true });
+  await outputOf(["tar", "-xzf", file, "--strip-components=1", "-C", target], folder);
+  const text = await readFile(path.join(target, "package.json"), "utf8");
+  const { dependencies } = JSON.parse(text) as { dependencies: Record<string, string> };
+  for (const name of Object.keys(dependencies)) {
+    const link = path.join(folder, "node_modules", name);
+    await mkdir(path.dirname(link), { recursive: true });
+    await symlink(path.join(modules, name), link);
+  }
+  await mkdir(path.join(folder, "node_modules/.bin"));
+  const program = path.join(target, "bin/rmhdag.js");
+  await symlink(program, path.join(folder, "node_modules/.bin/rmhdag"));
+  await writeFile(path.join(folder, "package.json"), "{}");
+}
+
+describe("the packed product in an empty folder", () => {
+  beforeAll(async () => {
+    folder = await temporaryFolder();
+    demo = path.join(folder, "demo");
+    const { file, names } = await pack();
+    packed = names;
+    if (isInstalled) await outputOf(["npm", "install", "--prefer-offline", file], folder);
+    else await unpack(file);
+  }, 900_000);
+  afterAll(endProcesses, 90_000);
+
+  it("holds everything that a user runs, and nothing that only we need", () => {
+    const wanted = [
+      "bin/rmhdag.js",
+      "dist/programs/cli.js",
+      "dist/worker/api.js",
+      "dist/cli/client/index.js",
+      "ui/dist/index.html",
+      "migrations/0001_engine.sql",
+      "workflows/raster_ingest.yaml",
+      "templates/init/handlers/greet.ts",
+      "python/src/rmhdag/__init__.py",
+      ...(isInstalled ? ["dist/worker/api.d.ts", "dist/cli/client/index.d.ts"] : []),
+    ];
+    const names = packed.map((name) => name.replace(/^package\//, ""));
+    expect(wanted.filter((name) => !names.includes(name))).toEqual([]);
+    expect(names.filter((name) => /__pycache__|^(src|test|node_modules)\//.test(name))).toEqual([]);
+  });
+
+  it("runs a changed handler of `rmhdag init` at the next submission", async () => {
+    await outputOf(rmhdag("init", "demo"), folder);
+    const up = startCommand(rmhdag("up", "--port", "0"), { cwd: demo });
+    const [, url = ""] = await up.shows(/is running at (http:\S+)/, 120_000);
+    expect((await fetch(`${url}/ui/`)).status).toBe(200);
+    const submit = rmhdag("submit", "hello", "--input", "name=Ada", "--wait");
+    expect(await outputOf(submit, demo)).toContain('"greeting": "Hello, Ada!"');
+
+    const file = path.join(demo, "handlers/greet.ts");
+    await writeFile(file, (await readFile(file, "utf8")).replace("Hello,", "Good morning,"));
+    // Each of the two workers, the second time.
+    await up.shows(/(?:loaded handlers[\s\S]*){4}/);
+    expect(await outputOf(submit, demo)).toContain('"greeting": "Good morning, Ada!"');
+    const alone = rmhdag("handlers", "run", "my.greet", "--params", '{"name":"Bob"}');
+    expect(JSON.parse(await outputOf(alone, demo))).toEqual({ greeting: "Good morning, Bob!" });
+  }, 300_000);
+});
