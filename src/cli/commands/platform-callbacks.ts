@@ -7,7 +7,7 @@ import { connect } from "./connect.ts";
 import { addCommand, listCommand, printResult } from "./define-command.ts";
 
 interface Edit {
-  readonly url: string;
+  readonly to: string;
   readonly event?: CallbackEventType[];
   readonly inactive?: true;
 }
@@ -35,11 +35,11 @@ export function addPlatformCallbacks(platforms: Command, config: CliConfig): voi
     platforms,
     "set-callback",
     "send callbacks to one more address, or change it",
-    "ddh audit --url https://audit.example.org/hook",
+    "ddh audit --to https://audit.example.org/hook",
   )
     .argument("<platform>")
     .argument("<name>", "a name for the address")
-    .requiredOption("--url <url>", "on a host of the platform's list")
+    .requiredOption("--to <url>", "on a host of the platform's list")
     .addOption(
       new Option("--event <type...>", "only these events").choices(callbackEventType.options),
     )
@@ -48,7 +48,7 @@ export function addPlatformCallbacks(platforms: Command, config: CliConfig): voi
       const saved = await connect(command, config).putCallbackAddress({
         params: { platform_id, name },
         body: {
-          url: edit.url,
+          url: edit.to,
           event_types: edit.event ?? [],
           is_active: edit.inactive !== true,
         },

@@ -60,7 +60,7 @@ export const commands = {
 
   requeue: (queue: string, ids: readonly string[]) => command("queues", "requeue", queue, ...ids),
   setCallback: (platformId: string, name: string, url: string) =>
-    command("platforms", "set-callback", platformId, name, "--url", url),
+    command("platforms", "set-callback", platformId, name, "--to", url),
   removeCallback: (platformId: string, name: string) =>
     command("platforms", "remove-callback", platformId, name),
   addressSecret: (platformId: string, name: string) =>
