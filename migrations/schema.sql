@@ -554,6 +554,27 @@ CREATE TABLE dagapp.external_publications (
   published_by text NOT NULL,
   published_at timestamp with time zone NOT NULL DEFAULT now()
 );
+CREATE TABLE dagapp.fathom_rasters (
+  dataset text NOT NULL,
+  phase text NOT NULL,
+  product text NOT NULL,
+  place text NOT NULL,
+  attributes jsonb NOT NULL,
+  return_periods integer[] NOT NULL,
+  inputs jsonb NOT NULL,
+  input_hash text NOT NULL,
+  grid_degrees integer NOT NULL,
+  made_of text,
+  path text,
+  bytes bigint,
+  etag text,
+  checksum text,
+  facts jsonb,
+  made_at timestamp with time zone,
+  registered text,
+  job_id text NOT NULL,
+  updated_at timestamp with time zone NOT NULL DEFAULT now()
+);
 CREATE TABLE dagapp.geo_load_chunks (
   load_id text NOT NULL,
   table_name text NOT NULL,
@@ -1063,6 +1084,19 @@ ALTER TABLE dagapp.dag_workflows ADD CONSTRAINT dag_workflows_pkey PRIMARY KEY (
 ALTER TABLE dagapp.external_publications ADD CONSTRAINT external_publications_pkey PRIMARY KEY (asset_id);
 ALTER TABLE dagapp.external_publications ADD CONSTRAINT external_publications_revision_check CHECK ((revision >= 1));
 ALTER TABLE dagapp.external_publications ADD CONSTRAINT external_publications_version_ordinal_check CHECK ((version_ordinal >= 0));
+ALTER TABLE dagapp.fathom_rasters ADD CONSTRAINT fathom_rasters_pkey PRIMARY KEY (dataset, phase, product, place);
+ALTER TABLE dagapp.fathom_rasters ADD CONSTRAINT fathom_rasters_attributes_check CHECK ((jsonb_typeof(attributes) = 'object'::text));
+ALTER TABLE dagapp.fathom_rasters ADD CONSTRAINT fathom_rasters_bytes_check CHECK ((bytes > 0));
+ALTER TABLE dagapp.fathom_rasters ADD CONSTRAINT fathom_rasters_checksum_check CHECK ((checksum ~ '^1220[0-9a-f]{64}$'::text));
+ALTER TABLE dagapp.fathom_rasters ADD CONSTRAINT fathom_rasters_dataset_check CHECK (((dataset ~ '^[a-z0-9][a-z0-9_-]*$'::text) AND (length(dataset) <= 100)));
+ALTER TABLE dagapp.fathom_rasters ADD CONSTRAINT fathom_rasters_grid_degrees_check CHECK (((grid_degrees >= 1) AND (grid_degrees <= 90)));
+ALTER TABLE dagapp.fathom_rasters ADD CONSTRAINT fathom_rasters_input_hash_check CHECK ((input_hash ~ '^[0-9a-f]{64}$'::text));
+ALTER TABLE dagapp.fathom_rasters ADD CONSTRAINT fathom_rasters_inputs_check CHECK ((jsonb_typeof(inputs) = 'array'::text));
+ALTER TABLE dagapp.fathom_rasters ADD CONSTRAINT fathom_rasters_phase_check CHECK ((phase = ANY (ARRAY['stack'::text, 'merge'::text])));
+ALTER TABLE dagapp.fathom_rasters ADD CONSTRAINT fathom_rasters_place_check CHECK ((place ~ '^[ns]\d{2}[ew]\d{3}$'::text));
+ALTER TABLE dagapp.fathom_rasters ADD CONSTRAINT fathom_rasters_product_check CHECK (((product ~ '^[a-z0-9][a-z0-9_.-]*$'::text) AND (length(product) <= 200)));
+ALTER TABLE dagapp.fathom_rasters ADD CONSTRAINT fathom_rasters_return_periods_check CHECK ((cardinality(return_periods) > 0));
+ALTER TABLE dagapp.fathom_rasters ADD CONSTRAINT whole_when_made CHECK ((((made_of IS NULL) = (checksum IS NULL)) AND ((made_of IS NULL) = (path IS NULL)) AND ((made_of IS NULL) = (bytes IS NULL)) AND ((made_of IS NULL) = (facts IS NULL)) AND ((made_of IS NULL) = (made_at IS NULL))));
 ALTER TABLE dagapp.geo_load_chunks ADD CONSTRAINT geo_load_chunks_pkey PRIMARY KEY (load_id, table_name, chunk_index);
 ALTER TABLE dagapp.geo_load_chunks ADD CONSTRAINT geo_load_chunks_chunk_index_check CHECK ((chunk_index >= 0));
 ALTER TABLE dagapp.geo_load_chunks ADD CONSTRAINT geo_load_chunks_row_count_check CHECK ((row_count >= 0));
@@ -1475,7 +1509,7 @@ CREATE VIEW gateway.workflows AS
     v.definition -> 'inputs'::text AS inputs,
     v.definition -> 'outputs'::text AS outputs,
     w.updated_at,
-    NOT v.definition ? 'stages'::text AND NOT jsonb_path_exists(v.definition, '$."nodes".*.**{0 to 1}."handler"?(((((((((((((@ starts with "export." || @ starts with "stac.") || @ starts with "h3_") || @ == "stats_zonal") || @ == "stac_catalog_container") || @ == "register_silver_blobs") || @ == "trigger_approval") || @ == "approve_dataset") || @ == "reject_dataset") || @ == "job_health_check") || @ == "task_watchdog") || @ == "list_container_files") || @ == "process_file") || @ == "update_catalog")'::jsonpath) AS for_partners
+    NOT v.definition ? 'stages'::text AND NOT jsonb_path_exists(v.definition, '$."nodes".*.**{0 to 1}."handler"?((((((((((((((@ starts with "export." || @ starts with "stac.") || @ starts with "h3_") || @ starts with "fathom_") || @ == "stats_zonal") || @ == "stac_catalog_container") || @ == "register_silver_blobs") || @ == "trigger_approval") || @ == "approve_dataset") || @ == "reject_dataset") || @ == "job_health_check") || @ == "task_watchdog") || @ == "list_container_files") || @ == "process_file") || @ == "update_catalog")'::jsonpath) AS for_partners
    FROM dagapp.dag_workflows w
      JOIN dagapp.dag_workflow_versions v USING (workflow_hash)
   WHERE w.is_active;
@@ -1568,6 +1602,8 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_workers TO rmhdag_worke
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_workflow_versions TO rmhdag_orchestrator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_workflows TO rmhdag_orchestrator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.external_publications TO rmhdag_orchestrator;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.fathom_rasters TO rmhdag_orchestrator;
+GRANT INSERT, SELECT, UPDATE ON TABLE dagapp.fathom_rasters TO rmhdag_worker;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.geo_load_chunks TO rmhdag_orchestrator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.geo_load_chunks TO rmhdag_worker;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.geo_loads TO rmhdag_orchestrator;

@@ -7,6 +7,7 @@ import type { Storage } from "../adapters/storage/storage.ts";
 import { handlerCatalogue } from "../core/handlers/index.ts";
 import type { HandlerContract } from "../core/handlers/index.ts";
 import type { exportContracts } from "../core/handlers/export.ts";
+import type { fathomContracts } from "../core/handlers/fathom.ts";
 import type { h3Contracts } from "../core/handlers/h3.ts";
 import type { platformContracts } from "../core/handlers/platform.ts";
 import type { rasterContracts } from "../core/handlers/raster.ts";
@@ -24,6 +25,7 @@ export type Contract =
   | (typeof stageContracts)[number]
   | (typeof rasterContracts)[number]
   | (typeof h3Contracts)[number]
+  | (typeof fathomContracts)[number]
   | (typeof stacContracts)[number]
   | (typeof vectorContracts)[number];
 export type HandlerName = Contract["name"];

@@ -81,6 +81,16 @@ export const loaders: Readonly<Record<HandlerName, () => Promise<Handler>>> = {
     (await import("./handlers/h3/register-dataset.ts")).registerDataset,
   h3_zonal_stats: async () => (await import("./handlers/h3/zonal-stats.ts")).zonalStats,
 
+  fathom_band_stack: async () => (await import("./handlers/fathom/band-stack.ts")).bandStack,
+  fathom_grid_inventory: async () =>
+    (await import("./handlers/fathom/tile-grid-inventory.ts")).gridInventory,
+  fathom_spatial_merge: async () =>
+    (await import("./handlers/fathom/spatial-merge.ts")).spatialMerge,
+  fathom_stac_register: async () =>
+    (await import("./handlers/fathom/stac-register.ts")).stacRegister,
+  fathom_tile_inventory: async () =>
+    (await import("./handlers/fathom/tile-grid-inventory.ts")).tileInventory,
+
   "export.build_package": async () =>
     (await import("./handlers/export/build-package.ts")).buildPackage,
   "export.copy_external": async () =>
@@ -126,7 +136,9 @@ export const handlers: ReadonlyMap<string, Handler> = new Map(
 
 /** The handlers that need no database; the others write to the catalogue or to tables of layers. */
 export const withoutDatabase: ReadonlyMap<string, Handler> = new Map(
-  [...handlers].filter(([name]) => !/^(?:stac\.|raster\.stac_|vector_|h3_|export\.)/.test(name)),
+  [...handlers].filter(
+    ([name]) => !/^(?:stac\.|raster\.stac_|vector_|h3_|fathom_|export\.)/.test(name),
+  ),
 );
 
 function lazy(contract: Handler["contract"], load: () => Promise<Handler>): Handler {

@@ -63,6 +63,41 @@ async function filesOf(raster: string): Promise<Map<string, string>> {
 
 const get = (address: string) => fetch(`${orchestrator.url}${address}`);
 
+describe.skipIf(!hasGdal)("fathom_flood (needs GDAL)", () => {
+  it(
+    "stacks eight return periods, and has nothing to do the second time",
+    async () => {
+      for (const years of [5, 10, 20, 50, 100, 200, 500, 1000]) {
+        const images = [
+          { width: 32, height: 32, block: 32, bands: [new Float32Array(1024).fill(years)] },
+        ];
+        const place = { epsg: 4326, origin: [8, 49] as const, pixel: [1 / 32, 1 / 32] as const };
+        const name = `bronze/flood/1in${years}-COASTAL-UNDEFENDED-CM-2020_n48e008.tif`;
+        await storage.put(name, writeTiff({ images, ...place, nodata: "-9999" }));
+      }
+      const inputs = { dataset: "fathom-test", prefix: "bronze/flood/" };
+      const first = await finished(
+        orchestrator,
+        await submit(orchestrator, "fathom_flood", inputs),
+        slow,
+      );
+      expect([first.status, first.error]).toEqual(["completed", null]);
+      const item = "fathom-test-coastal-undefended-cm-2020-n45e005";
+      const counts = { tile_count: 1, cell_count: 1, findings: [] };
+      expect(first.result_data).toMatchObject({ ...counts, item_ids: [item] });
+      const answer = await get(`/stac/collections/fathom/items/${item}`);
+      expect(JSON.stringify(await answer.json())).toContain("1in1000");
+      const again = await finished(
+        orchestrator,
+        await submit(orchestrator, "fathom_flood", inputs),
+        slow,
+      );
+      expect(again.result_data).toMatchObject({ tile_count: 0, cell_count: 0, item_ids: [] });
+    },
+    slow,
+  );
+});
+
 describe.skipIf(!hasGdal)("h3_raster_aggregation (needs GDAL)", () => {
   it(
     "makes the same bytes when a worker is killed in the middle, and no chunk twice",

@@ -20,6 +20,7 @@ const runIn: Readonly<Record<string, string>> = {
   detect_orphans: "catalogue-workflows",
   echo_test: "shipped-workflows",
   fan_out_test: "shipped-workflows",
+  fathom_flood: "h3",
   h3_raster_aggregation: "h3",
   hello_world: "shipped-workflows",
   hello_world_stages: "reference",

@@ -2,6 +2,7 @@ import { handlerAliases } from "./aliases.ts";
 import type { HandlerContract } from "./contract.ts";
 import { platformContracts } from "./platform.ts";
 import { exportContracts } from "./export.ts";
+import { fathomContracts } from "./fathom.ts";
 import { h3Contracts } from "./h3.ts";
 import { rasterContracts } from "./raster.ts";
 import { stageContracts } from "./stages.ts";
@@ -19,6 +20,7 @@ export const shippedHandlers: ReadonlyMap<string, HandlerContract> = new Map(
     ...stacContracts,
     ...vectorContracts,
     ...h3Contracts,
+    ...fathomContracts,
     ...exportContracts,
     ...platformContracts,
     ...stageContracts,

@@ -154,6 +154,8 @@ export interface MosaicBand {
   readonly type: string;
   readonly color: string;
   readonly nodata: NodataValue | null;
+  /** Of the members; by default the number that the band has in the mosaic. */
+  readonly sourceBand?: number;
 }
 
 /** Places members on one grid; where they overlap, the later one is on top. */
@@ -180,12 +182,12 @@ export function mosaicVrt(
         ].join("");
       })
       .join("\n");
-  const bands = frame.bands.map(({ type, color, nodata }, index) =>
+  const bands = frame.bands.map(({ type, color, nodata, sourceBand }, index) =>
     [
       `<VRTRasterBand dataType="${escapeXml(type)}" band="${index + 1}">`,
       nodata === null ? "" : `<NoDataValue>${nodata}</NoDataValue>`,
       `<ColorInterp>${escapeXml(capitalise(color))}</ColorInterp>`,
-      sources(String(index + 1), nodata),
+      sources(String(sourceBand ?? index + 1), nodata),
       "</VRTRasterBand>",
     ].join(""),
   );
@@ -193,6 +195,28 @@ export function mosaicVrt(
     ? `<MaskBand><VRTRasterBand dataType="Byte">${sources("mask,1", null)}</VRTRasterBand></MaskBand>`
     : "";
   return [openDataset(frame), ...bands, mask, "</VRTDataset>"].join("\n");
+}
+
+/** The first bands of files on one grid, as the bands of one raster. */
+export function stackVrt(
+  frame: Frame & {
+    /** GDAL's name of the data type. */
+    readonly type: string;
+    readonly nodata: NodataValue | null;
+    readonly bands: readonly { readonly file: string; readonly description: string }[];
+  },
+): string {
+  const bands = frame.bands.map(({ file, description }, index) =>
+    [
+      `<VRTRasterBand dataType="${escapeXml(frame.type)}" band="${index + 1}">`,
+      `<Description>${escapeXml(description)}</Description>`,
+      frame.nodata === null ? "" : `<NoDataValue>${frame.nodata}</NoDataValue>`,
+      "<ColorInterp>Gray</ColorInterp>",
+      `<SimpleSource><SourceFilename relativeToVRT="0">${escapeXml(file)}</SourceFilename>`,
+      "<SourceBand>1</SourceBand></SimpleSource></VRTRasterBand>",
+    ].join(""),
+  );
+  return [openDataset(frame), ...bands, "</VRTDataset>"].join("\n");
 }
 
 function capitalise(word: string): string {

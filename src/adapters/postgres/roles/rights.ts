@@ -47,6 +47,7 @@ const workerTables: ReadonlyMap<string, readonly TableRight[]> = new Map(
     h3_raster_sources: ["SELECT", "INSERT", "UPDATE"],
     h3_computation_runs: ["SELECT", "INSERT", "UPDATE"],
     h3_output_manifest: ["SELECT", "INSERT", "UPDATE"],
+    fathom_rasters: ["SELECT", "INSERT", "UPDATE"],
     dag_task_results: ["SELECT", "INSERT"],
     dag_task_inbox: ["SELECT", "INSERT"],
     dag_task_logs: ["SELECT", "INSERT"],
