@@ -224,7 +224,7 @@ CREATE TABLE dagapp.callback_deliveries (
   delivered_at timestamp with time zone,
   last_error text,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
-  callback_name text
+  trace_parent character varying(55)
 );
 CREATE TABLE dagapp.callback_hosts (
   host text NOT NULL,
@@ -245,18 +245,6 @@ CREATE TABLE dagapp.console_sessions (
   expires_at timestamp with time zone NOT NULL,
   ended_at timestamp with time zone,
   ended_by text
-);
-CREATE TABLE dagapp.dag_archived_jobs (
-  job_id text NOT NULL,
-  archive_id bigint NOT NULL
-);
-CREATE TABLE dagapp.dag_archives (
-  archive_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
-  class text NOT NULL,
-  path text NOT NULL,
-  row_count integer NOT NULL,
-  bytes bigint NOT NULL,
-  created_at timestamp with time zone NOT NULL DEFAULT now()
 );
 CREATE TABLE dagapp.dag_blob_assets (
   path text NOT NULL,
@@ -323,9 +311,9 @@ CREATE TABLE dagapp.dag_job_events (
   task_id text,
   event_data jsonb,
   checkpoint_name text,
-  created_at timestamp with time zone NOT NULL DEFAULT now()
-)
-WITH (autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_vacuum_scale_factor=0.02);
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  children integer[]
+);
 CREATE TABLE dagapp.dag_jobs (
   job_id dagapp.job_key NOT NULL,
   workflow_id text NOT NULL,
@@ -356,9 +344,10 @@ CREATE TABLE dagapp.dag_jobs (
   created_at timestamp with time zone NOT NULL DEFAULT now(),
   started_at timestamp with time zone,
   updated_at timestamp with time zone NOT NULL DEFAULT now(),
-  completed_at timestamp with time zone
+  completed_at timestamp with time zone,
+  trace_parent character varying(55)
 )
-WITH (autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_vacuum_scale_factor=0.02, fillfactor=70);
+WITH (fillfactor=70);
 CREATE TABLE dagapp.dag_node_states (
   job_id text NOT NULL,
   node_id text NOT NULL,
@@ -385,7 +374,7 @@ CREATE TABLE dagapp.dag_node_states (
   started_at timestamp with time zone,
   completed_at timestamp with time zone
 )
-WITH (autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_vacuum_scale_factor=0.02, fillfactor=40);
+WITH (fillfactor=40);
 CREATE TABLE dagapp.dag_orchestrators (
   owner_id text NOT NULL,
   host text NOT NULL,
@@ -467,15 +456,6 @@ CREATE TABLE dagapp.dag_queues (
   max_deliveries integer NOT NULL,
   dedupe_ms integer NOT NULL DEFAULT 0
 );
-CREATE TABLE dagapp.dag_retention (
-  class text NOT NULL,
-  pass_started_at timestamp with time zone,
-  pass_finished_at timestamp with time zone,
-  after_created_at timestamp with time zone,
-  after_job_id text,
-  removed_rows bigint NOT NULL DEFAULT 0,
-  archived_rows bigint NOT NULL DEFAULT 0
-);
 CREATE TABLE dagapp.dag_task_inbox (
   seq bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
   task_id text NOT NULL,
@@ -490,8 +470,7 @@ CREATE TABLE dagapp.dag_task_logs (
   message text NOT NULL,
   data jsonb,
   logged_at timestamp with time zone NOT NULL DEFAULT now()
-)
-WITH (autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_vacuum_scale_factor=0.02);
+);
 CREATE TABLE dagapp.dag_task_metrics (
   task_id text NOT NULL,
   job_id text NOT NULL,
@@ -518,8 +497,7 @@ CREATE TABLE dagapp.dag_task_results (
   worker_id text,
   started_at timestamp with time zone,
   reported_at timestamp with time zone NOT NULL DEFAULT now()
-)
-WITH (autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_vacuum_scale_factor=0.02);
+);
 CREATE TABLE dagapp.dag_workers (
   worker_id text NOT NULL,
   host text NOT NULL,
@@ -695,17 +673,6 @@ CREATE TABLE dagapp.login_codes (
   created_at timestamp with time zone NOT NULL DEFAULT now(),
   expires_at timestamp with time zone NOT NULL,
   used_at timestamp with time zone
-);
-CREATE TABLE dagapp.platform_callbacks (
-  platform_id text NOT NULL,
-  name text NOT NULL,
-  url text NOT NULL,
-  event_types text[] NOT NULL DEFAULT '{}'::text[],
-  is_active boolean NOT NULL DEFAULT true,
-  secret_number integer NOT NULL DEFAULT 1,
-  secret_changed_at timestamp with time zone,
-  created_at timestamp with time zone NOT NULL DEFAULT now(),
-  updated_at timestamp with time zone NOT NULL DEFAULT now()
 );
 CREATE TABLE dagapp.platforms (
   platform_id text NOT NULL,
@@ -1016,11 +983,6 @@ ALTER TABLE dagapp.console_sessions ADD CONSTRAINT console_sessions_access_check
 ALTER TABLE dagapp.console_sessions ADD CONSTRAINT console_sessions_opened_with_check CHECK ((opened_with = ANY (ARRAY['code'::text, 'token'::text])));
 ALTER TABLE dagapp.console_sessions ADD CONSTRAINT console_sessions_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text));
 ALTER TABLE dagapp.console_sessions ADD CONSTRAINT session_ends CHECK ((expires_at > created_at));
-ALTER TABLE dagapp.dag_archived_jobs ADD CONSTRAINT dag_archived_jobs_pkey PRIMARY KEY (job_id, archive_id);
-ALTER TABLE dagapp.dag_archives ADD CONSTRAINT dag_archives_pkey PRIMARY KEY (archive_id);
-ALTER TABLE dagapp.dag_archives ADD CONSTRAINT dag_archives_path_key UNIQUE (path);
-ALTER TABLE dagapp.dag_archives ADD CONSTRAINT dag_archives_bytes_check CHECK ((bytes > 0));
-ALTER TABLE dagapp.dag_archives ADD CONSTRAINT dag_archives_row_count_check CHECK ((row_count > 0));
 ALTER TABLE dagapp.dag_blob_assets ADD CONSTRAINT dag_blob_assets_pkey PRIMARY KEY (path);
 ALTER TABLE dagapp.dag_blob_assets ADD CONSTRAINT dag_blob_assets_bytes_check CHECK ((bytes >= 0));
 ALTER TABLE dagapp.dag_blob_assets ADD CONSTRAINT dag_blob_assets_path_check CHECK ((path ~ '^[a-z]+/.'::text));
@@ -1065,8 +1027,6 @@ ALTER TABLE dagapp.dag_queues ADD CONSTRAINT dag_queues_pkey PRIMARY KEY (queue)
 ALTER TABLE dagapp.dag_queues ADD CONSTRAINT dag_queues_dedupe_ms_check CHECK ((dedupe_ms >= 0));
 ALTER TABLE dagapp.dag_queues ADD CONSTRAINT dag_queues_lease_ms_check CHECK ((lease_ms > 0));
 ALTER TABLE dagapp.dag_queues ADD CONSTRAINT dag_queues_max_deliveries_check CHECK ((max_deliveries > 0));
-ALTER TABLE dagapp.dag_retention ADD CONSTRAINT dag_retention_pkey PRIMARY KEY (class);
-ALTER TABLE dagapp.dag_retention ADD CONSTRAINT finished_after_its_start CHECK ((pass_finished_at >= pass_started_at));
 ALTER TABLE dagapp.dag_task_inbox ADD CONSTRAINT dag_task_inbox_pkey PRIMARY KEY (seq);
 ALTER TABLE dagapp.dag_task_logs ADD CONSTRAINT dag_task_logs_pkey PRIMARY KEY (log_id);
 ALTER TABLE dagapp.dag_task_logs ADD CONSTRAINT dag_task_logs_level_check CHECK ((level = ANY (ARRAY['debug'::text, 'info'::text, 'warn'::text, 'error'::text])));
@@ -1142,9 +1102,6 @@ ALTER TABLE dagapp.login_codes ADD CONSTRAINT login_codes_pkey PRIMARY KEY (sha2
 ALTER TABLE dagapp.login_codes ADD CONSTRAINT login_code_ends CHECK ((expires_at > created_at));
 ALTER TABLE dagapp.login_codes ADD CONSTRAINT login_codes_access_check CHECK ((cardinality(access) > 0));
 ALTER TABLE dagapp.login_codes ADD CONSTRAINT login_codes_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text));
-ALTER TABLE dagapp.platform_callbacks ADD CONSTRAINT platform_callbacks_pkey PRIMARY KEY (platform_id, name);
-ALTER TABLE dagapp.platform_callbacks ADD CONSTRAINT platform_callbacks_name_check CHECK ((name ~ '^[a-z][a-z0-9_-]{0,62}$'::text));
-ALTER TABLE dagapp.platform_callbacks ADD CONSTRAINT platform_callbacks_secret_number_check CHECK ((secret_number > 0));
 ALTER TABLE dagapp.platforms ADD CONSTRAINT platforms_pkey PRIMARY KEY (platform_id);
 ALTER TABLE dagapp.platforms ADD CONSTRAINT platforms_platform_id_check CHECK ((platform_id ~ '^[a-z][a-z0-9_-]{0,62}$'::text));
 ALTER TABLE dagapp.platforms ADD CONSTRAINT platforms_required_refs_check CHECK ((cardinality(required_refs) > 0));
@@ -1176,8 +1133,6 @@ ALTER TABLE dagapp.asset_versions ADD CONSTRAINT asset_versions_asset_id_fkey FO
 ALTER TABLE dagapp.callback_attempts ADD CONSTRAINT callback_attempts_event_id_fkey FOREIGN KEY (event_id) REFERENCES dagapp.callback_deliveries(event_id);
 ALTER TABLE dagapp.callback_deliveries ADD CONSTRAINT callback_deliveries_platform_id_fkey FOREIGN KEY (platform_id) REFERENCES dagapp.platforms(platform_id);
 ALTER TABLE dagapp.callback_deliveries ADD CONSTRAINT callback_deliveries_request_id_fkey FOREIGN KEY (request_id) REFERENCES dagapp.requests(request_id);
-ALTER TABLE dagapp.dag_archived_jobs ADD CONSTRAINT dag_archived_jobs_archive_id_fkey FOREIGN KEY (archive_id) REFERENCES dagapp.dag_archives(archive_id);
-ALTER TABLE dagapp.dag_archives ADD CONSTRAINT dag_archives_class_fkey FOREIGN KEY (class) REFERENCES dagapp.dag_retention(class);
 ALTER TABLE dagapp.dag_handler_offers ADD CONSTRAINT dag_handler_offers_handler_contract_hash_fkey FOREIGN KEY (handler, contract_hash) REFERENCES dagapp.dag_handlers(handler, contract_hash) ON DELETE CASCADE;
 ALTER TABLE dagapp.dag_handler_offers ADD CONSTRAINT dag_handler_offers_worker_id_fkey FOREIGN KEY (worker_id) REFERENCES dagapp.dag_workers(worker_id) ON DELETE CASCADE;
 ALTER TABLE dagapp.dag_jobs ADD CONSTRAINT dag_jobs_workflow_hash_fkey FOREIGN KEY (workflow_hash) REFERENCES dagapp.dag_workflow_versions(workflow_hash);
@@ -1189,7 +1144,6 @@ ALTER TABLE dagapp.geospatial_assets ADD CONSTRAINT geospatial_assets_platform_i
 ALTER TABLE dagapp.h3_output_manifest ADD CONSTRAINT h3_output_manifest_run_id_fkey FOREIGN KEY (run_id) REFERENCES dagapp.h3_computation_runs(run_id);
 ALTER TABLE dagapp.layer_catalog ADD CONSTRAINT layer_catalog_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES dagapp.geospatial_assets(asset_id);
 ALTER TABLE dagapp.layer_metadata ADD CONSTRAINT layer_metadata_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES dagapp.geospatial_assets(asset_id);
-ALTER TABLE dagapp.platform_callbacks ADD CONSTRAINT platform_callbacks_platform_id_fkey FOREIGN KEY (platform_id) REFERENCES dagapp.platforms(platform_id);
 ALTER TABLE dagapp.requests ADD CONSTRAINT requests_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES dagapp.geospatial_assets(asset_id);
 ALTER TABLE dagapp.requests ADD CONSTRAINT requests_asset_id_version_ordinal_fkey FOREIGN KEY (asset_id, version_ordinal) REFERENCES dagapp.asset_versions(asset_id, version_ordinal) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE dagapp.requests ADD CONSTRAINT requests_platform_id_fkey FOREIGN KEY (platform_id) REFERENCES dagapp.platforms(platform_id);
@@ -1265,6 +1219,31 @@ CREATE INDEX stac_revision_items_by_table ON dagapp.stac_revision_items USING gi
 CREATE INDEX uploads_by_path ON dagapp.uploads USING btree (path, created_at);
 CREATE INDEX uploads_expiry ON dagapp.uploads USING btree (expires_at);
 
+CREATE VIEW dagapp.dag_attempts AS
+ SELECT dag_task_results.task_id,
+    dag_task_results.job_id,
+    dag_task_results.node_id,
+    dag_task_results.status,
+    dag_task_results.output,
+    dag_task_results.error,
+    dag_task_results.worker_id,
+    dag_task_results.started_at,
+    dag_task_results.reported_at
+   FROM dagapp.dag_task_results
+UNION ALL
+ SELECT n.task_id,
+    n.job_id,
+    n.node_id,
+    'completed'::dagapp.task_status AS status,
+    n.output::jsonb AS output,
+    NULL::jsonb AS error,
+    n.worker_id,
+    n.started_at,
+    n.completed_at AS reported_at
+   FROM dagapp.dag_node_states n
+  WHERE n.status = 'completed'::dagapp.node_status AND n.task_id IS NOT NULL AND NOT (EXISTS ( SELECT
+           FROM dagapp.dag_task_results r
+          WHERE r.task_id = n.task_id));
 CREATE VIEW dagapp.dag_promoted AS
  SELECT v.asset_id,
     a.platform_id,
@@ -1287,6 +1266,22 @@ CREATE VIEW dagapp.dag_running_tasks AS
     progress_message
    FROM dagapp.dag_queue_leases
   WHERE group_key IS NOT NULL;
+CREATE VIEW dagapp.dag_unpacked_events AS
+ SELECT e.job_id,
+    e.seq - COALESCE(cardinality(e.children) - child.place, 0::bigint)::integer AS seq,
+    e.event_type,
+    e.event_status,
+        CASE
+            WHEN child.index IS NULL THEN e.node_id
+            ELSE (e.node_id || '__'::text) || child.index
+        END AS node_id,
+    e.task_id,
+    e.checkpoint_name,
+    e.event_data,
+    e.created_at,
+    e.seq AS last_seq
+   FROM dagapp.dag_job_events e
+     LEFT JOIN LATERAL unnest(e.children) WITH ORDINALITY child(index, place) ON true;
 CREATE VIEW gateway.api_keys AS
  SELECT k.key_id,
     k.platform_id,
@@ -1411,8 +1406,9 @@ CREATE VIEW gateway.job_events AS
     task_id,
     checkpoint_name,
     event_data,
-    created_at
-   FROM dagapp.dag_job_events;
+    created_at,
+    last_seq
+   FROM dagapp.dag_unpacked_events;
 CREATE VIEW gateway.jobs AS
  SELECT job_id,
     workflow_id,
@@ -1557,8 +1553,8 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.callback_attempts TO rmhdag
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.callback_deliveries TO rmhdag_orchestrator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.callback_hosts TO rmhdag_orchestrator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.console_sessions TO rmhdag_orchestrator;
-GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_archived_jobs TO rmhdag_orchestrator;
-GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_archives TO rmhdag_orchestrator;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_attempts TO rmhdag_orchestrator;
+GRANT SELECT ON TABLE dagapp.dag_attempts TO rmhdag_worker;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_blob_assets TO rmhdag_orchestrator;
 GRANT INSERT, SELECT, UPDATE ON TABLE dagapp.dag_blob_assets TO rmhdag_worker;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_checkpoints TO rmhdag_orchestrator;
@@ -1585,7 +1581,6 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_queue_leases TO rmhdag_
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_queue_ready TO rmhdag_worker;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_queues TO rmhdag_orchestrator;
 GRANT SELECT ON TABLE dagapp.dag_queues TO rmhdag_worker;
-GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_retention TO rmhdag_orchestrator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_running_tasks TO rmhdag_orchestrator;
 GRANT SELECT ON TABLE dagapp.dag_running_tasks TO rmhdag_worker;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_task_inbox TO rmhdag_orchestrator;
@@ -1597,6 +1592,7 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_task_requests TO rmhdag
 GRANT INSERT, SELECT ON TABLE dagapp.dag_task_requests TO rmhdag_worker;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_task_results TO rmhdag_orchestrator;
 GRANT INSERT, SELECT ON TABLE dagapp.dag_task_results TO rmhdag_worker;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_unpacked_events TO rmhdag_orchestrator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_workers TO rmhdag_orchestrator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_workers TO rmhdag_worker;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_workflow_versions TO rmhdag_orchestrator;
@@ -1621,7 +1617,6 @@ GRANT INSERT, SELECT, UPDATE ON TABLE dagapp.h3_raster_sources TO rmhdag_worker;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.layer_catalog TO rmhdag_orchestrator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.layer_metadata TO rmhdag_orchestrator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.login_codes TO rmhdag_orchestrator;
-GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.platform_callbacks TO rmhdag_orchestrator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.platforms TO rmhdag_orchestrator;
 GRANT SELECT ON TABLE dagapp.platforms TO rmhdag_worker;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.requests TO rmhdag_orchestrator;

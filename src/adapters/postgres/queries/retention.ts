@@ -130,17 +130,37 @@ export function withArchivedRows(
   rows: ReadonlyMap<string, readonly Pick<ArchivedRow, "row">[]>,
 ): Queryable {
   return {
-    query: (text, values = []) => {
+    query: async (text, values = []) => {
       const given = [...values];
-      const archived = text.replaceAll(/dagapp\.(dag_[a-z_]+)/g, (name, table: string) => {
-        const found = rows.get(table);
-        if (found === undefined) return name;
-        given.push(`[${found.map(({ row }) => row).join(",")}]`);
-        return `jsonb_populate_recordset(NULL::dagapp.${table}, $${given.length}::jsonb)`;
-      });
+      const archived = (await inlineViews(db, text)).replaceAll(
+        /dagapp\.(dag_[a-z_]+)/g,
+        (name, table: string) => {
+          const found = rows.get(table);
+          if (found === undefined) return name;
+          given.push(`[${found.map(({ row }) => row).join(",")}]`);
+          return `jsonb_populate_recordset(NULL::dagapp.${table}, $${given.length}::jsonb)`;
+        },
+      );
       return db.query(archived, given);
     },
   };
+}
+
+/** Writes views over the tables of a job's history out, so that they read the given rows too. */
+async function inlineViews(db: Queryable, text: string): Promise<string> {
+  let written = text;
+  for (const name of ["dag_unpacked_events", "dag_attempts"]) {
+    if (!text.includes(`dagapp.${name}`)) continue;
+    const { rows } = await db.query<{ view: string }>(
+      `SELECT pg_get_viewdef('dagapp.${name}'::regclass) AS view`,
+    );
+    const view = rows[0]?.view.replace(/;\s*$/, "") ?? "";
+    written = written.replaceAll(
+      new RegExp(`dagapp\\.${name}\\b(\\s+AS\\s+\\w+)?`, "g"),
+      (_, alias: string | undefined) => `(${view})${alias ?? ` AS ${name}`}`,
+    );
+  }
+  return written;
 }
 
 export interface TableSize {

@@ -131,6 +131,7 @@ export interface NewDelivery {
   readonly url: string;
   readonly host: string;
   readonly body: JsonObject;
+  readonly trace_parent: string | null;
 }
 
 /** Queues a callback in the transaction of its event; the commit wakes the service that sends it. */
@@ -138,8 +139,9 @@ export function insertDelivery(tx: Transaction, delivery: NewDelivery): void {
   tx.send(
     `WITH woken AS (SELECT pg_notify('${callbacksChannel}', ''))
      INSERT INTO dagapp.callback_deliveries
-       (event_id, platform_id, request_id, job_id, event_type, url, host, body, callback_name)
-     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9 FROM woken`,
+       (event_id, platform_id, request_id, job_id, event_type, url, host, body, callback_name,
+        trace_parent)
+     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10 FROM woken`,
     [
       delivery.event_id,
       ...("job_id" in delivery.of
@@ -150,6 +152,7 @@ export function insertDelivery(tx: Transaction, delivery: NewDelivery): void {
       delivery.host,
       JSON.stringify(delivery.body),
       "callback_name" in delivery.of ? delivery.of.callback_name : null,
+      delivery.trace_parent,
     ],
   );
 }

@@ -13,6 +13,7 @@ export interface TakenDelivery {
   readonly callback_name: string | null;
   /** This attempt's number, from 1. */
   readonly attempts: number;
+  readonly trace_parent: string | null;
   /** Names the allowed hosts and the secret; null: the settings for jobs without a platform. */
   readonly platform: DeliveryPlatform | null;
 }
@@ -58,7 +59,7 @@ export async function takeDeliveries(db: Queryable, limit: number): Promise<Take
      SET attempts = attempts + 1, taken_until = now() + interval '1 minute'
      FROM taken
      WHERE d.event_id = taken.event_id
-     RETURNING d.event_id, d.event_type, d.url, d.host, d.body, d.attempts,
+     RETURNING d.event_id, d.event_type, d.url, d.host, d.body, d.attempts, d.trace_parent,
        d.callback_name,
        (SELECT jsonb_build_object('platform_id', p.platform_id,
           'callback_hosts', p.callback_hosts, 'secret_number', p.secret_number,
