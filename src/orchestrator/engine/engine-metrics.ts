@@ -40,7 +40,6 @@ export function createEngineDurations(metrics: Metrics) {
     ),
   };
 }
-export type EngineDurations = ReturnType<typeof createEngineDurations>;
 
 export function registerEngineMetrics(metrics: Metrics, read: () => Readonly<Counters>): void {
   for (const key of Object.keys(help) as (keyof Counters)[]) {

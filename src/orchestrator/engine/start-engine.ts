@@ -1,5 +1,6 @@
 import { hostname } from "node:os";
 import { engineChannel, orphansChannel } from "../../adapters/postgres/channels.ts";
+import type { Durations } from "../../adapters/http/metrics.ts";
 import type { NodeKey } from "../../adapters/postgres/repositories/nodes.ts";
 import { writeHeartbeat, signOff } from "../../adapters/postgres/repositories/ownership.ts";
 import type { Listen } from "../../adapters/postgres/share-listener.ts";
@@ -8,7 +9,6 @@ import type { Logger } from "../../adapters/runtime/logger.ts";
 import { createService } from "../../adapters/runtime/service.ts";
 import { version } from "../../adapters/runtime/version.ts";
 import type { EngineDeps } from "./deps.ts";
-import type { EngineDurations } from "./engine-metrics.ts";
 import { batchSize } from "./find-work.ts";
 import { recover } from "./recover.ts";
 import { takeOver } from "./take-over.ts";
@@ -57,7 +57,7 @@ export async function startEngine(
   settings: EngineSettings,
   listen: Listen,
   log: Logger,
-  durations?: Pick<EngineDurations, "ticks">,
+  durations?: { readonly ticks: Durations<"kind"> },
 ): Promise<Engine> {
   const counters = { ticks: 0, results: 0, jobsSettled: 0, jobsClaimed: 0, recovered: 0 };
   const identity = { owner_id: deps.ownerId, host: hostname(), pid: process.pid, version };
@@ -133,7 +133,7 @@ function createTicking(
   pollMs: number,
   counters: EngineCounters,
   log: Logger,
-  durations: Pick<EngineDurations, "ticks"> | undefined,
+  durations: { readonly ticks: Durations<"kind"> } | undefined,
 ) {
   let mustRead = true;
   let readAt = 0;

@@ -1,3 +1,4 @@
+import type { Durations } from "../../adapters/http/metrics.ts";
 import type { Lookup, Network } from "../../adapters/net/check-address.ts";
 import type { Sent } from "../../adapters/net/send-partner-callback.ts";
 import { sendPartnerCallback } from "../../adapters/net/send-partner-callback.ts";
@@ -14,7 +15,6 @@ import { version } from "../../adapters/runtime/version.ts";
 import type { Span, Tracer } from "../../adapters/tracing/tracer.ts";
 import { callbackProblem } from "../../core/domain/partner-callbacks.ts";
 import { nextDelaySeconds, openSeconds } from "../../core/domain/partner-callbacks.ts";
-import type { EngineDurations } from "../engine/engine-metrics.ts";
 import type { CallbackSettings } from "./check-callback-url.ts";
 import { signCallback } from "./sign-callback.ts";
 
@@ -25,7 +25,7 @@ export interface DeliveryDeps extends CallbackSettings {
   readonly timeoutMs?: number;
   readonly lookup?: Lookup;
   readonly tracer?: Tracer | undefined;
-  readonly durations?: Pick<EngineDurations, "callbacks"> | undefined;
+  readonly durations?: { readonly callbacks: Durations<"outcome"> } | undefined;
 }
 
 /** Callbacks that are sent at once: each waits for a server of a partner. */
