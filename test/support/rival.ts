@@ -60,7 +60,7 @@ export async function startRival(
           if (output.split("\n").includes(line)) return true;
           throw new Error(`It said: ${output}`);
         },
-        { what: `the rival says "${line}"`, timeoutMs: 20_000 },
+        { what: `the rival says "${line}"`, timeoutMs: 50_000 },
       );
     },
     goOn: () => child.stdin.write("go on\n"),

@@ -1,6 +1,7 @@
 import sharp from "sharp";
 import type { ImageFormat } from "../../core/serving/render-options.ts";
 import type { Picture } from "../../core/serving/paint.ts";
+import { encodePalette } from "./encode-palette.ts";
 
 /** A user waits for each tile, so the settings favour speed over size. */
 const settings = {
@@ -16,6 +17,8 @@ export async function encodeImage(
 ): Promise<Uint8Array> {
   const { width, height, rgba, isOpaque } = picture;
   const format = wanted !== "auto" ? wanted : isOpaque ? "jpeg" : "png";
+  const small = format === "png" ? encodePalette(picture) : undefined;
+  if (small !== undefined) return small;
   const image = sharp(rgba, { raw: { width, height, channels: 4 } });
   // JPEG has no transparency: transparent pixels become white.
   const flat =

@@ -176,7 +176,7 @@ const mostAreas = 1000;
 const pictures = new Set(["png", "webp", "jpg", "jpeg"]);
 
 /** Must be raised when the picture of an unchanged request changes, so that ETags change. */
-const rendererVersion = 1;
+const rendererVersion = 2;
 
 function makeEtag(layer: Layer, ...parts: readonly string[]): string {
   const text = JSON.stringify([rendererVersion, layer.version_tag, ...parts]);

@@ -118,7 +118,7 @@ export function prepareBench(start: () => Promise<BrokerUnderTest>): BrokerBench
           times = ready + delayed + in_flight === 0 ? times + 1 : 0;
           return times === enough;
         },
-        { what: "the queue is empty", timeoutMs: 30_000 },
+        { what: "the queue is empty", timeoutMs: 50_000 },
       );
     },
   };
