@@ -2,7 +2,7 @@
 import { fileURLToPath } from "node:url";
 import type { AccessPolicy } from "../adapters/http/access.ts";
 import { isLoopback } from "../adapters/http/access.ts";
-import { createMetrics } from "../adapters/http/metrics.ts";
+import type { Metrics } from "../adapters/http/metrics.ts";
 import type { HttpServer } from "../adapters/http/server.ts";
 import { buildServer } from "../adapters/http/server.ts";
 import { openStaticFiles } from "../adapters/http/static-files.ts";
@@ -54,6 +54,7 @@ export async function serve(
     readonly queues: () => readonly string[];
     readonly streams: Parameters<typeof makeRoutes>[0]["streams"];
     readonly tracer: Tracer | undefined;
+    readonly metrics: Metrics;
     readonly pushCounters: { readonly pushed: number; readonly reported: number };
     readonly log: Logger;
   },
@@ -61,7 +62,7 @@ export async function serve(
   const { broker, graphs, ownerId, clock } = deps;
   const { db } = parts;
   const startedAt = clock.now().toISOString();
-  const metrics = createMetrics();
+  const { metrics } = parts;
   registerEngineMetrics(metrics, () => ({ ...engine.counters, ...parts.pushCounters }));
   const verbs = makeVerbs(deps, () => {
     engine.wake();

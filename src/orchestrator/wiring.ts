@@ -3,6 +3,7 @@ import { createPostgresBroker } from "../adapters/broker/postgres-broker/create-
 import { openTransport } from "../adapters/broker/outside-broker/open-transport.ts";
 import { startPushServer } from "../adapters/broker/postgres-broker/push/server.ts";
 import { parseNetworks } from "../adapters/net/check-address.ts";
+import { createMetrics } from "../adapters/http/metrics.ts";
 import { createAccessPolicy } from "../adapters/http/tokens.ts";
 import { openDatabase } from "../adapters/postgres/database.ts";
 import { openHotDatabase } from "../adapters/postgres/hot-database.ts";
@@ -23,6 +24,7 @@ import { recordEnds, recordStarts } from "./assets/record-ends.ts";
 import { startServices } from "./start-services.ts";
 import { DatabaseClock } from "./engine/database-clock.ts";
 import { createEndWaiters } from "./engine/end-waiters.ts";
+import { createEngineDurations } from "./engine/engine-metrics.ts";
 import { StateCache } from "./engine/job-state.ts";
 import { createOutputStore } from "./engine/output-store.ts";
 import { createQuarantine } from "./engine/quarantine.ts";
@@ -140,7 +142,10 @@ export async function startOrchestrator(
     jobHooks: { onJobsStarted: recordStarts, onJobsEnded: recordEnds },
     traces,
   };
-  const engine = await startEngine(deps, config, listen, log.child({ part: "engine" }));
+  const metrics = createMetrics();
+  const durations = createEngineDurations(metrics);
+  const engineLog = log.child({ part: "engine" });
+  const engine = await startEngine(deps, config, listen, engineLog, durations);
   const jobQueue = await consumeJobs(deps, config.jobQueue);
 
   const watch = createEventWatch(db, ownerId, listen, log);
@@ -229,6 +234,7 @@ export async function startOrchestrator(
         jobHosts: config.callbackHosts,
         privateNetworks: parseNetworks(config.callbackPrivateNetworks),
         tracer,
+        durations,
       },
     },
     listen,
@@ -248,6 +254,7 @@ export async function startOrchestrator(
     queues: () => [...catalogue.queues, config.jobQueue],
     streams,
     tracer,
+    metrics,
     pushCounters: pushConnections.counters,
     log,
   });

@@ -21,12 +21,15 @@ import type { Outcome, RunningTask } from "./reporter.ts";
 import { armStop } from "./task-timeout.ts";
 import type { StopCause, StopSignal } from "./task-timeout.ts";
 import { traceTask } from "./trace-task.ts";
+import type { TaskOutcome, WorkerMetrics } from "./worker-metrics.ts";
 
 const maxIssues = 10;
 
 export interface ExecuteDependencies extends ContextDependencies {
   readonly handlers: { get(name: string): Handler | undefined };
   readonly inlineOutputBytes?: number;
+  /** Told about every task that has ended; undefined: nobody counts. */
+  readonly onEnded?: WorkerMetrics["observe"] | undefined;
   /** Undefined: tasks are not traced. */
   readonly tracer?: Tracer | undefined;
 }
@@ -43,12 +46,14 @@ export async function executeTask(deps: ExecuteDependencies, delivery: Delivery)
   reach("worker.received");
   const task = { message, delivery };
   const mask = message.secrets && new Mask(message.secrets);
+  const since = deps.onEnded === undefined ? 0 : performance.now();
   const traced = traceTask(deps, message, delivery);
   const ended = await run(traced?.deps ?? deps, task, mask);
   const ending = mask === undefined ? ended : hideSecrets(ended, mask);
   traced?.ran(ending);
-  await settle(traced?.deps ?? deps, task, ending);
+  const outcome = await settle(traced?.deps ?? deps, task, ending);
   traced?.end();
+  deps.onEnded?.(message.handler, outcome, (performance.now() - since) / 1000);
 }
 
 /** How a run without a job ended. */
@@ -214,7 +219,11 @@ function toEnding(error: unknown, cause: StopCause | undefined, message: TaskMes
   return { status: "failed", error: classifyError(error) };
 }
 
-async function settle(deps: ExecuteDependencies, task: RunningTask, ending: Ending): Promise<void> {
+async function settle(
+  deps: ExecuteDependencies,
+  task: RunningTask,
+  ending: Ending,
+): Promise<TaskOutcome> {
   const { delivery, message } = task;
   // No child logger: creating one costs more than running a short task.
   const { log } = deps;
@@ -227,11 +236,13 @@ async function settle(deps: ExecuteDependencies, task: RunningTask, ending: Endi
     // the retry has no effect.
     else if (ending.cause === "cancelled") await delivery.complete();
     else await delivery.retry({ reason: `given up: ${ending.cause}` });
-    return;
+    return ending.cause === "lost" ? "lost" : "stopped";
   }
   if (ending.status === "failed") log.info({ ...about, error: ending.error }, "task failed");
   reach("worker.before_report");
   const settled = await deps.reporter.report(task, ending);
   reach("worker.after_report");
-  if (settled === "lost") log.warn(about, "the report came too late: the task is no longer ours");
+  if (settled === "ok") return ending.status;
+  log.warn(about, "the report came too late: the task is no longer ours");
+  return "lost";
 }

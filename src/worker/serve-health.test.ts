@@ -15,6 +15,7 @@ async function start(check: () => Promise<unknown>) {
       busy: () => 3,
       check,
       token: "secret",
+      metrics: () => Promise.resolve('{"rmhdag_leases_lost_total":0}'),
     },
     { host: "127.0.0.1", port: 0 },
   );
@@ -44,6 +45,8 @@ it("shows names only to callers of this machine, or with the service token", asy
   expect(await get("/health", { ...forwarded, authorization: "Bearer wrong" })).toEqual(plain);
   const known = { ...forwarded, authorization: "Bearer secret" };
   expect(await get("/health", known)).toMatchObject([200, { worker_id: "heavy-1" }]);
-  expect(await get("/metrics")).toMatchObject([404, { code: "NOT_FOUND" }]);
+  expect(await get("/metrics", forwarded)).toMatchObject([401, { code: "UNAUTHENTICATED" }]);
+  expect(await get("/metrics", known)).toEqual([200, { rmhdag_leases_lost_total: 0 }]);
+  expect(await get("/other")).toMatchObject([404, { code: "NOT_FOUND" }]);
   expect(await get("/livez", {}, "POST")).toMatchObject([405, { code: "METHOD_NOT_ALLOWED" }]);
 });

@@ -1,7 +1,7 @@
 /**
  * A worker's own port, for probes of the machine that hosts it: `/livez` while the process runs,
- * `/readyz` and `/health` by its connection to the database. Names of queues and tasks are shown on
- * loopback, or to callers with the service token.
+ * `/readyz` and `/health` by its connection to the database. `/metrics` and names of queues and tasks
+ * are shown on loopback, or to callers with the service token.
  */
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
@@ -17,6 +17,8 @@ export interface WorkerHealth {
   /** Rejects if the worker cannot reach what it takes its tasks from. */
   readonly check: () => Promise<unknown>;
   readonly token: string | undefined;
+  /** In the text format of Prometheus. */
+  readonly metrics: () => Promise<string>;
 }
 
 export interface HealthServer {
@@ -32,6 +34,10 @@ export async function serveHealth(
 ): Promise<HealthServer> {
   const server = createServer((request, response) => {
     void answer(worker, request).then(({ status, body }) => {
+      if (typeof body === "string") {
+        response.writeHead(status, { "content-type": "text/plain; charset=utf-8" }).end(body);
+        return;
+      }
       response.writeHead(status, {
         "content-type": status < 400 ? "application/json" : "application/problem+json",
         "cache-control": "no-store",
@@ -60,14 +66,18 @@ export async function serveHealth(
 async function answer(
   worker: WorkerHealth,
   request: IncomingMessage,
-): Promise<{ status: number; body: object }> {
+): Promise<{ status: number; body: object | string }> {
   const path = (request.url ?? "").split("?")[0];
   if (request.method !== "GET" && request.method !== "HEAD") {
     return problem(405, "METHOD_NOT_ALLOWED", "Only GET is answered here.");
   }
   if (path === "/livez") return { status: 200, body: { status: "ok" } };
+  if (path === "/metrics") {
+    if (mayRead(worker, request)) return { status: 200, body: await worker.metrics() };
+    return problem(401, "UNAUTHENTICATED", "Send the service token as a bearer token.");
+  }
   if (path !== "/health" && path !== "/readyz") {
-    return problem(404, "NOT_FOUND", "A worker answers /livez, /readyz and /health.");
+    return problem(404, "NOT_FOUND", "A worker answers /livez, /readyz, /health and /metrics.");
   }
   const isWell = await Promise.race([
     worker.check().then(

@@ -38,6 +38,7 @@ import { replaceWorker } from "./replace-worker.ts";
 import type { Reporter } from "./reporter.ts";
 import { serveHealth } from "./serve-health.ts";
 import { makeWorkFolder } from "./work-folder.ts";
+import { createWorkerMetrics } from "./worker-metrics.ts";
 import { makeFolder } from "../adapters/runtime/make-folder.ts";
 
 interface StopStep {
@@ -107,6 +108,9 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
       : await connectToDatabase({ ...config, databaseUrl: url ?? "" }, handlers, facts, log);
   announce = connections.announce;
   const { broker, reporter, database, reachOf } = connections;
+  // Without a port nobody can read them.
+  const counted =
+    config.health && createWorkerMetrics(config.concurrency, () => consumption.busy());
   const parts = {
     handlers,
     reporter,
@@ -121,6 +125,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     workFolder: work.folder,
     mountFolder,
     tracer,
+    onEnded: counted?.observe,
     log,
   };
   const consumption = consume({
@@ -145,6 +150,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
             busy: () => consumption.busy(),
             check: connections.check,
             token: config.serviceToken,
+            metrics: async () => counted?.metrics.render() ?? "",
           },
           config.health,
         );

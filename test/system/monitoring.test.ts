@@ -12,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import type { TestDatabase } from "../support/database.ts";
 import { createTestDatabase } from "../support/database.ts";
+import { freePort } from "../support/free-port.ts";
 import { Fleet } from "../support/programs.ts";
 
 const root = path.resolve(import.meta.dirname, "../..");
@@ -33,6 +34,7 @@ async function rulesOf(name: string): Promise<readonly Rule[]> {
 let database: TestDatabase;
 let fleet: Fleet;
 let metrics: string;
+let ofWorker: string;
 
 /** An orchestrator without workers, with tasks that have waited for an hour and a dead letter. */
 beforeAll(async () => {
@@ -49,18 +51,21 @@ beforeAll(async () => {
   fleet = new Fleet(database.url, path.join(root, "workflows"));
   const { url } = await fleet.orchestrator();
   metrics = await (await fetch(`${url}/metrics`)).text();
+  const port = String(await freePort());
+  await fleet.worker({ WORKER_PORT: port });
+  ofWorker = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
 });
 afterAll(async () => {
   await fleet.stop();
   await database.drop();
 });
 
-it("the rules, alerts and dashboard use no figure that the orchestrator does not have", async () => {
+it("the rules, alerts and dashboard use no figure that the programs do not have", async () => {
   const rules = [...(await rulesOf("rules.yml")), ...(await rulesOf("alerts.yml"))];
   const dashboard = await readFile(path.join(folder, "dashboard.json"), "utf8");
   const recorded = new Set(rules.flatMap(({ record }) => record ?? []));
   const offered = new Set(
-    [...metrics.matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(([, name = "", type]) =>
+    [...(metrics + ofWorker).matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(([, name = "", type]) =>
       type === "histogram" ? [`${name}_bucket`, `${name}_count`, `${name}_sum`] : [name],
     ),
   );
@@ -99,6 +104,17 @@ describe.skipIf(!existsSync(promtool))("alerts (needs Prometheus)", () => {
     DeadLetters: scraped,
     JobsQuarantined: () => [constant("rmhdag_engine_quarantined_jobs", 2)],
     TasksLost: () => [{ series: "rmhdag_engine_recovered_total", values: "0+5x60" }],
+    LeasesLost: () => [{ series: "rmhdag_leases_lost_total", values: "0+2x60" }],
+    CallbacksFail: () =>
+      ["accepted", "refused"].map((outcome) => ({
+        series: `rmhdag_callback_duration_seconds_count{outcome="${outcome}"}`,
+        values: outcome === "refused" ? "0+9x60" : "0+1x60",
+      })),
+    TicksSlow: () =>
+      ["0.5", "5", "+Inf"].map((le, index) => ({
+        series: `rmhdag_engine_tick_duration_seconds_bucket{le="${le}"}`,
+        values: index === 0 ? "0+30x60" : "0+60x60",
+      })),
     RequestsFail: () => failing,
     RequestsSlow: () => slow,
     JobOld: () => [constant("rmhdag_oldest_open_job_seconds", 90_000)],

@@ -15,7 +15,18 @@ export interface Metrics {
     help: string,
     labels: readonly Label[],
   ): Measured<Label>;
+  /** Durations in seconds; the labels must have few values. */
+  histogram<Label extends string>(
+    name: string,
+    help: string,
+    labels: readonly Label[],
+    buckets: readonly number[],
+  ): Durations<Label>;
   render(): Promise<string>;
+}
+
+export interface Durations<Label extends string> {
+  observe(labels: Readonly<Record<Label, string>>, seconds: number): void;
 }
 
 export interface Measured<Label extends string = never> {
@@ -39,6 +50,8 @@ export function createMetrics(): Metrics {
     buckets: durationBuckets,
     registers,
   });
+
+  registerProcess(registers);
 
   return {
     observe: ({ method, path, status, seconds }) => {
@@ -64,7 +77,48 @@ export function createMetrics(): Metrics {
         },
       };
     },
+    histogram: (name, help, labels, buckets) =>
+      new Histogram({
+        name: `rmhdag_${name}`,
+        help,
+        labelNames: labels,
+        buckets: [...buckets],
+        registers,
+      }),
     // Without the empty lines that the library puts between metrics.
     render: async () => (await registry.metrics()).replaceAll("\n\n", "\n"),
   };
+}
+
+/** How much this process uses of its core and its memory. */
+function registerProcess(registers: Registry[]): void {
+  let before = performance.eventLoopUtilization();
+  new Counter({
+    name: "rmhdag_process_cpu_seconds_total",
+    help: "CPU time of this process, of all its threads.",
+    registers,
+    collect() {
+      const { user, system } = process.cpuUsage();
+      this.reset();
+      this.inc((user + system) / 1e6);
+    },
+  });
+  new Gauge({
+    name: "rmhdag_process_memory_bytes",
+    help: "Resident memory of this process.",
+    registers,
+    collect() {
+      this.set(process.memoryUsage.rss());
+    },
+  });
+  new Gauge({
+    name: "rmhdag_event_loop_busy_ratio",
+    help: "Which part of the time since the last scrape the main thread was busy, 0 to 1.",
+    registers,
+    collect() {
+      const now = performance.eventLoopUtilization();
+      this.set(performance.eventLoopUtilization(now, before).utilization);
+      before = now;
+    },
+  });
 }

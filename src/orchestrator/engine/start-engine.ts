@@ -1,5 +1,6 @@
 import { hostname } from "node:os";
 import { engineChannel, orphansChannel } from "../../adapters/postgres/channels.ts";
+import type { Durations } from "../../adapters/http/metrics.ts";
 import type { NodeKey } from "../../adapters/postgres/repositories/nodes.ts";
 import { writeHeartbeat, signOff } from "../../adapters/postgres/repositories/ownership.ts";
 import type { Listen } from "../../adapters/postgres/share-listener.ts";
@@ -56,13 +57,14 @@ export async function startEngine(
   settings: EngineSettings,
   listen: Listen,
   log: Logger,
+  durations?: { readonly ticks: Durations<"kind"> },
 ): Promise<Engine> {
   const counters = { ticks: 0, results: 0, jobsSettled: 0, jobsClaimed: 0, recovered: 0 };
   const identity = { owner_id: deps.ownerId, host: hostname(), pid: process.pid, version };
   // Must be first: a job whose owner has no heartbeat counts as an orphan.
   await writeHeartbeat(deps.db, identity);
 
-  const ticking = createTicking(deps, settings.pollSeconds * 1000, counters, log);
+  const ticking = createTicking(deps, settings.pollSeconds * 1000, counters, log, durations);
   const service = (name: string, seconds: number, runOnce: () => Promise<unknown>) =>
     createService({ name, log, intervalMs: seconds * 1000, runOnce });
   const scanning = service("take over", settings.orphanScanSeconds, async () => {
@@ -126,18 +128,29 @@ export async function startEngine(
  * Creates the service that ticks. Pushed reports are settled as they arrive. Work in the database is
  * read after a notification or a call of `wake`, when a retry falls due, and by the poll.
  */
-function createTicking(deps: EngineDeps, pollMs: number, counters: EngineCounters, log: Logger) {
+function createTicking(
+  deps: EngineDeps,
+  pollMs: number,
+  counters: EngineCounters,
+  log: Logger,
+  durations: { readonly ticks: Durations<"kind"> } | undefined,
+) {
   let mustRead = true;
   let readAt = 0;
   let lastTickAt: string | null = null;
   let lastError: string | null = null;
   const pushed = deps.broker.pushedReports;
 
-  async function count(ticked: Promise<TickReport>): Promise<TickReport> {
+  async function count(
+    kind: "pushed" | "database",
+    ticked: Promise<TickReport>,
+  ): Promise<TickReport> {
+    const since = performance.now();
     const report = await ticked.catch((error: unknown) => {
       lastError = error instanceof Error ? error.message : String(error);
       throw error;
     });
+    durations?.ticks.observe({ kind }, (performance.now() - since) / 1000);
     lastTickAt = deps.clock.now().toISOString();
     counters.ticks += 1;
     counters.results += report.results;
@@ -148,10 +161,10 @@ function createTicking(deps: EngineDeps, pollMs: number, counters: EngineCounter
   /** Answers after how many milliseconds to run again at the latest. */
   async function runOnce(): Promise<number> {
     const reports = pushed?.take(batchSize) ?? [];
-    if (reports.length > 0) await count(tick(deps, reports));
+    if (reports.length > 0) await count("pushed", tick(deps, reports));
     if (mustRead || performance.now() >= readAt) {
       mustRead = false;
-      const { more, next_due_ms } = await count(tick(deps));
+      const { more, next_due_ms } = await count("database", tick(deps));
       readAt = performance.now() + (more ? 0 : Math.min(pollMs, next_due_ms ?? pollMs));
     }
     return reports.length === batchSize ? 0 : Math.max(0, readAt - performance.now());

@@ -1,3 +1,4 @@
+import type { Durations } from "../../adapters/http/metrics.ts";
 import type { Lookup, Network } from "../../adapters/net/check-address.ts";
 import type { Sent } from "../../adapters/net/send-partner-callback.ts";
 import { sendPartnerCallback } from "../../adapters/net/send-partner-callback.ts";
@@ -24,6 +25,7 @@ export interface DeliveryDeps extends CallbackSettings {
   readonly timeoutMs?: number;
   readonly lookup?: Lookup;
   readonly tracer?: Tracer | undefined;
+  readonly durations?: { readonly callbacks: Durations<"outcome"> } | undefined;
 }
 
 /** Callbacks that are sent at once: each waits for a server of a partner. */
@@ -54,6 +56,8 @@ async function deliver(
   if (sent.status_code !== null) span?.set({ "http.response.status_code": sent.status_code });
   span?.end({ error: sent.error ?? undefined });
   const duration_ms = Math.max(0, deps.clock.now().getTime() - started);
+  const outcome = sent.error === null ? "accepted" : "refused";
+  deps.durations?.callbacks.observe({ outcome }, duration_ms / 1000);
   await deps.db.transaction(async (tx) => {
     const retry_seconds = nextDelaySeconds(delivery.attempts) ?? null;
     recordAttempt(tx, delivery, { ...sent, duration_ms, retry_seconds });
