@@ -224,7 +224,8 @@ CREATE TABLE dagapp.callback_deliveries (
   delivered_at timestamp with time zone,
   last_error text,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
-  trace_parent character varying(55)
+  trace_parent character varying(55),
+  callback_name text
 );
 CREATE TABLE dagapp.callback_hosts (
   host text NOT NULL,
@@ -245,6 +246,18 @@ CREATE TABLE dagapp.console_sessions (
   expires_at timestamp with time zone NOT NULL,
   ended_at timestamp with time zone,
   ended_by text
+);
+CREATE TABLE dagapp.dag_archived_jobs (
+  job_id text NOT NULL,
+  archive_id bigint NOT NULL
+);
+CREATE TABLE dagapp.dag_archives (
+  archive_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  class text NOT NULL,
+  path text NOT NULL,
+  row_count integer NOT NULL,
+  bytes bigint NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT now()
 );
 CREATE TABLE dagapp.dag_blob_assets (
   path text NOT NULL,
@@ -313,7 +326,8 @@ CREATE TABLE dagapp.dag_job_events (
   checkpoint_name text,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
   children integer[]
-);
+)
+WITH (autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_vacuum_scale_factor=0.02);
 CREATE TABLE dagapp.dag_jobs (
   job_id dagapp.job_key NOT NULL,
   workflow_id text NOT NULL,
@@ -347,7 +361,7 @@ CREATE TABLE dagapp.dag_jobs (
   completed_at timestamp with time zone,
   trace_parent character varying(55)
 )
-WITH (fillfactor=70);
+WITH (autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_vacuum_scale_factor=0.02, fillfactor=70);
 CREATE TABLE dagapp.dag_node_states (
   job_id text NOT NULL,
   node_id text NOT NULL,
@@ -374,7 +388,7 @@ CREATE TABLE dagapp.dag_node_states (
   started_at timestamp with time zone,
   completed_at timestamp with time zone
 )
-WITH (fillfactor=40);
+WITH (autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_vacuum_scale_factor=0.02, fillfactor=40);
 CREATE TABLE dagapp.dag_orchestrators (
   owner_id text NOT NULL,
   host text NOT NULL,
@@ -456,6 +470,15 @@ CREATE TABLE dagapp.dag_queues (
   max_deliveries integer NOT NULL,
   dedupe_ms integer NOT NULL DEFAULT 0
 );
+CREATE TABLE dagapp.dag_retention (
+  class text NOT NULL,
+  pass_started_at timestamp with time zone,
+  pass_finished_at timestamp with time zone,
+  after_created_at timestamp with time zone,
+  after_job_id text,
+  removed_rows bigint NOT NULL DEFAULT 0,
+  archived_rows bigint NOT NULL DEFAULT 0
+);
 CREATE TABLE dagapp.dag_task_inbox (
   seq bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
   task_id text NOT NULL,
@@ -470,7 +493,8 @@ CREATE TABLE dagapp.dag_task_logs (
   message text NOT NULL,
   data jsonb,
   logged_at timestamp with time zone NOT NULL DEFAULT now()
-);
+)
+WITH (autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_vacuum_scale_factor=0.02);
 CREATE TABLE dagapp.dag_task_metrics (
   task_id text NOT NULL,
   job_id text NOT NULL,
@@ -497,7 +521,8 @@ CREATE TABLE dagapp.dag_task_results (
   worker_id text,
   started_at timestamp with time zone,
   reported_at timestamp with time zone NOT NULL DEFAULT now()
-);
+)
+WITH (autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_vacuum_scale_factor=0.02);
 CREATE TABLE dagapp.dag_workers (
   worker_id text NOT NULL,
   host text NOT NULL,
@@ -673,6 +698,17 @@ CREATE TABLE dagapp.login_codes (
   created_at timestamp with time zone NOT NULL DEFAULT now(),
   expires_at timestamp with time zone NOT NULL,
   used_at timestamp with time zone
+);
+CREATE TABLE dagapp.platform_callbacks (
+  platform_id text NOT NULL,
+  name text NOT NULL,
+  url text NOT NULL,
+  event_types text[] NOT NULL DEFAULT '{}'::text[],
+  is_active boolean NOT NULL DEFAULT true,
+  secret_number integer NOT NULL DEFAULT 1,
+  secret_changed_at timestamp with time zone,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp with time zone NOT NULL DEFAULT now()
 );
 CREATE TABLE dagapp.platforms (
   platform_id text NOT NULL,
@@ -983,6 +1019,11 @@ ALTER TABLE dagapp.console_sessions ADD CONSTRAINT console_sessions_access_check
 ALTER TABLE dagapp.console_sessions ADD CONSTRAINT console_sessions_opened_with_check CHECK ((opened_with = ANY (ARRAY['code'::text, 'token'::text])));
 ALTER TABLE dagapp.console_sessions ADD CONSTRAINT console_sessions_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text));
 ALTER TABLE dagapp.console_sessions ADD CONSTRAINT session_ends CHECK ((expires_at > created_at));
+ALTER TABLE dagapp.dag_archived_jobs ADD CONSTRAINT dag_archived_jobs_pkey PRIMARY KEY (job_id, archive_id);
+ALTER TABLE dagapp.dag_archives ADD CONSTRAINT dag_archives_pkey PRIMARY KEY (archive_id);
+ALTER TABLE dagapp.dag_archives ADD CONSTRAINT dag_archives_path_key UNIQUE (path);
+ALTER TABLE dagapp.dag_archives ADD CONSTRAINT dag_archives_bytes_check CHECK ((bytes > 0));
+ALTER TABLE dagapp.dag_archives ADD CONSTRAINT dag_archives_row_count_check CHECK ((row_count > 0));
 ALTER TABLE dagapp.dag_blob_assets ADD CONSTRAINT dag_blob_assets_pkey PRIMARY KEY (path);
 ALTER TABLE dagapp.dag_blob_assets ADD CONSTRAINT dag_blob_assets_bytes_check CHECK ((bytes >= 0));
 ALTER TABLE dagapp.dag_blob_assets ADD CONSTRAINT dag_blob_assets_path_check CHECK ((path ~ '^[a-z]+/.'::text));
@@ -1027,6 +1068,8 @@ ALTER TABLE dagapp.dag_queues ADD CONSTRAINT dag_queues_pkey PRIMARY KEY (queue)
 ALTER TABLE dagapp.dag_queues ADD CONSTRAINT dag_queues_dedupe_ms_check CHECK ((dedupe_ms >= 0));
 ALTER TABLE dagapp.dag_queues ADD CONSTRAINT dag_queues_lease_ms_check CHECK ((lease_ms > 0));
 ALTER TABLE dagapp.dag_queues ADD CONSTRAINT dag_queues_max_deliveries_check CHECK ((max_deliveries > 0));
+ALTER TABLE dagapp.dag_retention ADD CONSTRAINT dag_retention_pkey PRIMARY KEY (class);
+ALTER TABLE dagapp.dag_retention ADD CONSTRAINT finished_after_its_start CHECK ((pass_finished_at >= pass_started_at));
 ALTER TABLE dagapp.dag_task_inbox ADD CONSTRAINT dag_task_inbox_pkey PRIMARY KEY (seq);
 ALTER TABLE dagapp.dag_task_logs ADD CONSTRAINT dag_task_logs_pkey PRIMARY KEY (log_id);
 ALTER TABLE dagapp.dag_task_logs ADD CONSTRAINT dag_task_logs_level_check CHECK ((level = ANY (ARRAY['debug'::text, 'info'::text, 'warn'::text, 'error'::text])));
@@ -1102,6 +1145,9 @@ ALTER TABLE dagapp.login_codes ADD CONSTRAINT login_codes_pkey PRIMARY KEY (sha2
 ALTER TABLE dagapp.login_codes ADD CONSTRAINT login_code_ends CHECK ((expires_at > created_at));
 ALTER TABLE dagapp.login_codes ADD CONSTRAINT login_codes_access_check CHECK ((cardinality(access) > 0));
 ALTER TABLE dagapp.login_codes ADD CONSTRAINT login_codes_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text));
+ALTER TABLE dagapp.platform_callbacks ADD CONSTRAINT platform_callbacks_pkey PRIMARY KEY (platform_id, name);
+ALTER TABLE dagapp.platform_callbacks ADD CONSTRAINT platform_callbacks_name_check CHECK ((name ~ '^[a-z][a-z0-9_-]{0,62}$'::text));
+ALTER TABLE dagapp.platform_callbacks ADD CONSTRAINT platform_callbacks_secret_number_check CHECK ((secret_number > 0));
 ALTER TABLE dagapp.platforms ADD CONSTRAINT platforms_pkey PRIMARY KEY (platform_id);
 ALTER TABLE dagapp.platforms ADD CONSTRAINT platforms_platform_id_check CHECK ((platform_id ~ '^[a-z][a-z0-9_-]{0,62}$'::text));
 ALTER TABLE dagapp.platforms ADD CONSTRAINT platforms_required_refs_check CHECK ((cardinality(required_refs) > 0));
@@ -1133,6 +1179,8 @@ ALTER TABLE dagapp.asset_versions ADD CONSTRAINT asset_versions_asset_id_fkey FO
 ALTER TABLE dagapp.callback_attempts ADD CONSTRAINT callback_attempts_event_id_fkey FOREIGN KEY (event_id) REFERENCES dagapp.callback_deliveries(event_id);
 ALTER TABLE dagapp.callback_deliveries ADD CONSTRAINT callback_deliveries_platform_id_fkey FOREIGN KEY (platform_id) REFERENCES dagapp.platforms(platform_id);
 ALTER TABLE dagapp.callback_deliveries ADD CONSTRAINT callback_deliveries_request_id_fkey FOREIGN KEY (request_id) REFERENCES dagapp.requests(request_id);
+ALTER TABLE dagapp.dag_archived_jobs ADD CONSTRAINT dag_archived_jobs_archive_id_fkey FOREIGN KEY (archive_id) REFERENCES dagapp.dag_archives(archive_id);
+ALTER TABLE dagapp.dag_archives ADD CONSTRAINT dag_archives_class_fkey FOREIGN KEY (class) REFERENCES dagapp.dag_retention(class);
 ALTER TABLE dagapp.dag_handler_offers ADD CONSTRAINT dag_handler_offers_handler_contract_hash_fkey FOREIGN KEY (handler, contract_hash) REFERENCES dagapp.dag_handlers(handler, contract_hash) ON DELETE CASCADE;
 ALTER TABLE dagapp.dag_handler_offers ADD CONSTRAINT dag_handler_offers_worker_id_fkey FOREIGN KEY (worker_id) REFERENCES dagapp.dag_workers(worker_id) ON DELETE CASCADE;
 ALTER TABLE dagapp.dag_jobs ADD CONSTRAINT dag_jobs_workflow_hash_fkey FOREIGN KEY (workflow_hash) REFERENCES dagapp.dag_workflow_versions(workflow_hash);
@@ -1144,6 +1192,7 @@ ALTER TABLE dagapp.geospatial_assets ADD CONSTRAINT geospatial_assets_platform_i
 ALTER TABLE dagapp.h3_output_manifest ADD CONSTRAINT h3_output_manifest_run_id_fkey FOREIGN KEY (run_id) REFERENCES dagapp.h3_computation_runs(run_id);
 ALTER TABLE dagapp.layer_catalog ADD CONSTRAINT layer_catalog_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES dagapp.geospatial_assets(asset_id);
 ALTER TABLE dagapp.layer_metadata ADD CONSTRAINT layer_metadata_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES dagapp.geospatial_assets(asset_id);
+ALTER TABLE dagapp.platform_callbacks ADD CONSTRAINT platform_callbacks_platform_id_fkey FOREIGN KEY (platform_id) REFERENCES dagapp.platforms(platform_id);
 ALTER TABLE dagapp.requests ADD CONSTRAINT requests_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES dagapp.geospatial_assets(asset_id);
 ALTER TABLE dagapp.requests ADD CONSTRAINT requests_asset_id_version_ordinal_fkey FOREIGN KEY (asset_id, version_ordinal) REFERENCES dagapp.asset_versions(asset_id, version_ordinal) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE dagapp.requests ADD CONSTRAINT requests_platform_id_fkey FOREIGN KEY (platform_id) REFERENCES dagapp.platforms(platform_id);
@@ -1553,6 +1602,8 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.callback_attempts TO rmhdag
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.callback_deliveries TO rmhdag_orchestrator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.callback_hosts TO rmhdag_orchestrator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.console_sessions TO rmhdag_orchestrator;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_archived_jobs TO rmhdag_orchestrator;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_archives TO rmhdag_orchestrator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_attempts TO rmhdag_orchestrator;
 GRANT SELECT ON TABLE dagapp.dag_attempts TO rmhdag_worker;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_blob_assets TO rmhdag_orchestrator;
@@ -1581,6 +1632,7 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_queue_leases TO rmhdag_
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_queue_ready TO rmhdag_worker;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_queues TO rmhdag_orchestrator;
 GRANT SELECT ON TABLE dagapp.dag_queues TO rmhdag_worker;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_retention TO rmhdag_orchestrator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_running_tasks TO rmhdag_orchestrator;
 GRANT SELECT ON TABLE dagapp.dag_running_tasks TO rmhdag_worker;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_task_inbox TO rmhdag_orchestrator;
@@ -1617,6 +1669,7 @@ GRANT INSERT, SELECT, UPDATE ON TABLE dagapp.h3_raster_sources TO rmhdag_worker;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.layer_catalog TO rmhdag_orchestrator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.layer_metadata TO rmhdag_orchestrator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.login_codes TO rmhdag_orchestrator;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.platform_callbacks TO rmhdag_orchestrator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.platforms TO rmhdag_orchestrator;
 GRANT SELECT ON TABLE dagapp.platforms TO rmhdag_worker;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.requests TO rmhdag_orchestrator;

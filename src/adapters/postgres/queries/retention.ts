@@ -154,7 +154,10 @@ async function inlineViews(db: Queryable, text: string): Promise<string> {
     const { rows } = await db.query<{ view: string }>(
       `SELECT pg_get_viewdef('dagapp.${name}'::regclass) AS view`,
     );
-    const view = rows[0]?.view.replace(/;\s*$/, "") ?? "";
+    // A function in the place of a table needs the name by which the view calls its columns.
+    const view = (rows[0]?.view ?? "")
+      .replace(/;\s*$/, "")
+      .replaceAll(/dagapp\.(dag_\w+)(?=\s*(?:UNION|WHERE|LEFT|JOIN|\)|$))/g, "dagapp.$1 $1");
     written = written.replaceAll(
       new RegExp(`dagapp\\.${name}\\b(\\s+AS\\s+\\w+)?`, "g"),
       (_, alias: string | undefined) => `(${view})${alias ?? ` AS ${name}`}`,
