@@ -25,6 +25,7 @@ import type { Engine } from "./engine/start-engine.ts";
 import type { FileDeps } from "./files/deps.ts";
 import type { JobDeps } from "./jobs/deps.ts";
 import { makeVerbs } from "./jobs/make-verbs.ts";
+import { createHexagonAnswers } from "./h3/hexagon-answers.ts";
 import { createFeatureAnswers } from "./layers/feature-answers.ts";
 import { createLayerAnswers } from "./layers/layer-answers.ts";
 import { makeRoutes } from "./routes.ts";
@@ -75,6 +76,7 @@ export async function serve(
         disk: createDiskCache(config.tileCache.folder, config.tileCache.mostBytes),
       }),
       features,
+      createHexagonAnswers(db, parts.storage),
     ),
     features,
     verbs,
