@@ -42,7 +42,7 @@ const zones = [
 /** Brokers and storages of one kind, as opposed to their ports. `wiring.ts` and tests may import them. */
 const concrete = [
   "./src/adapters/broker/*-broker/**",
-  "./src/adapters/storage/{open,local,azure}-*.ts",
+  "./src/adapters/storage/{open,local,azure,s3}-*.ts",
 ];
 const concreteZones = [
   "./src/!(adapters)/**",

@@ -28,7 +28,7 @@ export default defineConfig({
           exclude: ["test/images/**"],
           globalSetup: ["test/support/global-setup.ts"],
           testTimeout: 60_000,
-          hookTimeout: 60_000,
+          hookTimeout: 180_000,
         },
       },
     ],

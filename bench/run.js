@@ -2,9 +2,10 @@
 import { openAdmin } from "./harness/database.js";
 import { describeMachine } from "./harness/machine.js";
 import { help, readOptions } from "./harness/options.js";
-import { checkoutPeer, peers as allPeers, preparePeers } from "./harness/peers.js";
+import { checkoutPeer, peers as allPeers, preparePeers, tracedPeer } from "./harness/peers.js";
 import { startPostgres } from "./harness/postgres.js";
 import { startRedis } from "./harness/redis.js";
+import { startTraceSink } from "./harness/trace-sink.js";
 import { runRounds } from "./harness/rounds.js";
 import { makeWorkFolder } from "./harness/work-folder.js";
 import { summarise } from "./report/summarise.js";
@@ -25,10 +26,12 @@ try {
 
 async function bench(options) {
   const say = (text) => (options.json ? process.stderr : process.stdout).write(`${text}\n`);
+  const sink = options.traces === undefined ? undefined : await startTraceSink();
   const peers = preparePeers(
     [
       ...allPeers.filter(({ id }) => options.peers.includes(id)),
       ...(options.before === undefined ? [] : [checkoutPeer(options.before)]),
+      ...(sink === undefined ? [] : [tracedPeer(options.traces, sink.url)]),
     ],
     say,
   );
@@ -51,6 +54,7 @@ async function bench(options) {
     await admin.close();
     await server.stop();
     await redis?.stop();
+    if (sink !== undefined) say(`${sink.close()} requests with spans were received`);
   }
 
   function onResult(result) {

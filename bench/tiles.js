@@ -12,7 +12,7 @@ import { parseArgs } from "node:util";
 import { createGdal } from "../dist/adapters/gdal/create-gdal.js";
 import { createLocalStorage } from "../dist/adapters/storage/local-storage.js";
 import { createDiskCache } from "../dist/adapters/tiles/disk-cache.js";
-import { createRasterServer } from "../dist/adapters/tiles/create-raster-server.js";
+import { createLazyRasterServer } from "../dist/adapters/tiles/raster-server.js";
 import { makeTerrain } from "../dist/cli/demo/make-samples.js";
 import { writeGeoTiff } from "../dist/cli/demo/write-geotiff.js";
 import { reportFigures } from "./report/platform.js";
@@ -88,8 +88,9 @@ async function measure() {
 
 /** Tiles of the two finest zooms, inside of the layer, in an order that looks random. */
 async function time(storage, layer, options, atOnce) {
-  const server = createRasterServer({
+  const server = createLazyRasterServer({
     storage,
+    log: console,
     disk: createDiskCache("", 0),
     pictureCacheBytes: 0,
   });

@@ -223,7 +223,8 @@ CREATE TABLE dagapp.callback_deliveries (
   taken_until timestamp with time zone,
   delivered_at timestamp with time zone,
   last_error text,
-  created_at timestamp with time zone NOT NULL DEFAULT now()
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  trace_parent character varying(55)
 );
 CREATE TABLE dagapp.callback_hosts (
   host text NOT NULL,
@@ -310,7 +311,8 @@ CREATE TABLE dagapp.dag_job_events (
   task_id text,
   event_data jsonb,
   checkpoint_name text,
-  created_at timestamp with time zone NOT NULL DEFAULT now()
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  children integer[]
 );
 CREATE TABLE dagapp.dag_jobs (
   job_id dagapp.job_key NOT NULL,
@@ -342,7 +344,8 @@ CREATE TABLE dagapp.dag_jobs (
   created_at timestamp with time zone NOT NULL DEFAULT now(),
   started_at timestamp with time zone,
   updated_at timestamp with time zone NOT NULL DEFAULT now(),
-  completed_at timestamp with time zone
+  completed_at timestamp with time zone,
+  trace_parent character varying(55)
 )
 WITH (fillfactor=70);
 CREATE TABLE dagapp.dag_node_states (
@@ -1229,6 +1232,31 @@ CREATE INDEX stac_revision_items_by_table ON dagapp.stac_revision_items USING gi
 CREATE INDEX uploads_by_path ON dagapp.uploads USING btree (path, created_at);
 CREATE INDEX uploads_expiry ON dagapp.uploads USING btree (expires_at);
 
+CREATE VIEW dagapp.dag_attempts AS
+ SELECT dag_task_results.task_id,
+    dag_task_results.job_id,
+    dag_task_results.node_id,
+    dag_task_results.status,
+    dag_task_results.output,
+    dag_task_results.error,
+    dag_task_results.worker_id,
+    dag_task_results.started_at,
+    dag_task_results.reported_at
+   FROM dagapp.dag_task_results
+UNION ALL
+ SELECT n.task_id,
+    n.job_id,
+    n.node_id,
+    'completed'::dagapp.task_status AS status,
+    n.output::jsonb AS output,
+    NULL::jsonb AS error,
+    n.worker_id,
+    n.started_at,
+    n.completed_at AS reported_at
+   FROM dagapp.dag_node_states n
+  WHERE n.status = 'completed'::dagapp.node_status AND n.task_id IS NOT NULL AND NOT (EXISTS ( SELECT
+           FROM dagapp.dag_task_results r
+          WHERE r.task_id = n.task_id));
 CREATE VIEW dagapp.dag_promoted AS
  SELECT v.asset_id,
     a.platform_id,
@@ -1251,6 +1279,22 @@ CREATE VIEW dagapp.dag_running_tasks AS
     progress_message
    FROM dagapp.dag_queue_leases
   WHERE group_key IS NOT NULL;
+CREATE VIEW dagapp.dag_unpacked_events AS
+ SELECT e.job_id,
+    e.seq - COALESCE(cardinality(e.children) - child.place, 0::bigint)::integer AS seq,
+    e.event_type,
+    e.event_status,
+        CASE
+            WHEN child.index IS NULL THEN e.node_id
+            ELSE (e.node_id || '__'::text) || child.index
+        END AS node_id,
+    e.task_id,
+    e.checkpoint_name,
+    e.event_data,
+    e.created_at,
+    e.seq AS last_seq
+   FROM dagapp.dag_job_events e
+     LEFT JOIN LATERAL unnest(e.children) WITH ORDINALITY child(index, place) ON true;
 CREATE VIEW gateway.api_keys AS
  SELECT k.key_id,
     k.platform_id,
@@ -1375,8 +1419,9 @@ CREATE VIEW gateway.job_events AS
     task_id,
     checkpoint_name,
     event_data,
-    created_at
-   FROM dagapp.dag_job_events;
+    created_at,
+    last_seq
+   FROM dagapp.dag_unpacked_events;
 CREATE VIEW gateway.jobs AS
  SELECT job_id,
     workflow_id,
@@ -1521,6 +1566,8 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.callback_attempts TO rmhdag
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.callback_deliveries TO rmhdag_orchestrator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.callback_hosts TO rmhdag_orchestrator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.console_sessions TO rmhdag_orchestrator;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_attempts TO rmhdag_orchestrator;
+GRANT SELECT ON TABLE dagapp.dag_attempts TO rmhdag_worker;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_blob_assets TO rmhdag_orchestrator;
 GRANT INSERT, SELECT, UPDATE ON TABLE dagapp.dag_blob_assets TO rmhdag_worker;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_checkpoints TO rmhdag_orchestrator;
@@ -1558,6 +1605,7 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_task_requests TO rmhdag
 GRANT INSERT, SELECT ON TABLE dagapp.dag_task_requests TO rmhdag_worker;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_task_results TO rmhdag_orchestrator;
 GRANT INSERT, SELECT ON TABLE dagapp.dag_task_results TO rmhdag_worker;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_unpacked_events TO rmhdag_orchestrator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_workers TO rmhdag_orchestrator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_workers TO rmhdag_worker;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.dag_workflow_versions TO rmhdag_orchestrator;

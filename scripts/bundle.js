@@ -11,6 +11,8 @@ const root = path.resolve(import.meta.dirname, "..");
 const src = path.join(root, "src");
 const outdir = path.join(root, "dist/programs");
 const programs = ["cli", "gateway", "orchestrator", "worker"];
+/** Threads that are started while a client waits. */
+const threads = ["src/adapters/tiles/render-thread.ts"];
 
 /** Modules find the files beside them from where the compiler puts them, not from the bundle. */
 const compiledPlaces = {
@@ -39,7 +41,10 @@ const oneLanguage = {
 export const bundleOptions = {
   metafile: true,
   absWorkingDir: root,
-  entryPoints: programs.map((name) => ({ in: `src/${name}/main.ts`, out: name })),
+  entryPoints: [
+    ...programs.map((name) => ({ in: `src/${name}/main.ts`, out: name })),
+    ...threads.map((file) => ({ in: file, out: path.basename(file, ".ts") })),
+  ],
   outdir,
   bundle: true,
   splitting: true,
@@ -48,6 +53,7 @@ export const bundleOptions = {
   target: "node20",
   // Native, or large and rarely or never loaded.
   external: [
+    "@aws-sdk/*",
     "@azure/*",
     "@fastify/ajv-compiler",
     "@fastify/fast-json-stringify-compiler",

@@ -8,6 +8,7 @@ export const help = `node bench/run.js [options]
   --only W1,W3       only these workloads: ${workloadIds.join(", ")}
   --peers ours,…     only these: ${peerIds.join(", ")}
   --before DIR       beside them, the programs of another checkout that is built
+  --traces RATIO     beside them, ours with so many of its jobs traced, such as 0.01
   --quick            one round with small sizes, for development
   --json             the results as JSON on standard output, and nothing else there
   --workers N        worker processes of our engine (default 1)
@@ -15,7 +16,7 @@ export const help = `node bench/run.js [options]
   --cpu-prof DIR     CPU profiles of our orchestrator and workers
   --statements       after each workload, what took the most time in PostgreSQL
 
-A whole run (none of --only, --peers, --before, --quick) writes bench/results/latest.{json,md,svg}.
+A whole run (none of --only, --peers, --before, --traces, --quick) writes bench/results/latest.{json,md,svg}.
 BENCH_DATABASE_URL names another server than the private one; it needs pg_stat_statements.
 `;
 
@@ -27,6 +28,7 @@ export function readOptions(args) {
       only: { type: "string" },
       peers: { type: "string" },
       before: { type: "string" },
+      traces: { type: "string" },
       quick: { type: "boolean", default: false },
       json: { type: "boolean", default: false },
       workers: { type: "string", default: "1" },
@@ -43,7 +45,8 @@ export function readOptions(args) {
       !values.quick &&
       values.only === undefined &&
       values.peers === undefined &&
-      values.before === undefined,
+      values.before === undefined &&
+      values.traces === undefined,
     rounds: whole("--rounds", values.rounds ?? (values.quick ? "1" : "3")),
     only: chosen("--only", values.only, workloadIds),
     peers: chosen("--peers", values.peers, peerIds),

@@ -88,6 +88,17 @@ export function checkoutPeer(folder) {
   return { ...ours, id: "before", label: "before", kind: "another checkout", settings: { root } };
 }
 
+/** Ours, sending traces of `ratio` of its jobs to `url`. */
+export function tracedPeer(ratio, url) {
+  const [ours] = peers;
+  const env = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: url,
+    OTEL_TRACES_SAMPLER: "parentbased_traceidratio",
+    OTEL_TRACES_SAMPLER_ARG: ratio,
+  };
+  return { ...ours, id: "traced", label: "traced", kind: `traces of ${ratio}`, settings: { env } };
+}
+
 export const peerIds = peers.map(({ id }) => id);
 
 /** Installs the peers on first use; `node` is what everybody then runs on, ours as well. */

@@ -27,7 +27,7 @@ export async function open({ databaseUrl, watchUrl, workload, size, settings, ..
   const { migrate } = await import(new URL("dist/adapters/postgres/migrate.js", root).href);
   await migrate(databaseUrl);
 
-  const env = { DATABASE_URL: databaseUrl, RMHDAG_DATA_DIR: folder };
+  const env = { DATABASE_URL: databaseUrl, RMHDAG_DATA_DIR: folder, ...settings.env };
   const roles = {};
   const programs = [];
   const start = async (name, more) => {

@@ -41,7 +41,6 @@ var roles = {
   serviceBusSender: '69a216fc-b8fb-44d8-bc22-1f3c2cd27a39'
   serviceBusReceiver: '4f6d3b9b-027b-4f4c-9142-0e5a2a2247e0'
   blobContributor: 'ba92f5b4-2d11-453d-a403-e96b0029c9fe'
-  blobDelegator: 'db58b8e5-c6ad-4a2a-8342-4190687cbf4a'
 }
 var queues = ['dag-jobs', 'functionapp-tasks', 'container-tasks', 'dag-worker-tasks']
 
@@ -109,13 +108,27 @@ resource bus 'Microsoft.ServiceBus/namespaces@2024-01-01' = {
   resource queue 'queues' = [
     for name in queues: {
       name: name
-      properties: { lockDuration: 'PT1M', maxDeliveryCount: 10, deadLetteringOnMessageExpiration: true }
+      properties: {
+        lockDuration: 'PT1M'
+        maxDeliveryCount: 2000
+        requiresDuplicateDetection: true
+        duplicateDetectionHistoryTimeWindow: 'PT10M'
+      }
     }
   ]
 }
 
 resource storage 'Microsoft.Storage/storageAccounts@2023-05-01' = {
   name: '${prefix}storage'
+  location: location
+  sku: { name: 'Standard_ZRS' }
+  kind: 'StorageV2'
+  properties: { allowBlobPublicAccess: false, allowSharedKeyAccess: false, minimumTlsVersion: 'TLS1_2' }
+}
+
+// Files as they were submitted, apart from what is made of them.
+resource bronze 'Microsoft.Storage/storageAccounts@2023-05-01' = {
+  name: '${prefix}bronze'
   location: location
   sku: { name: 'Standard_ZRS' }
   kind: 'StorageV2'
@@ -153,6 +166,7 @@ module orchestrator 'web-app.bicep' = {
       POSTGRES_USER: identity.name
       SERVICE_BUS_FQDN: '${bus.name}.servicebus.windows.net'
       AZURE_STORAGE_ACCOUNT: storage.name
+      BRONZE_AZURE_STORAGE_ACCOUNT: bronze.name
       STORAGE_BACKEND: 'azure'
       DAG_SERVICE_TOKENS: serviceTokens
       CALLBACK_SIGNING_KEY: callbackSigningKey
@@ -179,6 +193,7 @@ module worker 'web-app.bicep' = {
       POSTGRES_USER: workerIdentity.name
       SERVICE_BUS_FQDN: '${bus.name}.servicebus.windows.net'
       AZURE_STORAGE_ACCOUNT: storage.name
+      BRONZE_AZURE_STORAGE_ACCOUNT: bronze.name
       STORAGE_BACKEND: 'azure'
       POSTGRES_HOST: postgres.properties.fullyQualifiedDomainName
       POSTGRES_DB: 'rmhdag'
@@ -245,23 +260,25 @@ resource receives 'Microsoft.Authorization/roleAssignments@2022-04-01' = [
   }
 ]
 
-resource orchestratorWrites 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
-  name: guid(storage.id, identity.id, roles.blobContributor)
-  scope: storage
-  properties: {
-    roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', roles.blobContributor)
-    principalId: identity.properties.principalId
-    principalType: 'ServicePrincipal'
-  }
-}
-
-resource workerWrites 'Microsoft.Authorization/roleAssignments@2022-04-01' = [
-  for role in [roles.blobContributor, roles.blobDelegator]: {
-    name: guid(storage.id, workerIdentity.id, role)
+resource writes 'Microsoft.Authorization/roleAssignments@2022-04-01' = [
+  for (each, index) in ['orchestrator', 'worker']: {
+    name: guid(storage.id, each, roles.blobContributor)
     scope: storage
     properties: {
-      roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', role)
-      principalId: workerIdentity.properties.principalId
+      roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', roles.blobContributor)
+      principalId: [identity.properties.principalId, workerIdentity.properties.principalId][index]
+      principalType: 'ServicePrincipal'
+    }
+  }
+]
+
+resource writesBronze 'Microsoft.Authorization/roleAssignments@2022-04-01' = [
+  for (each, index) in ['orchestrator', 'worker']: {
+    name: guid(bronze.id, each, roles.blobContributor)
+    scope: bronze
+    properties: {
+      roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', roles.blobContributor)
+      principalId: [identity.properties.principalId, workerIdentity.properties.principalId][index]
       principalType: 'ServicePrincipal'
     }
   }

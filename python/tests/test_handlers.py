@@ -12,7 +12,7 @@ from typing import Any, Literal, Optional
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
-from rmhdag import Cancelled, Context, PermanentError, handler, registered  # noqa: E402
+from rmhdag import Cancelled, Context, PermanentError, Worker, handler, registered  # noqa: E402
 from rmhdag.schema import params_schema, schema_of  # noqa: E402
 from rmhdag.testing import run_handler  # noqa: E402
 
@@ -103,6 +103,13 @@ class Handlers(unittest.TestCase):
 
         ran = run_handler(copy, source="bronze/a.py", files={"bronze/a.py": __file__})
         self.assertEqual(ran.stored["silver/copy.py"], Path(__file__).read_bytes())
+
+    def test_plain_text_stays_on_this_machine(self) -> None:
+        for url in ("http://dag.example", "http://10.0.0.7:8000", "http://localhost.example"):
+            with self.assertRaisesRegex(ValueError, "https"):
+                Worker(url=url)
+        Worker(url="https://dag.example")
+        Worker(url="http://127.0.0.1:8000")
 
 
 if __name__ == "__main__":

@@ -18,6 +18,10 @@ export const taskMessage = z.object({
   correlation_id: z.string().optional(),
   /** Values of the parameters that must not be shown: the worker hides them in logs and errors. */
   secrets: z.array(z.custom<Json>((value) => value !== undefined)).optional(),
+  /** The context of the job's span; absent: the task is not traced. */
+  trace_parent: z.string().optional(),
+  /** Of a traced task, in milliseconds since 1970: how long it waited in the queue. */
+  sent_at: z.number().optional(),
 });
 export type TaskMessage = z.infer<typeof taskMessage>;
 
@@ -52,6 +56,7 @@ export const jobMessage = z
     correlation_id: maybe(z.string().max(64)),
     submitted_by: maybe(z.string().max(64)),
     idempotency_key: maybe(z.string().min(1).max(128)),
+    trace_parent: maybe(z.string().max(128)),
     /** When and as what it was sent; read, and not needed. */
     submitted_at: maybe(z.string().max(64)),
     message_id: maybe(z.string().max(128)),

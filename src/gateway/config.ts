@@ -6,6 +6,7 @@ import {
   parseEnvironment,
   runMode,
 } from "../adapters/runtime/environment.ts";
+import { toTracingSettings, tracingEnvironment } from "../adapters/tracing/settings.ts";
 import { parseProxyRule } from "../core/gateway/proxy-rules.ts";
 
 const seconds = z.coerce.number().positive().max(3600);
@@ -55,6 +56,7 @@ const schema = z.object({
   WORKER_URL: httpUrl.optional(),
   DAG_SERVICE_TOKEN: z.string().min(1).optional(),
   ...logEnvironment,
+  ...tracingEnvironment,
 });
 
 export type GatewayConfig = ReturnType<typeof readConfig>;
@@ -94,6 +96,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
       ...(value.WORKER_URL === undefined ? {} : { worker: value.WORKER_URL }),
     } as Readonly<Record<string, string>>,
     serviceToken: value.DAG_SERVICE_TOKEN,
+    tracing: toTracingSettings(value, "gateway"),
     logLevel: value.LOG_LEVEL,
     logFormat: value.LOG_FORMAT,
   };

@@ -2,6 +2,7 @@ import { Answer } from "../adapters/http/handler.ts";
 import { Problem } from "../core/errors.ts";
 import type { Target, TargetAnswer } from "./call-target.ts";
 import { callTarget, TargetError } from "./call-target.ts";
+import { traceHeader } from "./orchestrator.ts";
 import type { ForwardedRequest } from "./orchestrator.ts";
 
 /** Headers that are forwarded. The caller's token is not: the target gets the gateway's. */
@@ -27,7 +28,11 @@ export async function forward(
   const answer = await callTarget(target, {
     method,
     path: path + queryText(query),
-    headers: { ...headersOf(request), "x-request-id": request.requestId },
+    headers: {
+      ...headersOf(request),
+      "x-request-id": request.requestId,
+      ...traceHeader(request.traceParent),
+    },
     body: body === undefined ? undefined : JSON.stringify(body),
     timeoutMs,
   }).catch((error: unknown) => {

@@ -3,15 +3,17 @@
  * is; a failure between gateway and orchestrator is answered as UNAVAILABLE.
  */
 import type { Logger } from "../adapters/runtime/logger.ts";
+import type { Tracer } from "../adapters/tracing/tracer.ts";
 import { ApiError } from "../core/api/api-error.ts";
 import type { Client } from "../core/api/client.ts";
 import { createClient } from "../core/api/client.ts";
 import type { Fetch } from "../core/api/fetch.ts";
 import { Problem } from "../core/errors.ts";
+import { traceIdOf } from "../core/trace/trace-parent.ts";
 import type { Target } from "./call-target.ts";
 import { callTarget, TargetError } from "./call-target.ts";
 
-/** Headers for the orchestrator, with the id of the request, so that both logs show the same id. */
+/** Headers for the orchestrator, with the ids of the request and its trace, which both logs show. */
 export interface ForwardedHeaders {
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -19,6 +21,7 @@ export interface ForwardedHeaders {
 /** The part of a request that is forwarded. */
 export interface ForwardedRequest {
   readonly requestId: string;
+  readonly traceParent: string | undefined;
   header(name: string): string | undefined;
 }
 
@@ -31,9 +34,13 @@ export interface Orchestrator {
 
 export function createOrchestrator(
   target: Target,
-  options: { readonly timeoutMs: number; readonly log: Pick<Logger, "error" | "warn"> },
+  options: {
+    readonly timeoutMs: number;
+    readonly log: Pick<Logger, "error" | "warn">;
+    readonly tracer?: Tracer | undefined;
+  },
 ): Orchestrator {
-  const { timeoutMs, log } = options;
+  const { timeoutMs, log, tracer } = options;
   const fetch: Fetch = async (url, { method, headers, body }) => {
     const path = url.slice(target.url.length);
     const answer = await callTarget(target, { method, path, headers, body, timeoutMs });
@@ -45,23 +52,38 @@ export function createOrchestrator(
   return {
     async call(request, work) {
       const ifMatch = request.header("if-match");
+      const span = tracer?.start(`call ${target.name}`, {
+        kind: "client",
+        parent: request.traceParent,
+        attributes: { "server.address": new URL(target.url).host },
+      });
       const headers = {
         "x-request-id": request.requestId,
         ...(ifMatch === undefined ? {} : { "if-match": ifMatch }),
+        ...traceHeader(span?.context ?? request.traceParent),
       };
+      let failure: string | undefined;
       try {
         return await work(client, { headers });
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
         const refusal = toProblem(error);
         if (refusal.status >= 500) {
-          const fields = { err: error, request_id: request.requestId };
+          failure = error.message;
+          const trace_id = traceIdOf(span?.context) ?? undefined;
+          const fields = { err: error, request_id: request.requestId, trace_id };
           log.warn(fields, "the orchestrator could not be called");
         }
         throw refusal;
+      } finally {
+        span?.end({ error: failure });
       }
     },
   };
+}
+
+export function traceHeader(context: string | undefined): Record<string, string> {
+  return context === undefined ? {} : { traceparent: context };
 }
 
 /** Refusals that concern the gateway's own token, or a bug, and not the partner. */

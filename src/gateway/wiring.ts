@@ -10,6 +10,7 @@ import { systemClock } from "../adapters/runtime/clock.ts";
 import type { Logger } from "../adapters/runtime/logger.ts";
 import { createService } from "../adapters/runtime/service.ts";
 import { version } from "../adapters/runtime/version.ts";
+import { openTracer } from "../adapters/tracing/open-tracer.ts";
 import { gatewayContracts } from "../core/api/gateway/index.ts";
 import { apiKeyPattern } from "../core/model/platform.ts";
 import type { Target } from "./call-target.ts";
@@ -57,6 +58,7 @@ export async function startGateway(
   );
   const orchestrator = targets.get("orchestrator");
   if (orchestrator === undefined) throw new Error("The gateway has no orchestrator.");
+  const tracer = await openTracer(config.tracing, log);
   const limiter = createRateLimiter(config.rates, systemClock);
   const polls = createBatcher<Asked, PartnerRequest | undefined>({
     maxItems: pollsAtOnce,
@@ -66,7 +68,11 @@ export async function startGateway(
     contracts: gatewayContracts,
     handlers: makeRoutes({
       db,
-      orchestrator: createOrchestrator(orchestrator, { timeoutMs: config.forwardTimeoutMs, log }),
+      orchestrator: createOrchestrator(orchestrator, {
+        timeoutMs: config.forwardTimeoutMs,
+        log,
+        tracer,
+      }),
       polls,
       limiter,
       checks,
@@ -86,6 +92,7 @@ export async function startGateway(
     log,
     bodyLimitBytes: config.bodyLimitBytes,
     timeouts: config.timeouts,
+    tracer,
     admit: (caller) => {
       limiter.take(caller);
     },
@@ -106,6 +113,7 @@ export async function startGateway(
       { name: "server", stop: () => server.close() },
       { name: "checks", stop: () => service.stop() },
       { name: "polls", stop: () => polls.idle() },
+      { name: "traces", stop: async () => tracer?.close() },
       { name: "database", stop: () => db.close() },
     ],
   };

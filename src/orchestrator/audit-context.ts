@@ -9,17 +9,21 @@ export interface AuditContext {
   readonly via: string;
   /** The row version that the caller had read; a change of another version is refused. */
   readonly ifMatch?: number | undefined;
+  /** The context of the request, for the jobs that the change starts. */
+  readonly traceParent?: string | undefined;
 }
 
 interface ChangeRequest {
   readonly caller: Caller | undefined;
+  readonly traceParent?: string | undefined;
   header(name: string): string | undefined;
 }
 
 /** `If-Match: "3"` names the row version that the caller had read. */
 export function auditContextOf(request: ChangeRequest, actor: string | undefined): AuditContext {
   const via = request.caller?.name ?? "nobody";
-  return { actor: actor ?? via, via, ifMatch: readIfMatch(request.header("if-match")) };
+  const ifMatch = readIfMatch(request.header("if-match"));
+  return { actor: actor ?? via, via, ifMatch, traceParent: request.traceParent };
 }
 
 function readIfMatch(header: string | undefined): number | undefined {

@@ -19,6 +19,7 @@ import {
   parseEnvironment,
   runMode,
 } from "../adapters/runtime/environment.ts";
+import { toTracingSettings, tracingEnvironment } from "../adapters/tracing/settings.ts";
 import { failPointSpec } from "../adapters/runtime/fail-points.ts";
 import { mostChildren } from "../core/model/limits.ts";
 import { callbackHost } from "../core/model/platform.ts";
@@ -86,7 +87,12 @@ const schema = z
     RMHDAG_ALLOW_SHADOWING: flag.default(false),
     RMHDAG_ALLOW_TEST_HANDLER: flag.default(false),
     RMHDAG_FAIL_POINT: failPointSpec.optional(),
+    TRACE_URL_TEMPLATE: z
+      .url({ protocol: /^https?$/ })
+      .refine((url) => /\{trace_id\}/i.test(decodeURI(url)), "must contain {trace_id}")
+      .optional(),
     ...logEnvironment,
+    ...tracingEnvironment,
     ...brokerEnvironment,
     ...sourceEnvironment,
     ...storageEnvironment,
@@ -167,6 +173,9 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     testEnvironment: value.RMHDAG_ALLOW_TEST_HANDLER ? env : undefined,
     allowRebuild: value.RMHDAG_ALLOW_REBUILD,
     failPoint: value.RMHDAG_FAIL_POINT,
+    /** The page of a trace in the tool that shows traces. */
+    traceUrlTemplate: value.TRACE_URL_TEMPLATE,
+    tracing: toTracingSettings(value, "orchestrator"),
     logLevel: value.LOG_LEVEL,
     logFormat: value.LOG_FORMAT,
   };

@@ -11,6 +11,7 @@ import { migrate } from "../adapters/postgres/migrate.ts";
 import { rebuildSchema } from "../adapters/postgres/rebuild.ts";
 import type { Logger } from "../adapters/runtime/logger.ts";
 import { version } from "../adapters/runtime/version.ts";
+import type { Tracer } from "../adapters/tracing/tracer.ts";
 import type { HttpsRules } from "../adapters/storage/https-source.ts";
 import { withReferencedFiles } from "../adapters/storage/referenced-files.ts";
 import type { Storage } from "../adapters/storage/storage.ts";
@@ -51,6 +52,7 @@ export async function serve(
     readonly compile: Parameters<typeof makeRoutes>[0]["compile"];
     readonly queues: () => readonly string[];
     readonly streams: Parameters<typeof makeRoutes>[0]["streams"];
+    readonly tracer: Tracer | undefined;
     readonly pushCounters: { readonly pushed: number; readonly reported: number };
     readonly log: Logger;
   },
@@ -74,6 +76,7 @@ export async function serve(
       createLazyRasterServer({
         storage: withReferencedFiles(parts.storage, parts.sourceRules),
         disk: createDiskCache(config.tileCache.folder, config.tileCache.mostBytes),
+        log: parts.log.child({ part: "tiles" }),
       }),
       features,
       createHexagonAnswers(db, parts.storage),
@@ -88,6 +91,7 @@ export async function serve(
     workflows: deps.workflows,
     testEnvironment: config.testEnvironment,
     callbacks: parts.domain.callbacks,
+    traceUrlTemplate: config.traceUrlTemplate,
     schema: {
       migrate: () => migrate(config.migrationUrl),
       rebuild: config.allowRebuild ? () => rebuildSchema(config.migrationUrl) : undefined,
@@ -127,6 +131,7 @@ export async function serve(
     access: parts.access,
     log: parts.log,
     timeouts: config.timeouts,
+    tracer: parts.tracer,
     onAnswered: (timing) => {
       metrics.observe(timing);
     },

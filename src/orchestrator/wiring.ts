@@ -11,9 +11,9 @@ import { shareListener } from "../adapters/postgres/share-listener.ts";
 import { checkSchema } from "../adapters/postgres/schema-version.ts";
 import { systemClock } from "../adapters/runtime/clock.ts";
 import type { Logger } from "../adapters/runtime/logger.ts";
+import { openTracer } from "../adapters/tracing/open-tracer.ts";
 import type { HttpsRules } from "../adapters/storage/https-source.ts";
 import { createSourceResolver } from "../adapters/storage/resolve-source.ts";
-import { zonesByContainer } from "../adapters/storage/settings.ts";
 import { openStorageWithStaging } from "../adapters/storage/open-storage.ts";
 import { handlerCatalogue } from "../core/handlers/index.ts";
 import type { OrchestratorConfig } from "./config.ts";
@@ -27,6 +27,7 @@ import { StateCache } from "./engine/job-state.ts";
 import { createOutputStore } from "./engine/output-store.ts";
 import { createQuarantine } from "./engine/quarantine.ts";
 import { startEngine } from "./engine/start-engine.ts";
+import { createJobTraces } from "./engine/trace-jobs.ts";
 import { ConfigError } from "../adapters/runtime/environment.ts";
 import { siteDefaultProblems, withSiteDefaults } from "../core/handlers/site-defaults.ts";
 import { createHandlerCatalogue } from "./handlers/catalogue.ts";
@@ -119,6 +120,8 @@ export async function startOrchestrator(
   const graphs = createGraphCache(db);
   const { storage, staging } = await openStorageWithStaging(config.storage);
   const uploads = { staging, maxBytes: config.uploadMaxBytes };
+  const tracer = await openTracer(config.tracing, log);
+  const traces = tracer && createJobTraces(tracer, db, log);
   const hot = openHotDatabase({ url, applicationName: `${ownerId} engine`, onConnectionLost });
   const deps: JobDeps = {
     db: hot,
@@ -135,6 +138,7 @@ export async function startOrchestrator(
     env: config.templateEnv,
     maxFanOut: config.maxFanOut,
     jobHooks: { onJobsStarted: recordStarts, onJobsEnded: recordEnds },
+    traces,
   };
   const engine = await startEngine(deps, config, listen, log.child({ part: "engine" }));
   const jobQueue = await consumeJobs(deps, config.jobQueue);
@@ -143,6 +147,7 @@ export async function startOrchestrator(
   const streams = createJobStreams({
     db,
     graphs,
+    traceUrlTemplate: config.traceUrlTemplate,
     listen: (wake) => watch.listen(wake),
     onError: (err) => {
       log.warn({ err }, "a live stream could not be served");
@@ -183,7 +188,7 @@ export async function startOrchestrator(
       storage,
       https: sourceRules,
       mounts: config.sources.mounts,
-      containers: zonesByContainer(config.storage),
+      containers: config.storage.zonesByContainer,
     }),
     callbacks: { signingKey: config.callbackSigningKey, jobHosts: config.callbackHosts },
     mutex: createAssetMutex(),
@@ -221,6 +226,7 @@ export async function startOrchestrator(
         signingKey: config.callbackSigningKey,
         jobHosts: config.callbackHosts,
         privateNetworks: parseNetworks(config.callbackPrivateNetworks),
+        tracer,
       },
     },
     listen,
@@ -238,6 +244,7 @@ export async function startOrchestrator(
     compile,
     queues: () => [...catalogue.queues, config.jobQueue],
     streams,
+    tracer,
     pushCounters: pushConnections.counters,
     log,
   });
@@ -261,6 +268,13 @@ export async function startOrchestrator(
       { name: "engine", stop: () => engine.stop() },
       { name: "broker", stop: () => broker.close() },
       { name: "listener", stop: () => listener.close() },
+      {
+        name: "traces",
+        stop: async () => {
+          await traces?.idle();
+          await tracer?.close();
+        },
+      },
       { name: "database", stop: () => Promise.all([db.close(), hot.close(), domainDb.close()]) },
       { name: "external database", stop: async () => domain.external?.db.close() },
     ],

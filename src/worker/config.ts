@@ -16,6 +16,7 @@ import {
 import type { BrokerSettings } from "../adapters/broker/settings.ts";
 import { gdalOptions, toGdalSettings } from "../adapters/gdal/create-gdal.ts";
 import type { GdalSettings } from "../adapters/gdal/create-gdal.ts";
+import { isLoopback } from "../adapters/http/access.ts";
 import { logEnvironment, parseEnvironment, runMode } from "../adapters/runtime/environment.ts";
 import { failPointSpec } from "../adapters/runtime/fail-points.ts";
 import { version } from "../adapters/runtime/version.ts";
@@ -27,6 +28,8 @@ import {
   toStorageSettings,
 } from "../adapters/storage/settings.ts";
 import type { SourceEnvironment, StorageSettings } from "../adapters/storage/settings.ts";
+import { toTracingSettings, tracingEnvironment } from "../adapters/tracing/settings.ts";
+import type { TracingSettings } from "../adapters/tracing/settings.ts";
 import { queueFor } from "../core/queues.ts";
 
 export interface WorkerConfig {
@@ -50,6 +53,7 @@ export interface WorkerConfig {
   readonly failPoint: z.output<typeof failPointSpec> | undefined;
   readonly logLevel: string;
   readonly logFormat: "json" | "text";
+  readonly tracing: TracingSettings | undefined;
   readonly dataFolder: string;
   readonly storage: StorageSettings;
   readonly gdal: GdalSettings;
@@ -113,6 +117,7 @@ const environment = z
     WORKER_LINKS: z.enum(["true", "false"]).default("true"),
     RMHDAG_FAIL_POINT: failPointSpec.optional(),
     ...logEnvironment,
+    ...tracingEnvironment,
     ...brokerEnvironment,
     RMHDAG_DATA_DIR: z.string().min(1).default(".rmhdag"),
     ...sourceEnvironment,
@@ -123,6 +128,11 @@ const environment = z
   .refine(...namesItsAccount)
   .refine(...namesItsFactory)
   .refine(...namesItsBroker)
+  .refine((env) => isPrivate(env.DAG_CALLBACK_URL), {
+    path: ["DAG_CALLBACK_URL"],
+    message:
+      "must begin with https: tasks, results and the token would cross the network as plain text",
+  })
   .refine((env) => env.RMHDAG_RUN_HANDLER ?? env.DATABASE_URL ?? env.DAG_CALLBACK_URL, {
     path: ["DATABASE_URL"],
     message:
@@ -155,6 +165,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): WorkerConfig {
     failPoint: settings.RMHDAG_FAIL_POINT,
     logLevel: settings.LOG_LEVEL,
     logFormat: settings.LOG_FORMAT,
+    tracing: toTracingSettings(settings, "worker"),
     dataFolder,
     storage: toStorageSettings(settings, dataFolder),
     gdal: toGdalSettings(settings),
@@ -169,6 +180,13 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): WorkerConfig {
     host,
     version,
   };
+}
+
+/** Plain text stays on this machine. */
+function isPrivate(url: string | undefined): boolean {
+  if (url === undefined) return true;
+  const { protocol, hostname: host } = new URL(url);
+  return protocol === "https:" || isLoopback(host);
 }
 
 /** The address of the orchestrator; older settings name the route of results. */

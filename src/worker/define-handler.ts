@@ -43,6 +43,8 @@ export interface HandlerContext {
   readonly node_id: string;
   /** The number of earlier attempts of this node; a redelivered message is the same attempt. */
   readonly attempt: number;
+  /** For the header `traceparent` of requests that the handler makes; undefined: it is not traced. */
+  readonly trace_parent?: string | undefined;
   /** Aborted on timeout, cancellation, loss of the lease and shutdown: save a checkpoint and stop. */
   readonly signal: AbortSignal;
   readonly logger: TaskLogger;

@@ -3,6 +3,7 @@ import type { z } from "zod";
 import type { Delivery } from "../adapters/broker/broker.ts";
 import { reach } from "../adapters/runtime/fail-points.ts";
 import { KnownError } from "../adapters/runtime/known-error.ts";
+import type { Tracer } from "../adapters/tracing/tracer.ts";
 import { resolveReferences, storeValue } from "../adapters/storage/stored-values.ts";
 import { parseParams } from "../core/handlers/parameters.ts";
 import { taskMessage } from "../core/messages.ts";
@@ -19,12 +20,15 @@ import type { ContextDependencies } from "./handler-context.ts";
 import type { Outcome, RunningTask } from "./reporter.ts";
 import { armStop } from "./task-timeout.ts";
 import type { StopCause, StopSignal } from "./task-timeout.ts";
+import { traceTask } from "./trace-task.ts";
 
 const maxIssues = 10;
 
 export interface ExecuteDependencies extends ContextDependencies {
   readonly handlers: { get(name: string): Handler | undefined };
   readonly inlineOutputBytes?: number;
+  /** Undefined: tasks are not traced. */
+  readonly tracer?: Tracer | undefined;
 }
 
 /** How a task ended: with an outcome to report, or stopped from outside. */
@@ -39,8 +43,12 @@ export async function executeTask(deps: ExecuteDependencies, delivery: Delivery)
   reach("worker.received");
   const task = { message, delivery };
   const mask = message.secrets && new Mask(message.secrets);
-  const ending = await run(deps, task, mask);
-  await settle(deps, task, mask === undefined ? ending : hideSecrets(ending, mask));
+  const traced = traceTask(deps, message, delivery);
+  const ended = await run(traced?.deps ?? deps, task, mask);
+  const ending = mask === undefined ? ended : hideSecrets(ended, mask);
+  traced?.ran(ending);
+  await settle(traced?.deps ?? deps, task, ending);
+  traced?.end();
 }
 
 /** How a run without a job ended. */
@@ -210,7 +218,8 @@ async function settle(deps: ExecuteDependencies, task: RunningTask, ending: Endi
   const { delivery, message } = task;
   // No child logger: creating one costs more than running a short task.
   const { log } = deps;
-  const about = { task_id: message.task_id, handler: message.handler };
+  const { task_id, job_id, node_id, handler } = message;
+  const about = { task_id, job_id, node_id, handler };
   if (ending.status === "stopped") {
     log.info({ ...about, cause: ending.cause }, "task stopped");
     if (ending.cause === "shutdown") await delivery.release();

@@ -31,6 +31,8 @@ export interface ContextDependencies {
   readonly dataFactory?: DataFactory | undefined;
   readonly workFolder: string;
   readonly mountFolder: string;
+  /** The context of the handler's span. */
+  readonly traceParent?: string | undefined;
   readonly log: Logger;
 }
 
@@ -73,6 +75,7 @@ export function createContext(
     job_id,
     node_id,
     attempt,
+    trace_parent: deps.traceParent,
     get signal() {
       return stop.signal;
     },

@@ -13,13 +13,13 @@ import { MigrationError } from "../adapters/postgres/migration-files.ts";
 import { checkSchema } from "../adapters/postgres/schema-version.ts";
 import { shareListener } from "../adapters/postgres/share-listener.ts";
 import type { Logger } from "../adapters/runtime/logger.ts";
+import { openTracer } from "../adapters/tracing/open-tracer.ts";
 import { createGdal } from "../adapters/gdal/create-gdal.ts";
 import { describeUnusable } from "../adapters/gdal/sandbox-failure.ts";
 import { openStorage } from "../adapters/storage/open-storage.ts";
 import { parseNetworks } from "../adapters/net/check-address.ts";
 import { createRemoteStorage } from "../adapters/storage/remote-storage.ts";
 import { createSourceResolver } from "../adapters/storage/resolve-source.ts";
-import { zonesByContainer } from "../adapters/storage/settings.ts";
 import type { Storage } from "../adapters/storage/storage.ts";
 import { ApiError } from "../core/api/api-error.ts";
 import { createClient } from "../core/api/client.ts";
@@ -87,6 +87,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
   if (gdal.sandbox === "none") log.warn(facts, "GDAL has no sandbox");
   else log.info(facts, "GDAL is ready");
   const storage = await openStorage(config.storage);
+  const tracer = await openTracer(config.tracing, log);
   const sourcesOf = (of: Storage) =>
     createSourceResolver({
       storage: of,
@@ -96,7 +97,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
         maxBytes: config.sources.maxBytes,
       },
       mounts: [mountFolder, ...config.sources.mounts],
-      containers: zonesByContainer(config.storage),
+      containers: config.storage.zonesByContainer,
     });
   let announce = (): Promise<unknown> => Promise.resolve();
   const own = config.handlerFolders.length > 0 ? await startOwnHandlers() : undefined;
@@ -119,6 +120,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
       config.dataFactory === undefined ? undefined : createDataFactory(config.dataFactory),
     workFolder: work.folder,
     mountFolder,
+    tracer,
     log,
   };
   const consumption = consume({
@@ -154,6 +156,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
       { name: "handler files", stop: async () => own?.stop() },
       { name: "tasks", stop: () => consumption.close({ graceMs: config.graceMs }) },
       { name: "reports", stop: () => reporter.close() },
+      { name: "traces", stop: async () => tracer?.close() },
       { name: "work folder", stop: () => work.remove() },
       ...connections.stopSteps,
     ],

@@ -19,7 +19,7 @@ describe("chaos", () => {
       reports.push(report);
       if (given !== undefined) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
     },
-    (seconds + 300) * 1000,
+    (seconds + 900) * 1000,
   );
 
   it("has really met what is rare, or the agreement would mean little", () => {

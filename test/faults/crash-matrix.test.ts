@@ -44,9 +44,12 @@ const moments: Partial<Record<FailPoint, readonly number[]>> = {
   // Later than the program's line that it started, which the test waits for.
   "recover.before": [4],
   "worker.after_report": [1, 9],
-  // Reached with an outside broker alone: test/system/rabbitmq.test.ts dies there.
+  // Reached with an outside broker alone: test/support/outside-crashes.ts dies there.
   "relay.before_send": [],
   "relay.after_send": [],
+  "outside.before_lease": [],
+  "outside.after_lease": [],
+  "outside.dead_letter_listed": [],
 };
 const matrix = failPoints.flatMap((name) =>
   (moments[name] ?? [1]).map((nth) => [name, nth] as const),

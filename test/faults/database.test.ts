@@ -90,7 +90,7 @@ describe("a commit that was applied while its answer was lost", () => {
     await lost;
     expect((await finished(orchestrator, id)).status).toBe("completed");
     await waitFor(() => worker.output().includes("no longer ours"), { what: "the second report" });
-    const { rows } = await database.db.query(`SELECT FROM dagapp.dag_task_results`);
+    const { rows } = await database.db.query(`SELECT FROM dagapp.dag_attempts`);
     expect(rows.length).toBe(2);
     await expectInvariants(database.db);
   });
@@ -99,14 +99,13 @@ describe("a commit that was applied while its answer was lost", () => {
     const orchestrator = await fleet.orchestrator(quick);
     await fleet.worker(twoQueues);
     await connected(orchestrator, "two");
-    const lost = proxy.loseAnswer({ after: "dag_record_expected", at: "COMMIT" });
+    const lost = proxy.loseAnswer({ after: "dag_complete_reported", at: "COMMIT" });
     const id = await submit(orchestrator, "two");
     await lost;
     expect((await finished(orchestrator, id)).status).toBe("completed");
-    const { rows } = await database.db.query(
-      `SELECT FROM dagapp.dag_task_results WHERE job_id = $1`,
-      [id],
-    );
+    const { rows } = await database.db.query(`SELECT FROM dagapp.dag_attempts WHERE job_id = $1`, [
+      id,
+    ]);
     expect(rows.length).toBe(2);
     await expectInvariants(database.db);
   });

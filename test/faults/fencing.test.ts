@@ -138,7 +138,7 @@ describe("a worker that was frozen", () => {
       });
       expect(await rowsOf(id)).toEqual(before);
       const { rows } = await database.db.query(
-        `SELECT worker_id FROM dagapp.dag_task_results WHERE job_id = $1`,
+        `SELECT worker_id FROM dagapp.dag_attempts WHERE job_id = $1`,
         [id],
       );
       expect(rows.length).toBe(1);
@@ -186,7 +186,7 @@ describe("five orchestrators and two workers", () => {
     const stale = orchestrators[0]!;
     stale.signal("SIGSTOP");
     const workers = [await fleet.worker(twoQueues), await fleet.worker(twoQueues)];
-    await waitFor(async () => (await countRows(`dag_task_results`)) > 5, {
+    await waitFor(async () => (await countRows(`dag_attempts`)) > 5, {
       what: "work to be done",
     });
     workers[0]!.signal("SIGSTOP");

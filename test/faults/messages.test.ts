@@ -72,7 +72,7 @@ describe("a message", () => {
       },
       { what: "the copies to be worked off" },
     );
-    const { rows } = await database.db.query(`SELECT task_id FROM dagapp.dag_task_results`);
+    const { rows } = await database.db.query(`SELECT task_id FROM dagapp.dag_attempts`);
     expect(rows.length).toBe(4);
     await expectInvariants(database.db);
   });
@@ -100,7 +100,7 @@ describe("a message", () => {
     await fleet.worker({ ...twoQueues, WORKER_ID: "second" });
     expect((await finished(orchestrator, id)).status).toBe("completed");
     const { rows } = await database.db.query(
-      `SELECT r.worker_id, n.attempt, n.retry_count FROM dagapp.dag_task_results r
+      `SELECT r.worker_id, n.attempt, n.retry_count FROM dagapp.dag_attempts r
        JOIN dagapp.dag_node_states n USING (task_id)`,
     );
     expect(rows).toEqual([{ worker_id: "second", attempt: 0, retry_count: 0 }]);

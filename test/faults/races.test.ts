@@ -210,7 +210,7 @@ describe("running a job again", () => {
       expect((await engine.job(job_id)).status).toBe("completed");
       // Kept from the first: it is not run again.
       const { rows: results } = await database.db.query(
-        `SELECT FROM dagapp.dag_task_results WHERE job_id = $1 AND node_id = 'a'`,
+        `SELECT FROM dagapp.dag_attempts WHERE job_id = $1 AND node_id = 'a'`,
         [job_id],
       );
       expect(results.length).toBe(0);

@@ -16,7 +16,7 @@ import { createGraphCache } from "../../src/adapters/postgres/queries/graph-cach
 import { createLocalStaging } from "../../src/adapters/storage/local-staging.ts";
 import { createLocalStorage } from "../../src/adapters/storage/local-storage.ts";
 import { createDiskCache } from "../../src/adapters/tiles/disk-cache.ts";
-import { createRasterServer } from "../../src/adapters/tiles/create-raster-server.ts";
+import { createLazyRasterServer } from "../../src/adapters/tiles/raster-server.ts";
 import { contracts } from "../../src/core/api/index.ts";
 import { handlerCatalogue } from "../../src/core/handlers/index.ts";
 import { jobQueue, taskQueues } from "../../src/core/queues.ts";
@@ -104,7 +104,11 @@ async function startApi(
       streams,
       // Without a disk cache: a test sees what is made now.
       layers: createLayerAnswers(
-        createRasterServer({ storage: given.storage, disk: createDiskCache("", 0) }),
+        createLazyRasterServer({
+          storage: given.storage,
+          disk: createDiskCache("", 0),
+          log: { error: write },
+        }),
         createFeatureAnswers(db),
       ),
       features: createFeatureAnswers(db),

@@ -5,8 +5,10 @@ import { ServiceBusServer } from "./service-bus-server.js";
 export interface ChaosBroker {
   /** What makes programs use it. */
   readonly env: Readonly<Record<string, string>>;
-  /** Ends it, and starts it again with the messages that it has confirmed. */
-  restart(): Promise<void>;
+  /** Ends it without warning. */
+  leave(): Promise<void>;
+  /** Starts it again with the messages that it has confirmed. */
+  comeBack(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -25,10 +27,8 @@ async function rabbitmq(): Promise<ChaosBroker> {
   const server = await startRabbitmq();
   return {
     env: { BROKER: "rabbitmq", RABBITMQ_URL: `${server.url}?heartbeat=1` },
-    restart: async () => {
-      await server.kill();
-      await server.start();
-    },
+    leave: () => server.kill(),
+    comeBack: () => server.start(),
     stop: () => server.remove(),
   };
 }
@@ -38,13 +38,11 @@ async function serviceBus(): Promise<ChaosBroker> {
   const server = new ServiceBusServer();
   server.lockMs = 2000;
   await server.listen();
+  const { port } = server;
   return {
     env: { BROKER: "servicebus", SERVICE_BUS_CONNECTION_STRING: server.connectionString },
-    restart: async () => {
-      const { port } = server;
-      await server.close();
-      await server.listen(port);
-    },
+    leave: () => server.close(),
+    comeBack: () => server.listen(port),
     stop: () => server.close(),
   };
 }

@@ -15,7 +15,7 @@ const violations: Readonly<Record<string, string>> = {
     WHERE ended.event_type IN ('job_completed', 'job_failed', 'job_cancelled')
       AND later.seq > ended.seq AND later.event_type <> 'result_ignored'`,
   "the success of a node is recorded once": `
-    SELECT job_id, node_id, count(*) FROM dagapp.dag_job_events
+    SELECT job_id, node_id, count(*) FROM dagapp.dag_unpacked_events
     WHERE event_type = 'node_completed' GROUP BY job_id, node_id HAVING count(*) > 1`,
   "an attempt is dispatched once": `
     SELECT job_id, task_id, count(*) FROM dagapp.dag_job_events
@@ -66,7 +66,7 @@ const violations: Readonly<Record<string, string>> = {
   "no message waits for a job that has ended": `
     SELECT message_key FROM dagapp.dag_queue_ready q JOIN dagapp.dag_jobs j
       ON j.job_id = q.group_key WHERE j.status IN ('completed', 'failed', 'cancelled')
-      AND NOT EXISTS (SELECT FROM dagapp.dag_task_results r WHERE r.task_id = q.message_key)`,
+      AND NOT EXISTS (SELECT FROM dagapp.dag_attempts a WHERE a.task_id = q.message_key)`,
 };
 
 /** Fails with the name of what is broken and the rows that break it. */

@@ -12,7 +12,7 @@ import { openDatabase } from "../../src/adapters/postgres/database.ts";
 import type { Database } from "../../src/adapters/postgres/database.ts";
 import { describeStuck, expectInvariants } from "./chaos-invariants.ts";
 import type { ChaosReport } from "./chaos-report.ts";
-import { countChaos, watchRedeliveries } from "./chaos-report.ts";
+import { countChaos, ranAlone, watchRedeliveries } from "./chaos-report.ts";
 import type { ChaosBroker } from "./chaos-broker.ts";
 import { startChaosBroker } from "./chaos-broker.ts";
 import type { ChaosServer } from "./chaos-server.ts";
@@ -63,7 +63,12 @@ const actions = [
   "poison task",
   "forbid writes",
 ] as const;
-type Action = (typeof actions)[number] | "kill broker";
+const brokerActions = ["kill broker", "remove broker"] as const;
+type Action = (typeof actions)[number] | (typeof brokerActions)[number];
+/** A removed broker is away for a quarter of the run, and at most for so long. */
+const longestAwayMs = 60_000;
+/** So long a run may go on until a lost message has run alone. */
+const longestLoneMs = 120_000;
 
 export async function runChaos({ seed, seconds, broker }: ChaosOptions): Promise<ChaosReport> {
   const works = Array.from({ length: workflowCount }, (_, index) => makeChaosWork(seed, index));
@@ -110,6 +115,8 @@ class Run {
   private readonly poison = makePoison(3);
   /** Poisonous jobs that are to be submitted. */
   private poisons = 0;
+  private isBrokerAway = false;
+  private awayMs = 0;
   private isOver = false;
 
   constructor(
@@ -126,7 +133,7 @@ class Run {
     this.db = db;
     this.works = works;
     this.broker = broker;
-    this.actions = broker === undefined ? actions : [...actions, "kill broker"];
+    this.actions = broker === undefined ? actions : [...actions, ...brokerActions];
   }
 
   async play(seconds: number): Promise<ChaosReport> {
@@ -134,11 +141,17 @@ class Run {
     for (let i = 0; i < count; i++) await this.addOrchestrator();
     for (let i = 0; i < count; i++) await this.addWorker();
     const until = performance.now() + seconds * 1000;
+    this.awayMs = Math.min(longestAwayMs, seconds * 250);
     const load = this.submitAll();
     // On a slow machine it takes longer until every kind of harm was done once.
     while (performance.now() < until || this.done.size < this.actions.length) {
       await this.harm();
       await pause(100 + this.random.int(500));
+    }
+    // Whether a message is lost together with others is left to chance: provoked until it has happened.
+    while (!this.hasRunAlone() && performance.now() < until + longestLoneMs) {
+      if (this.poisons === 0) this.poisons += 1;
+      await pause(500);
     }
     this.peace.abort();
     await Promise.all([load, ...this.thaws]);
@@ -189,7 +202,10 @@ class Run {
         await this.server.start();
         return;
       case "kill broker":
-        await this.broker?.restart();
+        await this.stopBroker(0);
+        return;
+      case "remove broker":
+        this.thaws.push(this.stopBroker(this.awayMs));
         return;
       case "kill server":
         await this.server.die();
@@ -230,6 +246,19 @@ class Run {
       this.orchestrators = this.orchestrators.filter((one) => one !== victim);
       await this.addOrchestrator();
     }
+  }
+
+  private hasRunAlone(): boolean {
+    return this.allPrograms.some((program) => ranAlone.test(program.output()));
+  }
+
+  private async stopBroker(forMs: number): Promise<void> {
+    if (this.broker === undefined || this.isBrokerAway) return;
+    this.isBrokerAway = true;
+    await this.broker.leave();
+    await pause(forMs);
+    await this.broker.comeBack();
+    this.isBrokerAway = false;
   }
 
   /** Another session keeps a job locked for a while. */

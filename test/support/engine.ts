@@ -190,7 +190,7 @@ export class TestEngine {
 
   async events(jobId: string): Promise<readonly RecordedEvent[]> {
     const { rows } = await this.database.db.query<RecordedEvent>(
-      `SELECT seq, event_type, node_id, event_data FROM dagapp.dag_job_events
+      `SELECT seq, event_type, node_id, event_data FROM dagapp.dag_unpacked_events
        WHERE job_id = $1 ORDER BY seq`,
       [jobId],
     );

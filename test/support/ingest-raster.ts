@@ -1,6 +1,6 @@
 /** Takes a raster through the handlers of `raster_ingest`, and opens the result as the map does. */
 import { createDiskCache } from "../../src/adapters/tiles/disk-cache.ts";
-import { createRasterServer } from "../../src/adapters/tiles/create-raster-server.ts";
+import { createRasterServer } from "./raster-server.ts";
 import type { RasterServer } from "../../src/adapters/tiles/raster-server.ts";
 import { findItem } from "../../src/adapters/postgres/queries/catalogue-items.ts";
 import type { StacItem } from "../../src/core/catalogue/stac.ts";

@@ -154,7 +154,7 @@ export class Fleet {
 /** A busy machine takes its time; a program that does not start says why. */
 async function started(program: Program): Promise<void> {
   const line = `${program.name} started`;
-  await waitFor(() => program.output().includes(line), { timeoutMs: 40_000, what: line }).catch(
+  await waitFor(() => program.output().includes(line), { timeoutMs: 120_000, what: line }).catch(
     (cause: unknown) => {
       throw new Error(`${program.name} did not start:\n${program.output()}`, { cause });
     },

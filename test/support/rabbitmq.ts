@@ -69,7 +69,7 @@ export async function startRabbitmq(): Promise<RabbitmqServer> {
         await connection.close();
         return true;
       },
-      { what: `RabbitMQ on port ${port}`, timeoutMs: 60_000 },
+      { what: `RabbitMQ on port ${port}`, timeoutMs: 150_000 },
     );
   }
 

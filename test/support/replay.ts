@@ -154,7 +154,7 @@ export async function expectReplay(db: Database, jobId: string): Promise<Replaye
   if (job === undefined || graph === undefined) throw new Error(`no job ${jobId}`);
   const origin = job.rerun_of === null ? undefined : await expectReplay(db, job.rerun_of);
   const { rows: events } = await db.query<RecordedEvent>(
-    `SELECT seq, event_type, node_id, event_data FROM dagapp.dag_job_events
+    `SELECT seq, event_type, node_id, event_data FROM dagapp.dag_unpacked_events
      WHERE job_id = $1 ORDER BY seq`,
     [jobId],
   );

@@ -12,7 +12,7 @@ const pollMs = { first: 5, longest: 50 };
 /** Waits until the condition gives something other than false, null or undefined, and returns it. */
 export async function waitFor<T>(
   condition: () => T | Promise<T>,
-  { timeoutMs = 10_000, what }: WaitOptions,
+  { timeoutMs = 30_000, what }: WaitOptions,
 ): Promise<Exclude<Awaited<T>, false | null | undefined>> {
   const began = performance.now();
   let lastError: unknown;

@@ -50,6 +50,9 @@ function follow(job_id: string, after?: number) {
   };
 }
 
+const listEvents = (job_id: string, query: { node_id?: string; after?: number; limit?: number }) =>
+  test.reader.listJobEvents({ params: { job_id }, query });
+
 describe("a stream", () => {
   it("starts with a snapshot, sends events with the nodes they changed, and ends with the job", async () => {
     const job_id = await make.job(graph);
@@ -130,17 +133,36 @@ describe("a stream", () => {
     const job_id = await make.job(graph, { event_seq: 1200 });
     await test.database.db.query(
       `INSERT INTO dagapp.dag_job_events (job_id, seq, event_type)
-       SELECT $1, n, 'node_ready' FROM generate_series(1, 1200) n`,
+       SELECT $1, n, 'node_ready' FROM generate_series(1, 1200) n
+       WHERE n NOT BETWEEN 401 AND 1000`,
       [job_id],
     );
-    const stream = follow(job_id, 0);
-    await waitFor(() => stream.events().length === 1200, { what: "all events" });
-    expect(stream.events().map(({ seq }) => seq)).toEqual(
-      Array.from({ length: 1200 }, (_, n) => n + 1),
+    // The events of 600 children that completed together are one row.
+    await test.database.db.query(
+      `INSERT INTO dagapp.dag_job_events (job_id, seq, event_type, node_id, children)
+       SELECT $1, 1000, 'node_completed', 'a', array_agg(n) FROM generate_series(0, 599) n`,
+      [job_id],
     );
-    expect(stream.messages.length).toBe(3);
-    stream.stop();
-    await stream.ended;
+    const streams = Array.from({ length: 10 }, () => follow(job_id, 0));
+    for (const stream of streams) {
+      await waitFor(() => stream.events().length === 1200, { what: "all events" });
+      expect(stream.events().map(({ seq }) => seq)).toEqual(
+        Array.from({ length: 1200 }, (_, n) => n + 1),
+      );
+      expect(stream.messages.length).toBe(3);
+      stream.stop();
+      await stream.ended;
+    }
+    const [child] = (await listEvents(job_id, { node_id: "a__123" })).items;
+    expect(child).toMatchObject({ seq: 524, node_id: "a__123", event_type: "node_completed" });
+    expect((await listEvents(job_id, { node_id: "a" })).items).toEqual([]);
+    const page = await listEvents(job_id, { after: 998, limit: 3 });
+    expect(page.items.map(({ seq, node_id }) => [seq, node_id])).toEqual([
+      [999, "a__598"],
+      [1000, "a__599"],
+      [1001, null],
+    ]);
+    expect(page.next_cursor).not.toBeNull();
   });
 
   it("sends the progress that workers report", async () => {

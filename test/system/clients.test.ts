@@ -14,7 +14,7 @@ import {
   upsertItems,
 } from "../../src/adapters/postgres/repositories/catalogue.ts";
 import { withReferencedFiles } from "../../src/adapters/storage/referenced-files.ts";
-import { createRasterServer } from "../../src/adapters/tiles/create-raster-server.ts";
+import { createRasterServer } from "../support/raster-server.ts";
 import { createDiskCache } from "../../src/adapters/tiles/disk-cache.ts";
 import { buildVectorItem } from "../../src/core/catalogue/vector-item.ts";
 import { operators } from "../../src/core/catalogue/owner.ts";

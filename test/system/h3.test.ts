@@ -14,6 +14,7 @@ import { createLocalStorage } from "../../src/adapters/storage/local-storage.ts"
 import type { Storage } from "../../src/adapters/storage/storage.ts";
 import type { TestDatabase } from "../support/database.ts";
 import { createTestDatabase } from "../support/database.ts";
+import type { Bounds } from "../../src/core/vector/parts.ts";
 import { writeWkb } from "../../src/core/vector/write-wkb.ts";
 import { hasGdal } from "../support/gdal.ts";
 import { run } from "../support/processes.ts";
@@ -154,10 +155,10 @@ it(
     const rows = points.map(([x, y], index) => ({
       wkb: writeWkb("point", { points: Float64Array.of(x, y), lines: [], polygons: [] }),
       properties: { kind: index % 4 === 0 ? "a" : "b" },
-      bounds: [x, y, x, y] as const,
+      bounds: [x, y, x, y] as Bounds,
     }));
     const columns = [{ name: "kind", type: "text", source: "kind" }] as const;
-    const layer = { columns, geometry_type: "MultiPoint", bounds: [10, 46, 11, 47] as const };
+    const layer = { columns, geometry_type: "MultiPoint", bounds: [10, 46, 11, 47] as Bounds };
     const file = path.join(fleet.dataDirectory, "points.parquet");
     await writeGeoParquet(
       file,

@@ -48,7 +48,7 @@ describe("a fan-out of 10,000", () => {
       `SELECT result_data,
          (SELECT count(*) FROM dagapp.dag_node_states n
           WHERE n.job_id = j.job_id AND n.parent_node_id = 'split') AS total,
-         (SELECT count(*) = count(DISTINCT node_id) FROM dagapp.dag_job_events e
+         (SELECT count(*) = count(DISTINCT node_id) FROM dagapp.dag_unpacked_events e
           WHERE e.job_id = j.job_id AND event_type = 'node_completed') AS once
        FROM dagapp.dag_jobs j WHERE job_id = $1`,
       [id],
@@ -233,7 +233,7 @@ describe("a long backlog", () => {
     for (const id of ids) expect((await finished(orchestrator, id)).status).toBe("completed");
     const { rows } = await database.db.query<{ attempts: number; results: number }>(
       `SELECT (SELECT max(attempt) FROM dagapp.dag_node_states) AS attempts,
-         (SELECT count(*) FROM dagapp.dag_task_results) AS results`,
+         (SELECT count(*) FROM dagapp.dag_attempts) AS results`,
     );
     expect(rows[0]).toEqual({ attempts: 0, results: 50 });
   });

@@ -94,10 +94,9 @@ describe("a connected worker", () => {
     const second = await fleet.orchestrator();
     expect((await finished(second, id)).status).toBe("completed");
     await connected(second);
-    const { rows } = await database.db.query(
-      `SELECT FROM dagapp.dag_task_results WHERE job_id = $1`,
-      [id],
-    );
+    const { rows } = await database.db.query(`SELECT FROM dagapp.dag_attempts WHERE job_id = $1`, [
+      id,
+    ]);
     expect(rows.length).toBe(1);
     await expectInvariants(database.db);
   });
@@ -173,6 +172,15 @@ describe("the push server", () => {
     const wrong = await knock([credit], { key: "ab".repeat(32) });
     expect(wrong.received).toBe("");
     expect(wrong.error).toMatch(/SSL/);
+    const { host, port } = await serverRow();
+    const plain = openSocket({ host, port });
+    plain.on("error", () => undefined);
+    const answered: Buffer[] = [];
+    plain.on("data", (bytes: Buffer) => answered.push(bytes));
+    plain.write(`${JSON.stringify(credit)}\n`);
+    await once(plain, "close");
+    // At most an alert of TLS: nothing that a worker would read.
+    expect(Buffer.concat(answered).toString("latin1")).not.toMatch(/[{}]/);
     await knock(["x".repeat(2000)]);
     await knock([{ credit: { "functionapp-tasks": -1 } }]);
     await knock([{ reports: [{ task_id: 7 }] }]);
@@ -195,7 +203,7 @@ describe("the push server", () => {
     };
     const { received } = await knock([{ reports: [report] }], { until: "refused" });
     expect(received).toBe(`{"refused":[1]}\n`);
-    const { rows } = await database.db.query(`SELECT FROM dagapp.dag_task_results`);
+    const { rows } = await database.db.query(`SELECT FROM dagapp.dag_attempts`);
     expect(rows.length).toBe(0);
   });
 

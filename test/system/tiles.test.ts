@@ -1,3 +1,6 @@
+import { execFileSync } from "node:child_process";
+import { constants } from "node:fs";
+import { open, rm } from "node:fs/promises";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
@@ -12,7 +15,9 @@ import { halfWorld, resolutionAt } from "../../src/core/serving/web-mercator.ts"
 import type { ApiTest } from "../support/api.ts";
 import { operators } from "../../src/core/catalogue/owner.ts";
 import { openApiTest, tokens } from "../support/api.ts";
+import type { TiffImageSpec } from "../support/tiff.ts";
 import { writeTiff } from "../support/tiff.ts";
+import { waitFor } from "../support/wait.ts";
 
 let test: ApiTest;
 const base = "/stac/collections/demo/items";
@@ -44,11 +49,11 @@ function item(id: string, more: Partial<StacItem["properties"]> = {}): StacItem 
 }
 
 /** The whole world at zoom 1; a pixel is as high as the middle of its column and row. */
-function heights(): Uint8Array {
+function heights(shape: Partial<TiffImageSpec> = {}): Uint8Array {
   const band = Float32Array.from({ length: 512 * 512 }, (_, index) => (index % 512) + index / 512);
   const pixel = resolutionAt(1);
   return writeTiff({
-    images: [{ width: 512, height: 512, block: 256, bands: [band], predictor: 3 }],
+    images: [{ width: 512, height: 512, block: 256, bands: [band], predictor: 3, ...shape }],
     epsg: 3857,
     origin: [-halfWorld, halfWorld],
     pixel: [pixel, pixel],
@@ -276,6 +281,25 @@ describe("what else a layer answers", () => {
       status: 400,
       json: { detail: "Area 0 is a Point: only polygons have pixels inside." },
     });
+  });
+
+  it("holds up nothing else while a tile is read and drawn", async () => {
+    const storage = createLocalStorage(test.engine.folder);
+    await storage.put("silver/stuck.tif", heights({ compression: "none", block: 512 }));
+    await upsertItems(test.database.db, "demo", [item("stuck")], operators);
+    expect((await get("stuck/info")).status).toBe(200);
+    // Opening a pipe waits until it is opened for writing: this thread would wait for itself.
+    const pipe = (await storage.localPath("silver/stuck.tif"))!;
+    await rm(pipe);
+    execFileSync("mkfifo", [pipe]);
+    const tile = get("stuck/tiles/WebMercatorQuad/1/0/0.png");
+    expect((await fetch(`${test.baseUrl}/livez`)).status).toBe(200);
+    const writer = await waitFor(
+      () => open(pipe, constants.O_WRONLY | constants.O_NONBLOCK).catch(() => undefined),
+      { what: "the tile to be read" },
+    );
+    await writer.close();
+    expect((await tile).status).toBe(500);
   });
 
   it("is a map page that allows no script but its own files, all of which are there", async () => {

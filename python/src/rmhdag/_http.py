@@ -24,6 +24,15 @@ class ApiError(Exception):
         return 400 <= self.status < 500 and self.status != 429
 
 
+def refuse_plain_text(url: str) -> None:
+    """Tasks, results and the token cross a network in TLS only; plain text stays on this machine."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    is_here = host in ("localhost", "::1") or host.startswith("127.")
+    if parts.scheme == "http" and not is_here:
+        raise ValueError(f"{url!r} must begin with https: it is not on this machine")
+
+
 class Http:
     def __init__(self, url: str, token: str | None, timeout: float = 60.0) -> None:
         parts = urlsplit(url.rstrip("/"))

@@ -37,6 +37,8 @@ class Context:
         self.attempt: int = task.get("attempt", 0)
         self.params: dict[str, Any] = task.get("params", {})
         self.timeout_seconds: float = task.get("timeout_seconds", 300)
+        #: For the header ``traceparent`` of requests that the handler makes; None: not traced.
+        self.trace_parent: str | None = task.get("trace_parent")
         self.metrics: dict[str, Any] = {}
         self.logger = logging.getLogger(f"rmhdag.task.{self.node_id}")
         self._lease: str = task["lease"]

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Callable, Iterable, TypeVar
 
 from ._errors import Cancelled, HandlerError, TransientError
-from ._http import ApiError, Http, transfer
+from ._http import ApiError, Http, refuse_plain_text, transfer
 from .context import Context, LogHandler
 from .handlers import Handler, registered
 from .schema import bind
@@ -57,6 +57,7 @@ class Worker:
         host = socket.gethostname()
         self.worker_id = worker_id or f"py-{host[:30]}-{os.getpid()}-{random.randrange(1 << 24):06x}"
         address = url or os.environ.get("RMHDAG_URL") or "http://127.0.0.1:8000"
+        refuse_plain_text(address)
         self.http = Http(address, token or os.environ.get("RMHDAG_TOKEN"))
         self._stopping = threading.Event()
         self._lock = threading.Lock()

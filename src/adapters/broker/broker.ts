@@ -312,8 +312,9 @@ export interface PushedReports {
   onArrival(wake: () => void): void;
   take(limit: number): readonly PushedReport[];
   /**
-   * Records the reports and completes their messages. The transaction fails unless every message is
-   * still held and every report is the first of its task. Workers are answered after the commit.
+   * Completes the messages of the reports and records those that are failures; the caller writes a
+   * success to its node. The transaction fails unless every message is still held and every failure is
+   * the first result of its task. Workers are answered after the commit.
    */
   record(tx: Transaction, reports: readonly PushedReport[]): void;
   refuse(reports: readonly PushedReport[]): void;

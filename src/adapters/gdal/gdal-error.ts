@@ -43,7 +43,7 @@ const meanings: readonly [RegExp, string, ErrorCategory][] = [
   [/no space left on device|\bENOSPC\b|free disk space available/i, "DISK_FULL", "transient"],
   [/cannot allocate|out of memory|bad_alloc|memory allocation/i, "OUT_OF_MEMORY", "transient"],
   [
-    /missing codec|codec.*not (?:supported|available|configured)/i,
+    /missing codec|codec.*not (?:supported|available|configured)|unsupported JPEG data precision/i,
     "UNSUPPORTED_CODEC",
     "permanent",
   ],

@@ -34,6 +34,8 @@ export interface ApiRequest<C extends Contract> {
   /** Undefined only where access is public. */
   readonly caller: Caller | undefined;
   readonly requestId: string;
+  /** The context for what the request starts, of its span or else of the caller. */
+  readonly traceParent: string | undefined;
   /** The address that the connection comes from: the client's, or a proxy's. */
   readonly remoteAddress: string | undefined;
   /** HEAD or GET for the handler of a GET, which need not make a body for a HEAD. */

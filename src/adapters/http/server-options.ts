@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Contract } from "../../core/api/contract.ts";
+import type { Tracer } from "../tracing/tracer.ts";
 import type { AccessPolicy } from "./access.ts";
 import type { Caller, HttpLog } from "./handler.ts";
 
@@ -15,6 +16,8 @@ export interface ServerOptions {
   readonly admit?: (caller: Caller, contract: Contract) => void;
   readonly timeouts?: Timeouts;
   readonly onAnswered?: (timing: Timing) => void;
+  /** Undefined: no spans are made. */
+  readonly tracer?: Tracer | undefined;
   /** Fails an answer that does not match its contract. For tests: it costs time. */
   readonly checkAnswers?: boolean;
 }

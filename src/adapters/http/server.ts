@@ -24,6 +24,7 @@ import { takeSignature } from "./signed-address.ts";
 import type { ServerOptions } from "./server-options.ts";
 import { limitBody, timeoutSettings, usualTimeouts } from "./server-options.ts";
 import { sendMessages, writeEvents } from "./streams.ts";
+import { createRequestSpans, validTraceParent } from "./trace-requests.ts";
 
 export interface HttpServer {
   readonly inject: FastifyInstance["inject"];
@@ -46,6 +47,7 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   const signed = new WeakMap<IncomingMessage, string>();
   const sockets = new WeakMap<FastifyRequest, OpenedStream>();
   const streams = new Set<AbortController>();
+  const spans = createRequestSpans(options.tracer);
 
   const app = fastify({
     logger: false,
@@ -78,6 +80,7 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   const resources = listResources(contracts);
   app.addHook("onRequest", async (request, reply) => {
     reply.headers({ ...securityHeaders, "x-request-id": request.id });
+    spans?.start(request);
     const { raw: rawBody } = request.routeOptions.config as RouteConfig;
     limitBody(request.raw, timeouts.requestMs, rawBody !== undefined, (error) => {
       answerClientError(error, request.raw.socket, securityHeaders);
@@ -94,13 +97,14 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   });
   app.addHook("onResponse", async (request, reply) => {
     const { method, id: request_id } = request;
-    const path = request.routeOptions.url?.replaceAll(/:(\w+)/g, "{$1}") ?? "unknown";
+    const path = templateOf(request);
     const status = reply.statusCode;
     const seconds = reply.elapsedTime / 1000;
     options.onAnswered?.({ method, path, status, seconds });
+    const trace_id = spans?.end(request, status);
     const caller = callers.get(request)?.name;
     const url = hideSecrets(request.url);
-    log.debug({ request_id, method, url, status, seconds, caller }, "answered");
+    log.debug({ request_id, trace_id, method, url, status, seconds, caller }, "answered");
   });
   app.addHook("preClose", async () => {
     for (const stream of streams) stream.abort();
@@ -117,7 +121,7 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
     const { status, isOurs, headers, body } = answerError(error, request.id, bodyLimit);
     if (isOurs) {
       const fields = { request_id: request.id, url: hideSecrets(request.url), err: error };
-      log.error(fields, "a request failed");
+      log.error({ ...fields, trace_id: spans?.traceId(request) }, "a request failed");
     }
     reply.headers({ ...securityHeaders, ...headers, "x-request-id": request.id });
     void reply.code(status).type(problemMedia).send(body);
@@ -167,6 +171,7 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
     return callHandler(handlers, contract, raw, {
       caller: callers.get(request),
       requestId: request.id,
+      traceParent: spans?.context(request) ?? validTraceParent(request.headers["traceparent"]),
       method: request.method,
       remoteAddress: request.socket.remoteAddress,
       header: headerOf(request),
@@ -289,6 +294,11 @@ function refuseSchema() {
 
 /** One for all requests: every answer aborts its signal, and a new error with its stack is slow. */
 const clientGone = new DOMException("The client is gone.", "AbortError");
+
+/** The contract's path, such as `/api/v1/jobs/{job_id}`. */
+function templateOf(request: FastifyRequest): string {
+  return request.routeOptions.url?.replaceAll(/:(\w+)/g, "{$1}") ?? "unknown";
+}
 
 function pathOf(request: FastifyRequest): string {
   return request.url.split("?", 1)[0] ?? "";

@@ -7,6 +7,16 @@ import type { ServerResponse } from "node:http";
 
 const heartbeatMs = 15_000;
 
+/** Texts of messages: a source may give one message to many clients. */
+const texts = new WeakMap<object, string>();
+
+function textOf(message: unknown): string {
+  if (typeof message !== "object" || message === null) return JSON.stringify(message);
+  const known = texts.get(message) ?? JSON.stringify(message);
+  texts.set(message, known);
+  return known;
+}
+
 /** Writes messages as server-sent events. */
 export async function writeEvents(
   raw: ServerResponse,
@@ -39,7 +49,7 @@ function encodeEvent(message: unknown): string {
   const seq = (message as { seq?: unknown }).seq;
   const id = typeof seq === "number" ? `id: ${seq}\n` : "";
   // JSON text has no line ends, so one data line is enough.
-  return `${id}data: ${JSON.stringify(message)}\n\n`;
+  return `${id}data: ${textOf(message)}\n\n`;
 }
 
 async function drained(raw: ServerResponse, signal: AbortSignal): Promise<void> {
@@ -86,7 +96,7 @@ export async function sendMessages(
   try {
     for await (const message of messages) {
       if (aborter.signal.aborted) break;
-      await send(socket, JSON.stringify(message));
+      await send(socket, textOf(message));
     }
     if (aborter.signal.aborted) socket.close(1001, "going away");
     else socket.close(1000, "finished");

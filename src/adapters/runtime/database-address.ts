@@ -35,8 +35,11 @@ export function completeAddress(address: string, env: Environment): string {
   const isLocal = thisMachine.test(url.hostname) || searchParams.has("host");
   if (!isLocal && !searchParams.has("sslmode") && !searchParams.has("ssl")) {
     searchParams.set("sslmode", env["PGSSLMODE"] ?? "verify-full");
-    const certificates = env["PGSSLROOTCERT"];
-    if (certificates !== undefined) searchParams.set("sslrootcert", certificates);
+  }
+  const certificates = env["PGSSLROOTCERT"];
+  const isInTls = (searchParams.get("sslmode") ?? "disable") !== "disable";
+  if (isInTls && certificates !== undefined && !searchParams.has("sslrootcert")) {
+    searchParams.set("sslrootcert", certificates);
   }
   if (/^(?:true|1)$/i.test(env["USE_MANAGED_IDENTITY"] ?? "") && url.password === "") {
     searchParams.set(identityParameter, env["DB_ADMIN_MANAGED_IDENTITY_CLIENT_ID"] ?? "");

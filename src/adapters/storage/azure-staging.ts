@@ -14,10 +14,9 @@ export async function createAzureStaging(
   settings: AzureSettings,
   storage: Storage,
 ): Promise<Staging> {
-  const service = await openAzure(settings);
+  const { results } = await openAzure(settings);
   const nameOf = (id: string) => `.uploads/${id}`;
-  const blobOf = (id: string): BlockBlobClient =>
-    service.getContainerClient(settings.containers.results).getBlockBlobClient(nameOf(id));
+  const blobOf = (id: string): BlockBlobClient => results.container.getBlockBlobClient(nameOf(id));
 
   /** Commits the blocks that follow each other up to the length. False: there are none. */
   async function commit(id: string, length: number): Promise<boolean> {

@@ -9,35 +9,38 @@ import path from "node:path";
 import { buffer } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
+import { z } from "zod";
 import { describeStorage } from "../../../test/conformance/storage.ts";
 import { waitFor } from "../../../test/support/wait.ts";
+import type { AzureSettings } from "./azure-client.ts";
 import { createAzureStaging } from "./azure-staging.ts";
 import { createAzureStorage } from "./azure-storage.ts";
+import { storageEnvironment, toStorageSettings } from "./settings.ts";
 
 const run = promisify(execFile);
 const hasOpenssl = await run("openssl", ["version"]).then(
   () => true,
   () => false,
 );
-const containers = {
-  bronze: "mybronze",
-  silver: "mysilver",
-  gold: "mygold",
-  external: "myexternal",
-  results: "myresults",
-};
 /** The emulator's well-known account. */
 const account = "devstoreaccount1";
 const key =
   "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
+const [otherAccount, otherKey] = ["rawuploads", Buffer.from("another key").toString("base64")];
 
-const connectTo = (port: number) =>
-  `DefaultEndpointsProtocol=http;AccountName=${account};AccountKey=${key};` +
-  `BlobEndpoint=http://127.0.0.1:${port}/${account};`;
+const connectTo = (port: number, name = account, secret = key) =>
+  `DefaultEndpointsProtocol=http;AccountName=${name};AccountKey=${secret};` +
+  `BlobEndpoint=http://127.0.0.1:${port}/${name};`;
 
-describeStorage("Azure Blob Storage with an account's key", async () => {
+describeStorage("Azure Blob Storage with two accounts and their keys", async () => {
   const emulator = await startEmulator([]);
-  const settings = { connectionString: connectTo(emulator.port), containers };
+  // Both accounts have a container of the same name.
+  const settings = settingsFor({
+    AZURE_STORAGE_CONNECTION_STRING: connectTo(emulator.port),
+    BRONZE_AZURE_STORAGE_CONNECTION_STRING: connectTo(emulator.port, otherAccount, otherKey),
+    BRONZE_CONTAINER: "files",
+    SILVER_CONTAINER: "files",
+  });
   const storage = await createAzureStorage(settings);
   return {
     storage,
@@ -50,6 +53,13 @@ describeStorage("Azure Blob Storage with an account's key", async () => {
     close: () => emulator.stop(),
   };
 });
+
+function settingsFor(env: Readonly<Record<string, string>>): AzureSettings {
+  const given = z.object(storageEnvironment).parse({ STORAGE_BACKEND: "azure", ...env });
+  const settings = toStorageSettings(given, "/nowhere");
+  if (settings.backend !== "azure") throw new Error("not Azure");
+  return settings;
+}
 
 describe.skipIf(!hasOpenssl)("with an identity and no key (needs openssl)", () => {
   let emulator: Awaited<ReturnType<typeof startEmulator>> | undefined;
@@ -74,7 +84,10 @@ describe.skipIf(!hasOpenssl)("with an identity and no key (needs openssl)", () =
       const credential = {
         getToken: async () => ({ token: token(), expiresOnTimestamp: inAnHour() }),
       };
-      const storage = await createAzureStorage({ containers, endpoint: { url, credential } });
+      const place = { container: "files", endpoint: { url, credential } };
+      const storage = await createAzureStorage({
+        places: { bronze: place, silver: place, gold: place, external: place, results: place },
+      });
       await storage.put("silver/a.tif", Buffer.from("content"));
       const signed = await storage.signedUrl("silver/a.tif");
       expect(signed).toContain("skoid=");
@@ -126,7 +139,13 @@ async function startEmulator(
   const child: ChildProcess = spawn(
     process.execPath,
     [program, "--location", folder, "--blobPort", "0", "--disableTelemetry", ...args],
-    { stdio: ["ignore", "pipe", "inherit"] },
+    {
+      stdio: ["ignore", "pipe", "inherit"],
+      env: {
+        ...process.env,
+        AZURITE_ACCOUNTS: `${account}:${key};${otherAccount}:${otherKey}`,
+      },
+    },
   );
   let output = "";
   child.stdout?.setEncoding("utf8").on("data", (text: string) => (output += text));

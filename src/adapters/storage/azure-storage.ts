@@ -3,17 +3,17 @@ import { stat } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import type { BlockBlobClient } from "@azure/storage-blob";
-import type { AzureSettings } from "./azure-client.ts";
-import { createAzureSigner, openAzure } from "./azure-client.ts";
+import type { AzureSettings, AzureZone } from "./azure-client.ts";
+import { openAzure } from "./azure-client.ts";
+import { readCursor, toCursor } from "./cursor.ts";
 import {
-  BadCursor,
   NotInStorage,
   defaultSignedSeconds,
   largestPage,
   splitPath,
   splitPrefix,
 } from "./storage.ts";
-import type { Storage, StoredObject } from "./storage.ts";
+import type { SignedMethod, Storage, StoredObject } from "./storage.ts";
 import { chunkBytes, pour, writeWhole } from "./transfer.ts";
 
 /** Blocks of 4 MiB, four at once: a raster of any size passes through 16 MiB of memory. */
@@ -21,14 +21,17 @@ const parallelBlocks = 4;
 
 /** Azure Blob Storage: a zone is a container. */
 export async function createAzureStorage(settings: AzureSettings): Promise<Storage> {
-  const service = await openAzure(settings);
-  const signer = createAzureSigner(service);
-  const { containers } = settings;
+  const opened = await openAzure(settings);
 
-  function locate(name: string): { blob: BlockBlobClient; container: string; key: string } {
+  function locate(name: string): { blob: BlockBlobClient; zone: AzureZone; key: string } {
     const [zone, ...parts] = splitPath(name);
-    const [container, key] = [containers[zone], parts.join("/")];
-    return { blob: service.getContainerClient(container).getBlockBlobClient(key), container, key };
+    const key = parts.join("/");
+    return { blob: opened[zone].container.getBlockBlobClient(key), zone: opened[zone], key };
+  }
+
+  async function sign(name: string, seconds: number, method?: SignedMethod): Promise<string> {
+    const { zone, key } = locate(name);
+    return zone.sign(key, seconds, method);
   }
 
   async function describe(name: string): Promise<StoredObject> {
@@ -114,8 +117,8 @@ export async function createAzureStorage(settings: AzureSettings): Promise<Stora
     copy: async (from, to) => {
       const { blob } = locate(to);
       await describe(from);
-      const source = await signer.sign(locate(from), defaultSignedSeconds);
-      // The service copies by itself: the bytes do not pass through this process.
+      const source = await sign(from, defaultSignedSeconds);
+      // The service copies by itself, from another account too: no byte passes through this process.
       const copying = await blob.beginCopyFromURL(source, { intervalInMs: 1000 });
       await copying.pollUntilDone();
       return describe(to);
@@ -125,13 +128,10 @@ export async function createAzureStorage(settings: AzureSettings): Promise<Stora
 
     list: async (prefix, { cursor, limit = largestPage } = {}) => {
       const [zone, ...parts] = splitPrefix(prefix);
-      const pages = service
-        .getContainerClient(containers[zone])
-        .listBlobsFlat({ prefix: parts.join("/") })
-        .byPage({
-          maxPageSize: Math.max(1, Math.min(limit, largestPage)),
-          ...(cursor === undefined ? {} : { continuationToken: readCursor(cursor) }),
-        });
+      const pages = opened[zone].container.listBlobsFlat({ prefix: parts.join("/") }).byPage({
+        maxPageSize: Math.max(1, Math.min(limit, largestPage)),
+        ...(cursor === undefined ? {} : { continuationToken: readCursor(cursor) }),
+      });
       for await (const page of pages) {
         const items = page.segment.blobItems.map(({ name, properties }) =>
           toObject(
@@ -149,8 +149,7 @@ export async function createAzureStorage(settings: AzureSettings): Promise<Stora
 
     browse: async (folder, { cursor, limit = largestPage } = {}) => {
       const [zone, ...parts] = splitPrefix(folder.endsWith("/") ? folder : `${folder}/`);
-      const pages = service
-        .getContainerClient(containers[zone])
+      const pages = opened[zone].container
         .listBlobsByHierarchy("/", { prefix: parts.join("/") })
         .byPage({
           maxPageSize: Math.max(1, Math.min(limit, largestPage)),
@@ -173,8 +172,8 @@ export async function createAzureStorage(settings: AzureSettings): Promise<Stora
       locate(name);
       return undefined;
     },
-    signedUrl: async (name, { seconds = defaultSignedSeconds, method = "GET" } = {}) =>
-      signer.sign(locate(name), seconds, method),
+    signedUrl: (name, { seconds = defaultSignedSeconds, method = "GET" } = {}) =>
+      sign(name, seconds, method),
     /** The service checks the signatures of its URLs itself. */
     checkSignature: async () => false,
   };
@@ -209,14 +208,4 @@ function asMissing(name: string) {
   return (error: unknown): never => {
     throw statusOf(error) === 404 ? new NotInStorage(name) : error;
   };
-}
-
-/** Encodes the service's marker, which may hold characters that a URL cannot. */
-function toCursor(marker: string): string {
-  return Buffer.from(marker, "utf8").toString("base64url");
-}
-
-function readCursor(cursor: string): string {
-  if (!/^[\w-]+$/.test(cursor)) throw new BadCursor();
-  return Buffer.from(cursor, "base64url").toString("utf8");
 }

@@ -11,7 +11,7 @@ import { httpsSource } from "./https-source.ts";
 import type { Storage } from "./storage.ts";
 
 /** The part of storage that shows rasters. */
-type Readable = Pick<Storage, "readRange"> & {
+type Readable = Pick<Storage, "readRange" | "localPath"> & {
   head(path: string): Promise<{ readonly bytes: number } | undefined>;
 };
 
@@ -32,6 +32,7 @@ export function withReferencedFiles(storage: Readable, rules: HttpsRules): Reada
       else etags.delete(path);
       return { bytes: found.bytes };
     },
+    localPath: async (path) => (isAddress(path) ? undefined : storage.localPath(path)),
     readRange: async (path, offset, length) => {
       if (!isAddress(path)) return storage.readRange(path, offset, length);
       const etag = etags.get(path);

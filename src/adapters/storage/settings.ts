@@ -1,24 +1,21 @@
 import path from "node:path";
 import { z } from "zod";
+import type { AzureSettings } from "./azure-client.ts";
 import { largestSourceBytes } from "./https-source.ts";
-import type { Zone } from "./storage.ts";
+import {
+  placeEnvironment,
+  toAzurePlace,
+  toPlaces,
+  toS3Place,
+  zonesByContainer,
+} from "./place-settings.ts";
+import type { S3Settings } from "./s3-client.ts";
 
-const container = (zone: Zone) =>
-  z
-    .string()
-    .regex(/^[a-z0-9](?:-?[a-z0-9]){2,62}$/, "must be the name of a container")
-    .default(zone);
+export { namesItsAccount } from "./place-settings.ts";
 
 /** The settings of storage, the same in every program; each config spreads them into its own. */
 export const storageEnvironment = {
-  STORAGE_BACKEND: z.enum(["local", "azure"]).default("local"),
-  AZURE_STORAGE_ACCOUNT: z.string().min(1).optional(),
-  AZURE_STORAGE_CONNECTION_STRING: z.string().min(1).optional(),
-  BRONZE_CONTAINER: container("bronze"),
-  SILVER_CONTAINER: container("silver"),
-  GOLD_CONTAINER: container("gold"),
-  EXTERNAL_CONTAINER: container("external"),
-  RESULTS_CONTAINER: container("results"),
+  ...placeEnvironment,
   RMHDAG_PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
 };
 
@@ -56,49 +53,33 @@ export function toSourceEnvironment(
   };
 }
 
-/** For `refine`: Azure needs an account. */
-export const namesItsAccount = [
-  (given: Given) =>
-    given.STORAGE_BACKEND === "local" ||
-    (given.AZURE_STORAGE_ACCOUNT ?? given.AZURE_STORAGE_CONNECTION_STRING) !== undefined,
-  {
-    path: ["AZURE_STORAGE_ACCOUNT"] as string[],
-    message: "must be set with STORAGE_BACKEND=azure, or AZURE_STORAGE_CONNECTION_STRING",
-  },
-] as const;
-
 type Given = z.output<z.ZodObject<typeof storageEnvironment>>;
 
-export interface StorageSettings {
-  readonly backend: "local" | "azure";
+export type StorageSettings = {
   /** Of the local backend. */
   readonly folder: string;
   readonly publicUrl: string | undefined;
-  readonly account: string | undefined;
-  readonly connectionString: string | undefined;
-  readonly containers: Readonly<Record<Zone, string>>;
-}
-
-/** Zones by the names of their containers. */
-export function zonesByContainer({
-  containers,
-}: StorageSettings): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(containers).map(([zone, name]) => [name, zone]));
-}
+  /** The zones by the names of their containers. */
+  readonly zonesByContainer: Readonly<Record<string, string>>;
+} & (
+  | { readonly backend: "local" }
+  | ({ readonly backend: "azure" } & AzureSettings)
+  | ({ readonly backend: "s3" } & S3Settings)
+);
 
 export function toStorageSettings(given: Given, dataFolder: string): StorageSettings {
-  return {
-    backend: given.STORAGE_BACKEND,
+  const backend = given.STORAGE_BACKEND;
+  const shared = {
     folder: path.join(dataFolder, "storage"),
     publicUrl: given.RMHDAG_PUBLIC_URL,
-    account: given.AZURE_STORAGE_ACCOUNT,
-    connectionString: given.AZURE_STORAGE_CONNECTION_STRING,
-    containers: {
-      bronze: given.BRONZE_CONTAINER,
-      silver: given.SILVER_CONTAINER,
-      gold: given.GOLD_CONTAINER,
-      external: given.EXTERNAL_CONTAINER,
-      results: given.RESULTS_CONTAINER,
-    },
+    zonesByContainer: zonesByContainer(given),
   };
+  switch (backend) {
+    case "azure":
+      return { ...shared, backend, places: toPlaces(given, toAzurePlace) };
+    case "s3":
+      return { ...shared, backend, places: toPlaces(given, toS3Place) };
+    default:
+      return { ...shared, backend };
+  }
 }

@@ -14,6 +14,8 @@ const mostPages = 256;
 export interface ByteStore {
   head(path: string): Promise<{ readonly bytes: number } | undefined>;
   readRange(path: string, offset: number, length: number): Promise<Uint8Array>;
+  /** The file that a thread may read by itself; undefined where storage is not a folder. */
+  localPath?(path: string): Promise<string | undefined>;
 }
 
 export type ReadBytes = (

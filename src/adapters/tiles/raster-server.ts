@@ -1,7 +1,8 @@
 /**
- * Pictures and values of raster layers, as the routes ask for them. The implementation is in
- * `create-raster-server.ts`, which is loaded with the first picture: the libraries of images and
- * projections are a quarter of the code of an orchestrator, and many never show a raster.
+ * Pictures and values of raster layers, as the routes ask for them. Threads read the files and draw
+ * (`start-render-threads.ts`), so that the orchestrator answers other requests meanwhile;
+ * `keep-pictures.ts` caches what they have made. Both are loaded with the first picture, because many
+ * orchestrators never show a raster.
  */
 import { once } from "../../core/once.ts";
 import type { ImageFormat } from "../../core/serving/render-options.ts";
@@ -63,19 +64,26 @@ export interface ValueRequest {
   readonly signal: AbortSignal;
 }
 
-export interface RasterServerOptions {
-  readonly storage: ByteStore;
-  readonly disk: DiskCache;
-  readonly blockCacheBytes?: number;
-  readonly pictureCacheBytes?: number;
-  /** Pictures made at once. More would only take memory: libvips and zlib have threads of their own. */
-  readonly atOnce?: number;
+export interface ThreadLog {
+  error(fields: object, message: string): void;
 }
 
-export function createLazyRasterServer(options: RasterServerOptions): RasterServer {
+export interface PictureCaches {
+  readonly disk: DiskCache;
+  readonly pictureCacheBytes?: number;
+  /** Pictures made at once. More would only take memory. */
+  readonly atOnce: number;
+}
+
+/** Pictures and values that threads make, which start with the first request. */
+export function createLazyRasterServer(
+  options: { readonly storage: ByteStore; readonly log: ThreadLog } & Omit<PictureCaches, "atOnce">,
+): RasterServer {
   const server = once(async () => {
-    const { createRasterServer } = await import("./create-raster-server.ts");
-    return createRasterServer(options);
+    const { keepPictures } = await import("./keep-pictures.ts");
+    const { startRenderThreads } = await import("./start-render-threads.ts");
+    const { renderer, atOnce } = startRenderThreads(options.storage, options.log);
+    return keepPictures(renderer, { ...options, atOnce });
   });
   return {
     tile: async (...given) => (await server()).tile(...given),

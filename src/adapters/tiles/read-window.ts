@@ -84,14 +84,36 @@ export async function readWindow(
     }
     if (level.mask !== undefined) {
       const bits = await readMask(raster, level, level.mask, place, cache);
-      copyBlock(bits, { level, place, window, stride: 1, sample: 0 }, mask, {});
-      if (bits === undefined) clear(mask, level, place, window);
+      const samples = samplesOf(level.mask);
+      if (samples === 1) {
+        copyBlock(bits, { level, place, window, stride: 1, sample: 0 }, mask, {});
+        if (bits === undefined) clear(mask, level, place, window);
+      } else {
+        clear(mask, level, place, window);
+        for (const band of request.bands) {
+          uncover(bits, { level, place, window, stride: samples, sample: band - 1 }, mask);
+        }
+      }
     }
   });
   // The nodata value is applied on top of alpha and mask.
   const nodata = request.nodata ?? raster.nodata;
   maskNodata(bands, mask, nodata);
   return { width, height, bands, mask };
+}
+
+/** Reads each band with a mask of its own: a pixel may have data in one band and none in another. */
+export async function readBands(
+  raster: RasterFile,
+  request: WindowRequest,
+  cache: BlockCache,
+): Promise<readonly { readonly values: Samples; readonly mask: Uint8Array }[]> {
+  const read: { values: Samples; mask: Uint8Array }[] = [];
+  for (const band of request.bands) {
+    const { bands, mask } = await readWindow(raster, { ...request, bands: [band] }, cache);
+    if (bands[0] !== undefined) read.push({ values: bands[0], mask });
+  }
+  return read;
 }
 
 interface Place {
@@ -151,18 +173,30 @@ async function readMask(
   cache: BlockCache,
 ): Promise<Samples | undefined> {
   const { blockWidth: width, blockHeight: height } = level;
+  const samples = samplesOf(image);
   const index = place.row * Math.ceil(level.width / width) + place.column;
   const key = `${raster.key}|${image.id}|${index}`;
   const decode = async () => {
     const bytes = await readBytes(image, index);
     if (bytes === undefined) return undefined;
     const bits = [image.value(TiffTag.BitsPerSample) ?? 1].flat()[0];
-    if (bits === 1) return decodeBits(image, bytes, width, height);
+    if (bits === 1) return decodeBits(image, bytes, width * samples, height);
     const { isLittleEndian } = raster;
-    const one = { samples: 1, sampleType: "uint8", sampleBytes: 1 } as const;
-    return decodeBlock(image, bytes, { width, height, isLittleEndian, ...one });
+    const shape = { samples, sampleType: "uint8", sampleBytes: 1 } as const;
+    return decodeBlock(image, bytes, { width, height, isLittleEndian, ...shape });
   };
-  return cached(cache, key, decode, { size: width * height });
+  return cached(cache, key, decode, { size: width * height * samples });
+}
+
+/** Of a mask: 1, or one for each band. */
+function samplesOf(image: TiffImage): number {
+  const isSeparate = (image.value(TiffTag.PlanarConfiguration) as number | null) === 2;
+  const samples = image.value(TiffTag.SamplesPerPixel) ?? 1;
+  if (!isSeparate || samples === 1) return samples;
+  throw new Problem(
+    "LAYER_UNREADABLE",
+    "The layer's file has masks of single bands in planes of their own: ingest it again.",
+  );
 }
 
 /** Undefined: the file leaves this block out. */
@@ -203,6 +237,23 @@ function copyBlock(
     for (let x = left; x < right; x++, from += stride, to++) {
       const value = block[from] ?? 0;
       target[to] = scale === undefined ? value : value * scale;
+    }
+  }
+}
+
+/** Sets the mask where the block has a bit, and leaves it elsewhere. */
+function uncover(
+  block: Samples | undefined,
+  { level, place, window, stride, sample }: Copy,
+  mask: Uint8Array,
+): void {
+  if (block === undefined) return;
+  const { left, right, top, bottom, startX, startY } = overlap(level, place, window);
+  for (let y = top; y < bottom; y++) {
+    let from = ((y - startY) * level.blockWidth + (left - startX)) * stride + sample;
+    let to = (y - window.top) * window.width + (left - window.left);
+    for (let x = left; x < right; x++, from += stride, to++) {
+      if ((block[from] ?? 0) !== 0) mask[to] = 255;
     }
   }
 }

@@ -9,7 +9,7 @@ import type { Tally } from "../../core/zonal/tally.ts";
 import { KnownError } from "../runtime/known-error.ts";
 import type { Level, RasterFile } from "./raster-file.ts";
 import type { BlockCache } from "./read-window.ts";
-import { readWindow } from "./read-window.ts";
+import { readBands } from "./read-window.ts";
 
 export interface Zone {
   readonly rings: readonly PixelRing[];
@@ -50,15 +50,14 @@ export async function tallyZones(
   const open = new Set<Zone>();
   for (const [index, { window, touched }] of parts.entries()) {
     signal.throwIfAborted();
-    const pixels = await readWindow(raster, { level, window, bands, nodata, signal }, blocks);
-    const { mask } = pixels;
+    const read = await readBands(raster, { level, window, bands, nodata, signal }, blocks);
     for (const zone of touched) {
       const tallies = zone.tallies();
       cover(zone.rings, window, (row, column, shares, count) => {
         const offset = (row - window.top) * window.width + column - window.left;
         for (const [band, tally] of tallies.entries()) {
-          const values = pixels.bands[band];
-          if (values !== undefined) tally.add({ values, mask, offset, shares, count });
+          const found = read[band];
+          if (found !== undefined) tally.add({ ...found, offset, shares, count });
         }
       });
       open.add(zone);

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import sharp from "sharp";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createRasterServer } from "../../../test/support/raster-server.ts";
 import type { TiffSpec } from "../../../test/support/tiff.ts";
 import { writeTiff } from "../../../test/support/tiff.ts";
 import type { RasterLayer } from "../../core/serving/layer.ts";
@@ -11,7 +12,6 @@ import type { RenderOptions } from "../../core/serving/render-options.ts";
 import { halfWorld, resolutionAt } from "../../core/serving/web-mercator.ts";
 import type { DiskCache } from "./disk-cache.ts";
 import { createDiskCache } from "./disk-cache.ts";
-import { createRasterServer } from "./create-raster-server.ts";
 
 let folder: string;
 const disks: DiskCache[] = [];
@@ -216,6 +216,32 @@ describe("what counts as nothing", () => {
       { rescale: [[0, 255]] },
     );
     expect([look(4, 0)[3], look(5, 0)[3], look(6, 0)[3]]).toEqual([255, 0, 0]);
+  });
+
+  it("is what the mask of a band leaves out, in that band", async () => {
+    const side = 256;
+    const [left, right] = [true, false].map((isLeft) =>
+      Uint8Array.from({ length: side * side }, (_, at) => (at % side < 128 === isLeft ? 255 : 0)),
+    );
+    const image = { width: side, height: side, block: side };
+    const bands = [1, 2].map((value) => new Uint8Array(side * side).fill(value));
+    const images = [
+      { ...image, bands },
+      { ...image, bands: [left!, right!], kind: 4 },
+    ];
+    const { server } = serve({
+      a: { epsg: 4326, origin: [0, 1], pixel: [1 / side, 1 / side], images },
+    });
+    const { signal } = new AbortController();
+    const ask = { bands: undefined, nodata: undefined, signal };
+    const west = await server.point(layer("a"), { lon: 0.1, lat: 0.5 }, ask);
+    const east = await server.point(layer("a"), { lon: 0.9, lat: 0.5 }, ask);
+    expect([west.values, east.values]).toEqual([
+      [1, null],
+      [null, 2],
+    ]);
+    const { b1, b2 } = await server.statistics(layer("a"), { ...ask, mostSide: side });
+    expect([b1!.valid_percent, b2!.valid_percent]).toEqual([50, 50]);
   });
 
   it("is what a mask leaves out", async () => {

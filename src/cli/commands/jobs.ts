@@ -117,6 +117,7 @@ function addJobsShow(jobs: Command, config: CliConfig): void {
       const now = systemClock.now();
       const tree = drawTree(viewOf(job), await treeOf(client, job), { paint, now, columns });
       print(bounded(tree, mostLines).join("\n"));
+      if (job.trace_id !== null) print(`\ntrace   ${job.trace_url ?? job.trace_id}`);
       print(`\ninputs  ${shortened(JSON.stringify(job.input_params))}`);
       if (job.result_data !== null) {
         print(`result  ${shortened(JSON.stringify(job.result_data, null, 2))}`);

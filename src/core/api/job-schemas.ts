@@ -124,6 +124,8 @@ export const job = z
     idempotency_key: z.string().nullable(),
     metadata: object,
     event_seq: count,
+    trace_id: z.string().nullable().describe("of OpenTelemetry; null: the job is not traced"),
+    trace_url: z.string().nullable().describe("the trace in the tool that shows traces"),
     nodes: z.array(nodeSummary),
   })
   .meta({ id: "Job" });

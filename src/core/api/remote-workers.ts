@@ -56,6 +56,11 @@ const task = z
     retry_count: count,
     correlation_id: z.string().optional(),
     secrets: z.array(json).optional().describe("values that must not be shown in logs and errors"),
+    trace_parent: z
+      .string()
+      .optional()
+      .describe("the parent of the task's spans, as the header `traceparent`; absent: not traced"),
+    sent_at: z.number().optional().describe("of a traced task: milliseconds since 1970"),
     checkpoint: z
       .object({ phase: z.string(), data: object })
       .nullable()

@@ -37,11 +37,19 @@ export const rasterFindings = {
     "Convert it to GeoTIFF where it can be read (gdal_translate in.ext out.tif), or run a worker with native GDAL in a sandbox: /health shows the engine and the drivers of each.",
   ],
   VARIABLE_NOT_FOUND: ["reject", "Name one of its variables with the input variable."],
+  NO_GRID: [
+    "reject",
+    "Series, tables and swaths are no rasters. Grid what is to be shown, and submit that as GeoTIFF or NetCDF.",
+  ],
   TOO_MANY_LAYERS: [
     "reject",
     "Name one of its variables with the input variable, or cut the file by time.",
   ],
   VARIABLES_AS_BANDS: ["info", "Nothing to do: each band is named after its variable and time."],
+  BANDS_EMPTY_APART: [
+    "fix",
+    "Nothing to do: masks and nodata values of single bands become one nodata value for all bands.",
+  ],
   FILE_CORRUPTED: [
     "reject",
     "Get the file again from its source and compare checksums; the damage is in the file itself.",

@@ -38,6 +38,12 @@ function judgeUnlessBroken(raster: InspectedRaster, policy: RasterPolicy): Raste
 function judgeReading({ readErrors }: InspectedRaster): RasterFinding[] {
   const [first] = readErrors;
   if (first === undefined) return [];
+  // GDAL opens such a file, and fails with its first block.
+  const bits = /unsupported JPEG data precision (\d+)/i.exec(readErrors.join("\n"))?.[1];
+  if (bits !== undefined) {
+    const text = `Its pixels are JPEG of ${bits} bits, which this worker's GDAL does not decode; a GDAL with JPEG of 12 bits does, and tifffile with imagecodecs for Python.`;
+    return [makeFinding("CODEC_NOT_SUPPORTED", text)];
+  }
   const where = readErrors.length === 1 ? "a block" : "some blocks";
   const text = `The pixels of ${where} cannot be read (${readErrors.slice(0, 3).join("; ")}).`;
   return [makeFinding("FILE_CORRUPTED", text)];

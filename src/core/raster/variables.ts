@@ -166,12 +166,14 @@ function timeOf(
   const key = timeKey(own, main);
   if (key === undefined) return undefined;
   const name = key.slice("NETCDF_DIM_".length);
+  return countTime(Number(own[key]), main[`${name}#units`] ?? "", main[`${name}#calendar`] ?? "");
+}
+
+/** The moment that CF writes as a count of units since a start; undefined: it is none. */
+export function countTime(count: number, units: string, calendar: string): string | undefined {
   // Other calendars have days that a clock does not have.
-  if (!/^(?:standard|gregorian|proleptic_gregorian)?$/i.test(main[`${name}#calendar`] ?? "")) {
-    return undefined;
-  }
-  const parts = span.exec(main[`${name}#units`] ?? "");
-  const count = Number(own[key]);
+  if (!/^(?:standard|gregorian|proleptic_gregorian)?$/i.test(calendar)) return undefined;
+  const parts = span.exec(units);
   if (parts === null || !Number.isFinite(count)) return undefined;
   const [, unit = "", year, month, day, hour = "0", minute = "0", second = "0"] = parts;
   const start = Date.UTC(
@@ -193,7 +195,7 @@ function toIso(moment: number): string | undefined {
   return new Date(Math.round(moment / 1000) * 1000).toISOString().replace(".000Z", "Z");
 }
 
-function parseJson(json: string): unknown {
+export function parseJson(json: string): unknown {
   try {
     return JSON.parse(json.replaceAll(/:\s*(-?(?:nan|inf|infinity))\b/gi, ': "$1"'));
   } catch {

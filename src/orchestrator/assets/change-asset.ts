@@ -18,6 +18,8 @@ export interface LockedAsset {
   readonly tx: Transaction;
   readonly asset: AssetSummary;
   readonly versions: readonly AssetVersion[];
+  /** Of the request that changes the asset, for the jobs that it starts. */
+  readonly traceParent: string | undefined;
   readonly record: (type: AssetEventType, ordinal: number | undefined, data?: JsonObject) => void;
 }
 
@@ -49,7 +51,7 @@ export async function changeAsset(
         const event = { asset_id: assetId, version_ordinal, event_type, actor, via, event_data };
         recordAssetEvent(tx, event);
       };
-      await change({ tx, asset, versions, record });
+      await change({ tx, asset, versions, traceParent: audit.traceParent, record });
       touchAsset(tx, assetId);
     }),
   );

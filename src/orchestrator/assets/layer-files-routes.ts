@@ -25,7 +25,8 @@ export function layerFileRoutes({
   verbs,
 }: LayerFileRouteDeps): Handlers<typeof layerFileContracts> {
   return {
-    writeFiles: async ({ params: { asset_id, version_ordinal }, body: { format }, caller }) => {
+    writeFiles: async ({ params, body: { format }, caller, traceParent }) => {
+      const { asset_id, version_ordinal } = params;
       if ((await findAsset(db, asset_id)) === undefined) throw assetMissing(asset_id);
       const version = versionOf(await readVersions(db, asset_id), version_ordinal);
       const { served_revision: revision, table_name, blob_path } = version;
@@ -47,6 +48,7 @@ export function layerFileRoutes({
           ...(blob_path === null ? {} : { blob_path }),
         },
         submitted_by: caller?.name.slice(0, 64),
+        trace_parent: traceParent,
       });
       return { job_id, status };
     },

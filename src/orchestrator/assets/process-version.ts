@@ -56,6 +56,7 @@ export async function processVersion(
     priority: options.priority,
     correlation_id: request_id,
     submitted_by: submitted_by.slice(0, 64),
+    trace_parent: audit.traceParent,
   });
   const job = { ...prepared.job, job_id };
   // Sent in one round trip. If one fails, the others reject too, and the first error is the reason.

@@ -26,6 +26,7 @@ import type { AssetEventType } from "../../core/model/asset.ts";
 import type { CallbackEventType } from "../../core/model/request.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import { isJsonObject } from "../../core/model/json.ts";
+import { jobTraceParent } from "../../core/trace/trace-parent.ts";
 import type { EndedJob } from "../engine/deps.ts";
 import { isLarge } from "../engine/output-store.ts";
 
@@ -203,14 +204,22 @@ function queueCallback(
   url: string | null,
   of: NewDelivery["of"],
   event_type: CallbackEventType,
-  { at }: EndedJob,
+  { at, job_id, trace_parent }: EndedJob,
   fields: JsonObject,
 ): void {
   if (url === null || !URL.canParse(url)) return;
   const event_id = `evt_${randomUUID().replaceAll("-", "")}`;
   const occurred_at = new Date(at).toISOString();
   const body = { event_id, event_type, occurred_at, ...fields };
-  insertDelivery(tx, { event_id, of, event_type, url, host: new URL(url).host, body });
+  insertDelivery(tx, {
+    event_id,
+    of,
+    event_type,
+    url,
+    host: new URL(url).host,
+    body,
+    trace_parent: jobTraceParent(job_id, trace_parent),
+  });
 }
 
 function messageOf({ error, status }: EndedJob): string {

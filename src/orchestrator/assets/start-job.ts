@@ -21,7 +21,7 @@ export interface AssetJob {
  */
 export async function startJob(
   deps: AssetDeps,
-  { tx }: Pick<LockedAsset, "tx">,
+  { tx, traceParent }: Pick<LockedAsset, "tx" | "traceParent">,
   version: Pick<AssetVersion, "asset_id" | "version_ordinal" | "revision" | "request_id">,
   job: AssetJob,
 ): Promise<string | undefined> {
@@ -31,6 +31,7 @@ export async function startJob(
     priority: job.priority,
     correlation_id: version.request_id,
     submitted_by: job.submitted_by,
+    trace_parent: traceParent,
   });
   const { job_id } = prepared.job;
   const { asset_id, version_ordinal, revision, request_id } = version;

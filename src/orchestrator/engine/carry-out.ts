@@ -1,10 +1,13 @@
 import type { Decision } from "../../core/dag/evaluate/decision.ts";
 import type { FanOutNode } from "../../core/dag/graph.ts";
+import type { TaskMessage } from "../../core/messages.ts";
+import type { JsonObject } from "../../core/model/json.ts";
 import { childNodeId, taskId } from "../../core/model/node.ts";
 import { runsAlone } from "../../core/model/task.ts";
 import { secretsIn } from "./hide-secrets.ts";
 import type { JobState } from "./job-state.ts";
-import { eventOf } from "./record-events.ts";
+import { addChildEvent, eventOf } from "./record-events.ts";
+import { traceOfTask } from "./trace-jobs.ts";
 import type { DraftUpdate } from "./settle-job.ts";
 import type { Outgoing, WriteBatch } from "./write-batch.ts";
 
@@ -15,6 +18,11 @@ export function carryOut(
   batch: WriteBatch,
   update: DraftUpdate,
 ): void {
+  const child = decision.type === "complete" ? state.nodes.get(decision.node_id) : undefined;
+  if (child?.parent !== undefined) {
+    addChildEvent(state, child.parent, batch.events);
+    return;
+  }
   const event = eventOf(state, decision);
   if (event !== undefined) batch.events.push(event);
   switch (decision.type) {
@@ -57,25 +65,48 @@ export function carryOut(
   }
 }
 
+interface Task {
+  readonly handler: string;
+  readonly queue: string;
+  readonly timeout_seconds: number;
+  readonly params: JsonObject;
+}
+
+/** `json` is the text of the parameters; `headers` can be shared by all children of a fan-out. */
 function toOutgoing(
   state: JobState,
   nodeId: string,
   attempt: number,
-  task: Omit<Outgoing["message"], "task_id" | "job_id" | "node_id" | "attempt" | "retry_count">,
+  task: Task,
+  json = JSON.stringify(task.params),
+  headers = headersOf(task),
 ): Outgoing {
-  const { job_id, priority, correlation_id } = state.row;
-  const secrets = secretsIn(state, nodeId, task.params);
-  const message = {
-    task_id: taskId(job_id, nodeId, attempt),
+  const { job_id, priority, correlation_id, trace_parent } = state.row;
+  const { handler, queue, timeout_seconds, params } = task;
+  const secrets = secretsIn(state, nodeId, params);
+  const id = taskId(job_id, nodeId, attempt);
+  const node = state.nodes.get(nodeId);
+  const message: Omit<TaskMessage, "params"> = {
+    task_id: id,
     job_id,
     node_id: nodeId,
-    ...task,
+    handler,
+    queue,
+    timeout_seconds,
     attempt,
-    retry_count: state.nodes.get(nodeId)?.retry_count ?? 0,
+    retry_count: node?.retry_count ?? 0,
     ...(correlation_id === null ? {} : { correlation_id }),
     ...(secrets.length === 0 ? {} : { secrets }),
+    ...(trace_parent === null ? {} : traceOfTask(job_id, nodeId, trace_parent)),
   };
-  return { message, priority, alone: runsAlone(state.nodes.get(nodeId)?.error) };
+  // The parameters are the larger part of most messages, and are written as JSON once.
+  const body = `${JSON.stringify(message).slice(0, -1)},"params":${json}}`;
+  const alone = runsAlone(node?.error) ? { alone: true } : {};
+  return { queue, message: { id, group: job_id, body, priority, headers, ...alone } };
+}
+
+function headersOf({ timeout_seconds, handler }: Omit<Task, "params">) {
+  return { timeout_seconds, handler };
 }
 
 function addChildren(
@@ -84,31 +115,15 @@ function addChildren(
   batch: WriteBatch,
 ): void {
   const { node_id, task, from, params, dispatched } = decision;
-  const { job_id } = state.row;
   const max_retries = fanOutOf(state, node_id).definition.task.retry.max_attempts;
-  for (const [place, childParams] of params.entries()) {
-    const index = from + place;
-    const id = childNodeId(node_id, index);
-    const isDispatched = place < dispatched;
-    batch.newNodes.push({
-      job_id,
-      node_type: "task",
-      fact: {
-        node_id: id,
-        status: isDispatched ? "dispatched" : "ready",
-        attempt: 0,
-        retry_count: 0,
-        throttle_count: 0,
-        params: childParams,
-        parent: { node_id, index },
-      },
-      task_id: isDispatched ? taskId(job_id, id, 0) : null,
-      ...task,
-      max_retries,
-    });
-    if (isDispatched) {
-      batch.messages.push(toOutgoing(state, id, 0, { ...task, params: childParams }));
-    }
+  const texts = params.map((childParams) => JSON.stringify(childParams));
+  const fanOut = { job_id: state.row.job_id, fan_out_id: node_id, ...task, max_retries };
+  batch.newChildren.push({ ...fanOut, from, params: texts, dispatched });
+  const headers = headersOf(task);
+  for (const [place, childParams] of params.slice(0, dispatched).entries()) {
+    const child = { ...task, params: childParams };
+    const id = childNodeId(node_id, from + place);
+    batch.messages.push(toOutgoing(state, id, 0, child, texts[place], headers));
   }
 }
 

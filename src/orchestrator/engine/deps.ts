@@ -10,6 +10,7 @@ import type { EndWaiters } from "./end-waiters.ts";
 import type { FactSettings, StateCache } from "./job-state.ts";
 import type { OutputStore } from "./output-store.ts";
 import type { Quarantine } from "./quarantine.ts";
+import type { JobTraces } from "./trace-jobs.ts";
 
 /** The parts that the engine uses. `wiring.ts` creates them for the program, test/support for tests. */
 export interface EngineDeps extends FactSettings {
@@ -25,6 +26,8 @@ export interface EngineDeps extends FactSettings {
   readonly quarantine: Quarantine;
   readonly endWaiters: EndWaiters;
   readonly jobHooks: JobHooks;
+  /** Undefined: jobs are not traced. */
+  readonly traces?: JobTraces | undefined;
 }
 
 /**
@@ -44,6 +47,7 @@ export interface EndedJob {
   /** The id of the request that the job works for, or any id that the submitter gave. */
   readonly correlation_id: string | null;
   readonly callback_url: string | null;
+  readonly trace_parent: string | null;
   readonly status: "completed" | "failed" | "cancelled";
   readonly result: Json;
   readonly error: { readonly code: string | null; readonly message: string } | null;

@@ -84,13 +84,13 @@ function isCurrent({ state, trigger }: JobWork, { node_id }: PushedReport): bool
 
 /** Adds the report of a child that completed at its first attempt; answers false for any other. */
 function addChild({ state, trigger, children }: JobWork, report: PushedReport): boolean {
-  const { job_id, node_id, task_id, worker_id, started_at, status } = report;
+  const { job_id, node_id, task_id, worker_id, started_at, status, output } = report;
   if (status !== "completed" || state.nodes.has(node_id)) return false;
   const child = firstAttempt(state, node_id);
   if (child === undefined || task_id !== taskId(job_id, node_id, 0)) return false;
   children.push(child);
   trigger.reports.push({ task_id, node_id, outcome: { status: "completed", output: inResult } });
-  trigger.notes.set(node_id, { worker_id, started_at, stored: undefined });
+  trigger.notes.set(node_id, { worker_id, started_at, stored: undefined, output });
   return true;
 }
 

@@ -37,6 +37,27 @@ export function eventOf(state: JobState, decision: Decision): NewEvent | undefin
   return entry === undefined ? undefined : nextEvent(state, entry);
 }
 
+/**
+ * Numbers the event of a child that completed. Children of one fan-out that complete together share a
+ * row, from which each is read by itself: a task then costs four bytes of history and no index entry.
+ */
+export function addChildEvent(
+  state: JobState,
+  { node_id, index }: { readonly node_id: string; readonly index: number },
+  events: NewEvent[],
+): void {
+  const last = events.at(-1);
+  const { job_id } = state.row;
+  if (last?.children === undefined || last.job_id !== job_id || last.node_id !== node_id) {
+    const event = nextEvent(state, { type: "node_completed", status: "success", node_id });
+    events.push({ ...event, children: [index] });
+    return;
+  }
+  state.eventSeq += 1;
+  last.seq = state.eventSeq;
+  last.children.push(index);
+}
+
 function entryOf(jobId: string, decision: Decision): Entry | undefined {
   switch (decision.type) {
     case "start_job":

@@ -24,11 +24,13 @@ export interface ResultNote {
   readonly started_at: string | null;
   /** The reference that the row keeps when the output itself is in storage. */
   readonly stored: ValueReference | undefined;
+  /** The output of a child that completed, as it was pushed; absent: it is in the recorded result. */
+  readonly output?: string | null;
 }
 
 /**
- * A placeholder for the output of a completed child. The output is not read: a statement moves it from
- * the result to the node within the database.
+ * A placeholder for the output of a completed child. The output is not read: it goes to the node as the
+ * text that was pushed, or from the recorded result within the database.
  */
 export const inResult: JsonObject = Object.freeze({});
 
@@ -74,12 +76,12 @@ export async function settleJob(
     const collects = evaluated.decisions.filter((decision) => decision.type === "collect");
     if (collects.length === 0) break;
     const ids = collects.map((decision) => decision.node_id);
-    moveOutputs(state, changed, batch);
+    completeChildren(state, changed, trigger, batch);
     batch.writeCompleted(tx);
     const collected: NonNullable<Facts["collected"]> = await collect(deps, tx, state, ids);
     facts = { ...factsOf(state, deps, [], ids), collected };
   }
-  moveOutputs(state, changed, batch);
+  completeChildren(state, changed, trigger, batch);
   await storeOwnOutputs(deps, state, changed, trigger);
   writeNodes(state, changed, trigger, batch);
   if (!trigger.isNew && !mustWrite(state, update)) return;
@@ -102,7 +104,7 @@ function passToHooks(
   batch: WriteBatch,
 ): void {
   const { row, status } = state;
-  const { job_id, workflow_id, correlation_id, callback_url } = row;
+  const { job_id, workflow_id, correlation_id, callback_url, trace_parent } = row;
   if ((correlation_id ?? callback_url) === null || isFinished(row.status)) return;
   const isFirstReport = reports.length > 0 && !state.hasReports;
   state.hasReports ||= reports.length > 0;
@@ -110,7 +112,7 @@ function passToHooks(
     const error = error_message === null ? null : { code: error_code, message: error_message };
     const shown = maskOf(state)?.value(result ?? null) ?? result ?? null;
     const end = { status, result: shown, error, at: now };
-    batch.ended.push({ job_id, workflow_id, correlation_id, callback_url, ...end });
+    batch.ended.push({ job_id, workflow_id, correlation_id, callback_url, trace_parent, ...end });
   } else if (isFirstReport && correlation_id !== null) batch.started.push(job_id);
 }
 
@@ -166,11 +168,19 @@ function draftUpdate(state: JobState): DraftUpdate {
   };
 }
 
-/** Passes completed children to the statement that moves their outputs; they need no other update. */
-function moveOutputs(state: JobState, changed: Map<string, NodeFact>, batch: WriteBatch): void {
-  for (const [nodeId, { output, attempt }] of changed) {
-    if (output !== inResult) continue;
-    batch.completed.push(taskId(state.row.job_id, nodeId, attempt));
+/** Passes completed children to the statement that writes their outputs; they need no other update. */
+function completeChildren(
+  state: JobState,
+  changed: Map<string, NodeFact>,
+  { notes }: Trigger,
+  batch: WriteBatch,
+): void {
+  const { job_id } = state.row;
+  for (const [nodeId, fact] of changed) {
+    if (fact.output !== inResult) continue;
+    const { worker_id = null, started_at = null, output = null } = notes.get(nodeId) ?? {};
+    const { attempt } = fact;
+    batch.completed.push({ job_id, node_id: nodeId, attempt, output, worker_id, started_at });
     state.nodes.delete(nodeId);
     changed.delete(nodeId);
   }

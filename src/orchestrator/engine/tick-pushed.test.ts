@@ -111,12 +111,16 @@ describe("a pushed report", () => {
     expect(await settle()).toBe(1);
     expect(await engine.job(id)).toMatchObject({ status: "completed", result_data: { n: 2 } });
     const { rows } = await database.db.query<{ same: boolean }>(
-      `SELECT n.started_at = r.started_at AND n.worker_id = 'worker' AS same
-       FROM dagapp.dag_node_states n JOIN dagapp.dag_task_results r USING (task_id)
-       WHERE n.job_id = $1`,
+      `SELECT r.started_at = $2 AND r.worker_id = 'worker' AND r.output = '{"n": 1}' AS same
+       FROM dagapp.dag_attempts r WHERE r.job_id = $1 AND r.node_id = 'a'`,
+      [id, first.leased_at],
+    );
+    expect(rows).toEqual([{ same: true }]);
+    const { rows: results } = await database.db.query(
+      `SELECT FROM dagapp.dag_task_results WHERE job_id = $1`,
       [id],
     );
-    expect(rows).toEqual([{ same: true }, { same: true }]);
+    expect(results).toEqual([]);
     await engine.expectReplay(id);
   });
 
@@ -151,6 +155,11 @@ describe("a pushed report", () => {
     expect(rows[0]?.status).toBe("ready");
     expect(rows[0]?.seconds).toBeGreaterThan(10);
     expect(rows[0]?.seconds).toBeLessThan(60);
+    const { rows: results } = await database.db.query(
+      `SELECT status, worker_id FROM dagapp.dag_task_results WHERE job_id = $1`,
+      [id],
+    );
+    expect(results).toEqual([{ status: "failed", worker_id: "worker" }]);
     await engine.expectReplay(id);
   });
 
@@ -167,6 +176,12 @@ describe("a pushed report", () => {
       status: "completed",
       result_data: { all: [{ n: 1 }, { n: 2 }, { n: 3 }] },
     });
+    const { rows } = await database.db.query(
+      `SELECT children FROM dagapp.dag_job_events
+       WHERE job_id = $1 AND children IS NOT NULL ORDER BY seq`,
+      [id],
+    );
+    expect(rows).toEqual([{ children: [0] }, { children: [1, 2] }]);
     await engine.expectReplay(id);
   });
 
@@ -219,10 +234,9 @@ describe("a pushed report", () => {
     report(child, { n: 1 });
     expect(await settle()).toBe(0);
     expect(refused).toEqual([child.message_id]);
-    const { rows } = await database.db.query(
-      `SELECT FROM dagapp.dag_task_results WHERE job_id = $1`,
-      [id],
-    );
+    const { rows } = await database.db.query(`SELECT FROM dagapp.dag_attempts WHERE job_id = $1`, [
+      id,
+    ]);
     expect(rows.length).toBe(0);
   });
 
@@ -236,7 +250,7 @@ describe("a pushed report", () => {
     expect(await settle()).toBe(0);
     expect(refused).toEqual([first.message_id, first.message_id]);
     const { rows } = await database.db.query<{ n: number }>(
-      `SELECT (output ->> 'n')::int AS n FROM dagapp.dag_task_results WHERE job_id = $1`,
+      `SELECT (output ->> 'n')::int AS n FROM dagapp.dag_attempts WHERE job_id = $1`,
       [id],
     );
     expect(rows).toEqual([{ n: 1 }]);

@@ -150,6 +150,7 @@ async function settleAll(
   tx.afterCommit(() => {
     reach("tick.after_commit");
   });
+  deps.traces?.settling(tx, "tick", jobs);
   const batch = new WriteBatch();
   for (const { state, trigger, children } of jobs) {
     for (const child of children) state.nodes.set(child.node_id, child);

@@ -4,9 +4,14 @@ import type { NewEvent } from "../../adapters/postgres/repositories/events.ts";
 import { insertEvents } from "../../adapters/postgres/repositories/events.ts";
 import type { JobUpdate } from "../../adapters/postgres/repositories/jobs.ts";
 import { updateJobs } from "../../adapters/postgres/repositories/jobs.ts";
-import type { Release } from "../../adapters/postgres/repositories/children.ts";
+import type {
+  CompletedChild,
+  NewChildren,
+  Release,
+} from "../../adapters/postgres/repositories/children.ts";
 import {
   completeChildren,
+  insertChildren,
   releaseChildren,
 } from "../../adapters/postgres/repositories/children.ts";
 import type { NewNode, NodeUpdate } from "../../adapters/postgres/repositories/nodes.ts";
@@ -17,26 +22,25 @@ import {
 } from "../../adapters/postgres/repositories/nodes.ts";
 import { emptyInbox } from "../../adapters/postgres/repositories/work.ts";
 import { reach } from "../../adapters/runtime/fail-points.ts";
-import type { TaskMessage } from "../../core/messages.ts";
+import type { JsonObject } from "../../core/model/json.ts";
 import type { EndedJob, EngineDeps } from "./deps.ts";
 
-/** The message of a dispatched task, with the priority of its job. */
+/** The message of a dispatched task, and where it goes. */
 export interface Outgoing {
-  readonly message: TaskMessage;
-  readonly priority: number;
-  /** Its worker runs nothing else meanwhile. */
-  readonly alone: boolean;
+  readonly queue: string;
+  readonly message: OutMessage;
 }
 
 type ReleasedToMessage = (child: {
   readonly node_id: string;
   readonly task_id: string;
   readonly attempt: number;
-  readonly input_params: TaskMessage["params"];
+  readonly input_params: JsonObject;
 }) => Outgoing;
 
 interface Rows {
   readonly newNodes: NewNode[];
+  readonly newChildren: NewChildren[];
   readonly nodeUpdates: NodeUpdate[];
   readonly releases: (Release & { readonly toMessage: ReleasedToMessage })[];
   readonly events: NewEvent[];
@@ -46,8 +50,8 @@ interface Rows {
   readonly stopped: string[];
   /** Settled rows of the inbox. */
   readonly processed: number[];
-  /** Task ids of children that completed. */
-  readonly completed: string[];
+  /** Children that completed. */
+  readonly completed: CompletedChild[];
   /** Jobs with a correlation id whose first report this tick settles. */
   readonly started: string[];
   readonly ended: EndedJob[];
@@ -59,6 +63,7 @@ interface Rows {
  */
 export class WriteBatch implements Rows {
   readonly newNodes: Rows["newNodes"] = [];
+  readonly newChildren: Rows["newChildren"] = [];
   readonly nodeUpdates: Rows["nodeUpdates"] = [];
   readonly releases: Rows["releases"] = [];
   readonly events: Rows["events"] = [];
@@ -89,7 +94,8 @@ export class WriteBatch implements Rows {
     if (this.jobUpdates.length > 0) reach("write.jobs_updated");
     this.writeCompleted(tx);
     if (this.newNodes.length > 0) insertNodes(tx, this.newNodes);
-    if (this.newNodes.length > 0) reach("write.nodes_inserted");
+    if (this.newChildren.length > 0) insertChildren(tx, this.newChildren);
+    if (this.newNodes.length + this.newChildren.length > 0) reach("write.nodes_inserted");
     if (this.nodeUpdates.length > 0) updateNodes(tx, this.nodeUpdates);
     if (this.nodeUpdates.length > 0) reach("write.nodes_updated");
     if (this.releases.length > 0) await this.release(tx);
@@ -133,18 +139,10 @@ export class WriteBatch implements Rows {
 
   private byQueue(): Map<string, OutMessage[]> {
     const queues = new Map<string, OutMessage[]>();
-    for (const { message, priority, alone } of this.messages) {
-      const outMessage: OutMessage = {
-        id: message.task_id,
-        group: message.job_id,
-        body: JSON.stringify(message),
-        priority,
-        ...(alone ? { alone } : {}),
-        headers: { timeout_seconds: message.timeout_seconds, handler: message.handler },
-      };
-      const queue = queues.get(message.queue);
-      if (queue === undefined) queues.set(message.queue, [outMessage]);
-      else queue.push(outMessage);
+    for (const { queue, message } of this.messages) {
+      const known = queues.get(queue);
+      if (known === undefined) queues.set(queue, [message]);
+      else known.push(message);
     }
     return queues;
   }

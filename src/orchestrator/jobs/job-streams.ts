@@ -5,7 +5,8 @@
  * the last one that its client has, and the nodes they changed: so its messages depend on the tables
  * alone, and a lost notification delays an event but never loses it. A stream reads only when its
  * client has taken the previous message; a slow client gets fewer, larger messages and does not slow
- * the other streams.
+ * the other streams. Streams of one job that are equally far share what is read and its text: fifty
+ * clients that watch a job cost little more than one.
  *
  * The progress that workers report is stored in the leases and has no events. While there are
  * streams, one query a second reads the leases of all their jobs together.
@@ -32,6 +33,7 @@ export interface JobStreams {
 export interface JobStreamsOptions {
   readonly db: Database;
   readonly graphs: GraphCache;
+  readonly traceUrlTemplate?: string | undefined;
   /** Calls `wake` after every commit of events, from now until it is closed. */
   readonly listen: (wake: () => void) => { close(): Promise<void> };
   readonly progressEveryMs?: number;
@@ -55,13 +57,16 @@ interface Follower {
 }
 
 export function createJobStreams(options: JobStreamsOptions): JobStreams {
-  const { db, graphs, progressEveryMs = 1000, pollEveryMs = 5000 } = options;
+  const { db, graphs, traceUrlTemplate, progressEveryMs = 1000, pollEveryMs = 5000 } = options;
   const followers = new Set<Follower>();
   let closed = false;
   let timers: readonly NodeJS.Timeout[] = [];
   let listening: { close(): Promise<void> } | undefined;
+  /** What is being read, by job and last event. It may lack what was committed after it began. */
+  let readings = new Map<string, Promise<StreamMessage[]>>();
 
   function wake(): void {
+    readings = new Map();
     for (const follower of followers) {
       follower.woken = true;
       follower.wake();
@@ -120,14 +125,27 @@ export function createJobStreams(options: JobStreamsOptions): JobStreams {
         if (job === undefined) throw new Error(`job ${jobId} is gone`);
         const graph = await graphs.graphOf(job.workflow_hash);
         const nodes = await readJobNodes(tx, job, graph);
-        const shown = await showJob({ db: tx, graphs }, job);
+        const shown = await showJob({ db: tx, graphs, traceUrlTemplate }, job);
         return { type: "snapshot", seq: job.event_seq, job: { ...shown, nodes } };
       },
       { isolation: "repeatable read", readOnly: true },
     );
   }
 
-  async function news(jobId: string, seq: number): Promise<StreamMessage[]> {
+  function news(jobId: string, seq: number): Promise<StreamMessage[]> {
+    const key = `${jobId} ${seq}`;
+    const shared = readings.get(key);
+    if (shared !== undefined) return shared;
+    const reading = readNews(jobId, seq);
+    const among = readings.set(key, reading);
+    const forget = (): void => {
+      among.delete(key);
+    };
+    reading.then(forget, forget);
+    return reading;
+  }
+
+  async function readNews(jobId: string, seq: number): Promise<StreamMessage[]> {
     const { events, next } = await readEvents(db, jobId, { after: seq }, mostEvents);
     const job = await findJob(db, jobId);
     if (job === undefined) return [];

@@ -32,14 +32,13 @@ export function makeVerbs(deps: JobDeps, wake: () => void): Verbs {
   };
   return {
     submit,
-    submitStages: (jobType, parameters, submittedBy) =>
-      submitStages(deps, submit, jobType, parameters, submittedBy),
+    submitStages: (jobType, parameters, by) => submitStages(deps, submit, jobType, parameters, by),
     waitForEnd: (jobId, milliseconds, signal) => deps.endWaiters.wait(jobId, milliseconds, signal),
     cancel: (jobId, reason) => thenWake(cancelJob(deps, jobId, reason)),
     pause: (jobId) => thenWake(pauseJob(deps, jobId)),
     resume: (jobId) => thenWake(resumeJob(deps, jobId)),
     retry: (jobId, request) => thenWake(retryJob(deps, jobId, request)),
-    retryNode: (jobId, nodeId) => thenWake(retryNode(deps, jobId, nodeId)),
+    retryNode: (jobId, nodeId, request) => thenWake(retryNode(deps, jobId, nodeId, request)),
     rerun: (jobId, request) => thenWake(rerunJob(deps, jobId, request)),
   };
 }

@@ -85,7 +85,7 @@ export function nodeRoutes(deps: NodeRouteDeps): Omit<Handlers<typeof nodeContra
       const [summary, data, attempts, saved, hidden] = await Promise.all([
         describe(job, node),
         readNodeData(db, job_id, node_id),
-        readAttempts(db, ids),
+        readAttempts(db, job_id, node_id, ids),
         readCheckpoints(db, job_id, node_id),
         hiddenOf(deps, job, node_id),
       ]);

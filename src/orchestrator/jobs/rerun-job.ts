@@ -23,9 +23,9 @@ import { checkedInputs, newJobId, submitJobs } from "./submit-jobs.ts";
 export function retryJob(
   deps: JobDeps,
   jobId: string,
-  { latest }: RetryRequest = {},
+  { latest, trace_parent }: RetryRequest = {},
 ): Promise<SubmitAnswer> {
-  return submitAgain(deps, jobId, { latest }, (_, row) => {
+  return submitAgain(deps, jobId, { latest, trace_parent }, (_, row) => {
     if (row.status === "completed") {
       throw new Problem("NOTHING_TO_RETRY", `job "${jobId}" completed: rerun it from a node`);
     }
@@ -37,9 +37,9 @@ export function retryJob(
 export function rerunJob(
   deps: JobDeps,
   jobId: string,
-  { from_node, inputs, latest }: RerunRequest,
+  { from_node, inputs, latest, trace_parent }: RerunRequest,
 ): Promise<SubmitAnswer> {
-  return submitAgain(deps, jobId, { inputs, latest }, (graph) => {
+  return submitAgain(deps, jobId, { inputs, latest, trace_parent }, (graph) => {
     const start = graph.byId.get(from_node);
     if (start === undefined) {
       const known = graph.nodes.map((node) => node.id).join(", ");
@@ -52,6 +52,7 @@ export function rerunJob(
 interface Changes {
   readonly inputs?: JsonObject | undefined;
   readonly latest?: boolean | undefined;
+  readonly trace_parent?: string | undefined;
 }
 
 /** `again` answers the nodes that run again, although they may have succeeded. */
@@ -89,6 +90,7 @@ async function submitAgain(
         submitted_by: row.submitted_by,
         callback_url: row.callback_url,
         rerun_of: jobId,
+        trace_parent: deps.traces?.stored(changes.trace_parent) ?? null,
         nodes_total: graph.nodes.length,
       },
       graph,

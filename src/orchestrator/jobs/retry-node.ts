@@ -7,7 +7,7 @@ import type { JobDeps } from "./deps.ts";
 import { requireNode } from "./find-job.ts";
 import { lockExistingJob, requestChange } from "./request-change.ts";
 import { rerunJob } from "./rerun-job.ts";
-import type { SubmitAnswer } from "./verbs.ts";
+import type { RetryRequest, SubmitAnswer } from "./verbs.ts";
 
 /**
  * Runs one node again. In a job that runs, a node that waits for its next attempt starts it at once.
@@ -17,10 +17,11 @@ export async function retryNode(
   deps: JobDeps,
   jobId: string,
   nodeId: string,
+  { trace_parent }: Pick<RetryRequest, "trace_parent"> = {},
 ): Promise<SubmitAnswer> {
   const { job, node } = await requireNode(deps.db, jobId, nodeId);
   const fromNode = parentOfChild(nodeId)?.node_id ?? nodeId;
-  if (isFinished(job.status)) return rerunJob(deps, jobId, { from_node: fromNode });
+  if (isFinished(job.status)) return rerunJob(deps, jobId, { from_node: fromNode, trace_parent });
   return deps.db.transaction(async (tx) => {
     const row = await lockExistingJob(tx, jobId);
     await makeDue(tx, jobId, nodeId, node.status);

@@ -33,6 +33,7 @@ export interface JobRouteDeps {
   readonly storage: Storage;
   readonly streams: JobStreams;
   readonly callbacks: CallbackSettings;
+  readonly traceUrlTemplate?: string | undefined;
 }
 
 const createdAtAndId = z.tuple([z.string().regex(/^\d{4}-[\d:. +-]+$/), z.string().max(64)]);
@@ -51,8 +52,8 @@ export function jobRoutes(
   return {
     ...nodeRoutes(deps),
 
-    submitJob: async ({ body, query: { wait = 0 }, caller, signal }) => {
-      const answer = await submit(deps, body, caller);
+    submitJob: async ({ body, query: { wait = 0 }, caller, traceParent, signal }) => {
+      const answer = await submit(deps, { ...body, trace_parent: traceParent }, caller);
       if (wait === 0) return accepted(answer);
       const end = isFinished(answer.status)
         ? { status: answer.status }
@@ -63,11 +64,11 @@ export function jobRoutes(
     },
 
     // All at once, because submissions that arrive together share a transaction.
-    submitJobs: async ({ body: { jobs }, caller, requestId }) => {
+    submitJobs: async ({ body: { jobs }, caller, requestId, traceParent }) => {
       const items = await Promise.all(
         jobs.map(async (request, index) => {
           try {
-            const job = await submit(deps, request, caller);
+            const job = await submit(deps, { ...request, trace_parent: traceParent }, caller);
             return { index, outcome: "accepted" as const, job };
           } catch (error) {
             const problem = toProblem(error);
@@ -132,9 +133,12 @@ export function jobRoutes(
       verbs.cancel(params.job_id, body.reason ?? `cancelled by ${caller?.name ?? "a user"}`),
     pauseJob: async ({ params }) => verbs.pause(params.job_id),
     resumeJob: async ({ params }) => verbs.resume(params.job_id),
-    retryJob: async ({ params, body }) => accepted(await verbs.retry(params.job_id, body)),
-    retryNode: async ({ params }) => accepted(await verbs.retryNode(params.job_id, params.node_id)),
-    rerunJob: async ({ params, body }) => accepted(await verbs.rerun(params.job_id, body)),
+    retryJob: async ({ params, body, traceParent: trace_parent }) =>
+      accepted(await verbs.retry(params.job_id, { ...body, trace_parent })),
+    retryNode: async ({ params, traceParent: trace_parent }) =>
+      accepted(await verbs.retryNode(params.job_id, params.node_id, { trace_parent })),
+    rerunJob: async ({ params, body, traceParent: trace_parent }) =>
+      accepted(await verbs.rerun(params.job_id, { ...body, trace_parent })),
 
     streamJob: async ({ params, query: { after }, signal }) => {
       const job = await requireJob(db, params.job_id);

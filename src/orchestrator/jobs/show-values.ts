@@ -17,6 +17,8 @@ import { isReference, replaceReferences } from "../../core/model/value-reference
 export interface ShowDeps {
   readonly db: Queryable;
   readonly graphs: GraphCache;
+  /** An address with `{trace_id}`; undefined: no tool shows traces. */
+  readonly traceUrlTemplate?: string | undefined;
 }
 
 type JobPart = Pick<JobWithoutNodes, "job_id" | "workflow_hash" | "input_params">;
@@ -49,13 +51,22 @@ function secretParams({ params }: SecretNames, nodeId: string): readonly string[
   return params.get(parentOfChild(nodeId)?.node_id ?? nodeId) ?? [];
 }
 
-export async function showJob<Job extends JobWithoutNodes>(deps: ShowDeps, job: Job): Promise<Job> {
+export async function showJob<Job extends JobWithoutNodes>(
+  deps: ShowDeps,
+  job: Job,
+): Promise<Job & { readonly trace_url: string | null }> {
   const hidden = await hiddenOf(deps, job);
   return {
     ...job,
+    trace_url: traceUrl(deps.traceUrlTemplate, job.trace_id),
     input_params: hidden ? showInputs(hidden, job.input_params) : job.input_params,
     result_data: job.result_data && showResult(hidden, job.job_id, job.result_data),
   };
+}
+
+function traceUrl(template: string | undefined, traceId: string | null): string | null {
+  if (template === undefined || traceId === null) return null;
+  return template.replaceAll(/(?:\{|%7B)trace_id(?:\}|%7D)/gi, traceId);
 }
 
 function showInputs({ mask, names }: Hidden, inputs: JsonObject): JsonObject {

@@ -48,11 +48,11 @@ export function stageRoutes(deps: StageRouteDeps): Handlers<typeof stageJobContr
   }
 
   return {
-    submitStageJob: async ({ params: { job_type }, body, caller }) => {
+    submitStageJob: async ({ params: { job_type }, body, caller, traceParent }) => {
       const { job_id, status, parameters, total_stages, created } = await verbs.submitStages(
         job_type,
         body,
-        caller?.name,
+        { submitted_by: caller?.name, trace_parent: traceParent },
       );
       return new Answer(
         { job_id, job_type, status: jobState(status), parameters, total_stages, created },

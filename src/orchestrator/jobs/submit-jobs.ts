@@ -47,7 +47,7 @@ export interface Inheritance {
 
 /** Fixes the workflow version and checks the inputs; all problems are reported at once. */
 export async function prepareJob(
-  deps: Pick<JobDeps, "workflows" | "ownerId">,
+  deps: Pick<JobDeps, "workflows" | "ownerId" | "traces">,
   request: SubmitRequest,
 ): Promise<PreparedJob> {
   const workflow = await deps.workflows.current(request.workflow_id);
@@ -65,6 +65,7 @@ export async function prepareJob(
     submitted_by: request.submitted_by ?? null,
     callback_url: request.callback_url ?? null,
     rerun_of: null,
+    trace_parent: deps.traces?.stored(request.trace_parent) ?? null,
     nodes_total: workflow.graph.nodes.length,
   };
   return { job, graph: workflow.graph };
@@ -123,6 +124,7 @@ export async function createJobs(
   );
   reach("submit.jobs_inserted");
   const created = begun.filter(({ first }) => inserted.has(first.job_id));
+  deps.traces?.settling(tx, "submit", created);
   const batch = new WriteBatch();
   for (const one of created) batch.merge(one.batch);
   await batch.write(tx, deps);

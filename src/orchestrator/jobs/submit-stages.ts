@@ -18,7 +18,7 @@ export async function submitStages(
   submit: (request: SubmitRequest) => Promise<SubmitAnswer>,
   jobType: string,
   given: JsonObject,
-  submittedBy: string | undefined,
+  by: Pick<SubmitRequest, "submitted_by" | "trace_parent">,
 ): Promise<StageSubmission> {
   const workflow = await deps.workflows.ofJobType(jobType);
   const inputs = checkedInputs(workflow, given);
@@ -38,7 +38,7 @@ export async function submitStages(
     inputs,
     job_id,
     idempotency_key: `stages:${job_id}`,
-    submitted_by: submittedBy,
+    ...by,
   });
   const total_stages = stages?.stages.length ?? 0;
   return { ...answer, job_type: jobType, parameters: inputs, total_stages };

@@ -9,7 +9,7 @@ export interface Verbs {
   submitStages(
     jobType: string,
     parameters: JsonObject,
-    submittedBy: string | undefined,
+    by: Pick<SubmitRequest, "submitted_by" | "trace_parent">,
   ): Promise<StageSubmission>;
   /** Answers how the job ended; undefined if it still runs after `milliseconds`. */
   waitForEnd(jobId: string, milliseconds: number, signal: AbortSignal): Promise<JobEnd | undefined>;
@@ -19,7 +19,11 @@ export interface Verbs {
   /** Creates a job that inherits what succeeded and runs the failed nodes and their descendants. */
   retry(jobId: string, request?: RetryRequest): Promise<SubmitAnswer>;
   /** Starts the next attempt of a waiting node, or a new job from a node of a finished job. */
-  retryNode(jobId: string, nodeId: string): Promise<SubmitAnswer>;
+  retryNode(
+    jobId: string,
+    nodeId: string,
+    request?: Pick<RetryRequest, "trace_parent">,
+  ): Promise<SubmitAnswer>;
   /** Creates a job that runs a node and its descendants again. */
   rerun(jobId: string, request: RerunRequest): Promise<SubmitAnswer>;
 }
@@ -34,6 +38,8 @@ export interface SubmitRequest {
   readonly idempotency_key?: string | undefined;
   readonly submitted_by?: string | undefined;
   readonly callback_url?: string | undefined;
+  /** The context of the request that submits the job. */
+  readonly trace_parent?: string | undefined;
 }
 
 export interface StageSubmission extends SubmitAnswer {
@@ -62,6 +68,7 @@ export interface JobAnswer {
 export interface RetryRequest {
   /** Use the newest version of the workflow instead of the version of the first job. */
   readonly latest?: boolean | undefined;
+  readonly trace_parent?: string | undefined;
 }
 
 export interface RerunRequest extends RetryRequest {

@@ -11,6 +11,7 @@ import {
 } from "../../adapters/postgres/repositories/deliveries.ts";
 import type { Clock } from "../../adapters/runtime/clock.ts";
 import { version } from "../../adapters/runtime/version.ts";
+import type { Span, Tracer } from "../../adapters/tracing/tracer.ts";
 import { callbackProblem } from "../../core/domain/partner-callbacks.ts";
 import { nextDelaySeconds, openSeconds } from "../../core/domain/partner-callbacks.ts";
 import type { CallbackSettings } from "./check-callback-url.ts";
@@ -22,6 +23,7 @@ export interface DeliveryDeps extends CallbackSettings {
   readonly privateNetworks: readonly Network[];
   readonly timeoutMs?: number;
   readonly lookup?: Lookup;
+  readonly tracer?: Tracer | undefined;
 }
 
 /** Callbacks that are sent at once: each waits for a server of a partner. */
@@ -47,7 +49,10 @@ async function deliver(
   delivery: TakenDelivery,
 ): Promise<void> {
   const started = deps.clock.now().getTime();
-  const sent = await send(deps, signingKey, delivery);
+  const span = startSpan(deps.tracer, delivery);
+  const sent = await send(deps, signingKey, delivery, span?.context ?? delivery.trace_parent);
+  if (sent.status_code !== null) span?.set({ "http.response.status_code": sent.status_code });
+  span?.end({ error: sent.error ?? undefined });
   const duration_ms = Math.max(0, deps.clock.now().getTime() - started);
   await deps.db.transaction(async (tx) => {
     const retry_seconds = nextDelaySeconds(delivery.attempts) ?? null;
@@ -56,17 +61,37 @@ async function deliver(
   });
 }
 
+/** Below the span of the job, if it is traced. */
+function startSpan(tracer: Tracer | undefined, delivery: TakenDelivery): Span | undefined {
+  if (delivery.trace_parent === null) return undefined;
+  return tracer?.start(`callback ${delivery.event_type}`, {
+    kind: "client",
+    parent: delivery.trace_parent,
+    attributes: {
+      "http.request.method": "POST",
+      "server.address": delivery.host,
+      "rmhdag.event_id": delivery.event_id,
+      "rmhdag.attempt": delivery.attempts,
+    },
+  });
+}
+
 async function send(
   deps: DeliveryDeps,
   signingKey: string,
   delivery: TakenDelivery,
+  traceParent: string | null,
 ): Promise<Sent> {
   const url = new URL(delivery.url);
   // Checked again: the list of hosts may have changed since the request was accepted.
   const problem = callbackProblem(url, delivery.platform?.callback_hosts ?? deps.jobHosts);
   if (problem !== undefined) return { status_code: null, error: problem };
   const { privateNetworks, timeoutMs, lookup } = deps;
-  return sendPartnerCallback(url, delivery.body, headersOf(deps.clock, signingKey, delivery), {
+  const headers = {
+    ...headersOf(deps.clock, signingKey, delivery),
+    ...(traceParent === null ? {} : { traceparent: traceParent }),
+  };
+  return sendPartnerCallback(url, delivery.body, headers, {
     privateNetworks,
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(lookup === undefined ? {} : { lookup }),

@@ -43,6 +43,7 @@ export async function runProgram(
     RMHDAG_WORK_DIR: workDir,
     RMHDAG_TASK_ID: context.task_id,
     RMHDAG_ATTEMPT: String(context.attempt),
+    ...(context.trace_parent === undefined ? {} : { TRACEPARENT: context.trace_parent }),
     ...(await checkpointEnvironment(context)),
   };
   const lastJson = await start(program, folder, { env, json }, context);

@@ -7,7 +7,6 @@ import type { Logger } from "../../adapters/runtime/logger.ts";
 import { makeFolder } from "../../adapters/runtime/make-folder.ts";
 import { openStorage } from "../../adapters/storage/open-storage.ts";
 import { createSourceResolver } from "../../adapters/storage/resolve-source.ts";
-import { zonesByContainer } from "../../adapters/storage/settings.ts";
 import type { ContractData } from "../../core/handlers/contract-data.ts";
 import { describeContract } from "../../core/handlers/contract-data.ts";
 import type { JsonObject } from "../../core/model/json.ts";
@@ -62,7 +61,7 @@ export async function runAlone(
             maxBytes: config.sources.maxBytes,
           },
           mounts: [mountFolder, ...config.sources.mounts],
-          containers: zonesByContainer(config.storage),
+          containers: config.storage.zonesByContainer,
         }),
         gdal: await createGdal(config.gdal),
         database: undefined,

@@ -46,6 +46,8 @@ function job(nodes: NodeSummary[]): Job {
     correlation_id: null,
     submitted_by: null,
     rerun_of: null,
+    trace_id: null,
+    trace_url: null,
     owner_id: null,
     nodes_total: nodes.length,
     nodes_settled: 0,

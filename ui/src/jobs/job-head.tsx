@@ -76,6 +76,17 @@ export function JobHead({
           </Fact>
         )}
         <Reruns job={job} />
+        {job.trace_id === null ? null : (
+          <Fact name="Trace">
+            {job.trace_url === null ? (
+              <CopyId id={job.trace_id} text={short(job.trace_id)} what="Trace id" />
+            ) : (
+              <a href={job.trace_url} target="_blank" rel="noreferrer">
+                <code>{short(job.trace_id)}</code>
+              </a>
+            )}
+          </Fact>
+        )}
         <Fact name="Priority">{job.priority}</Fact>
         {tasks.size === 0 ? null : (
           <Fact name="On workers">{tasks.size >= 100 ? "100 or more" : tasks.size}</Fact>

@@ -135,7 +135,7 @@ export async function listEvents(
 ): Promise<Sent<EventRow>[]> {
   const { rows } = await db.query<EventRow>(
     `SELECT ${eventColumns} FROM gateway.job_events
-     WHERE job_id = $1 AND seq > $2 ORDER BY seq LIMIT $3`,
+     WHERE job_id = $1 AND last_seq > $2 AND seq > $2 ORDER BY last_seq, seq LIMIT $3`,
     [jobId, after, limit],
   );
   return rows.map(toSent);

@@ -21,13 +21,15 @@ export async function readEvents(
   const where = new Conditions()
     .add("job_id = ?", jobId)
     .add("seq > ?", filter.after)
+    .add("last_seq > ?", filter.after)
     .add("event_type = ?", filter.event_type)
     .add("event_status = ?", filter.event_status)
     .add("node_id = ?", filter.node_id);
   const most = where.value(limit + 1);
   const { rows } = await db.query<Omit<JobEvent, "created_at"> & { created_at: Date }>(
     `SELECT seq, event_type, event_status, node_id, task_id, checkpoint_name, event_data, created_at
-     FROM dagapp.dag_job_events WHERE ${where.toString()} ORDER BY seq LIMIT ${most}`,
+     FROM dagapp.dag_unpacked_events WHERE ${where.toString()}
+     ORDER BY last_seq, seq LIMIT ${most}`,
     where.values,
   );
   const page = cut(rows, limit);
@@ -88,16 +90,22 @@ export interface Attempt {
   readonly execution_duration_ms: number | null;
 }
 
-/** Finds results by the ids of the attempts, because results have no index by node. */
-export async function readAttempts(db: Queryable, taskIds: readonly string[]): Promise<Attempt[]> {
+/** Finds attempts of a node by their ids, because results have no index by node. */
+export async function readAttempts(
+  db: Queryable,
+  jobId: string,
+  nodeId: string,
+  taskIds: readonly string[],
+): Promise<Attempt[]> {
   const { rows } = await db.query<
     Omit<Attempt, "started_at" | "reported_at"> & { started_at: Date | null; reported_at: Date }
   >(
     `SELECT r.task_id, status, worker_id, error, started_at, r.reported_at, metrics,
        execution_duration_ms
-     FROM dagapp.dag_task_results AS r LEFT JOIN dagapp.dag_task_metrics USING (task_id)
-     WHERE r.task_id = ANY ($1) ORDER BY r.reported_at, r.task_id`,
-    [taskIds],
+     FROM dagapp.dag_attempts AS r LEFT JOIN dagapp.dag_task_metrics USING (task_id)
+     WHERE r.task_id = ANY ($1) AND r.job_id = $2 AND r.node_id = $3
+     ORDER BY r.reported_at, r.task_id`,
+    [taskIds, jobId, nodeId],
   );
   return rows.map((row) => ({
     ...row,

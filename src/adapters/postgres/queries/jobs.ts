@@ -1,6 +1,7 @@
 import type { JobSummary } from "../../../core/api/job-schemas.ts";
 import type { JobStatus } from "../../../core/model/job.ts";
 import type { JsonObject } from "../../../core/model/json.ts";
+import { traceIdOf } from "../../../core/trace/trace-parent.ts";
 import type { Queryable } from "../queryable.ts";
 import { Conditions, contains, cut, iso, isoOrNull } from "./conditions.ts";
 
@@ -53,6 +54,7 @@ interface JobDetailRow extends JobRow {
   readonly idempotency_key: string | null;
   readonly metadata: JsonObject;
   readonly event_seq: number;
+  readonly trace_parent: string | null;
 }
 
 const columns = `
@@ -127,11 +129,12 @@ export type JobWithoutNodes = JobSummary &
   Pick<
     JobDetailRow,
     "input_params" | "result_data" | "callback_url" | "idempotency_key" | "metadata" | "event_seq"
-  >;
+  > & { readonly trace_id: string | null };
 
 export async function findJob(db: Queryable, jobId: string): Promise<JobWithoutNodes | undefined> {
   const { rows } = await db.query<JobDetailRow>(
-    `SELECT ${columns}, input_params, result_data, callback_url, idempotency_key, metadata, event_seq
+    `SELECT ${columns}, input_params, result_data, callback_url, idempotency_key, metadata, event_seq,
+       trace_parent
      FROM dagapp.dag_jobs WHERE job_id = $1`,
     [jobId],
   );
@@ -146,6 +149,7 @@ export async function findJob(db: Queryable, jobId: string): Promise<JobWithoutN
     idempotency_key,
     metadata,
     event_seq,
+    trace_id: traceIdOf(row.trace_parent),
   };
 }
 

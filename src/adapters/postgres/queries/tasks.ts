@@ -29,9 +29,8 @@ export type Task = Omit<TaskRow, "started_at" | "reported_at"> & {
 };
 
 /**
- * Lists results as workers reported them, those of the newest jobs first. It reads from the jobs to
- * their nodes and from the attempts of a node to its results, so that results need no index of
- * their own.
+ * Lists how attempts ended, those of the newest jobs first. It reads from the jobs to their nodes and
+ * from the numbers of a node's attempts to their ends, so that results need no index of their own.
  */
 export async function listTasks(
   db: Queryable,
@@ -66,7 +65,8 @@ export async function listTasks(
      FROM dagapp.dag_jobs j
      JOIN dagapp.dag_node_states n ON n.job_id = j.job_id
      JOIN LATERAL (
-       SELECT * FROM dagapp.dag_task_results WHERE task_id = ANY (ARRAY(
+       SELECT * FROM dagapp.dag_attempts a
+       WHERE a.job_id = n.job_id AND a.node_id = n.node_id AND a.task_id = ANY (ARRAY(
          SELECT n.job_id || '_' || n.node_id || '_' || attempt
          FROM generate_series(0, n.attempt) AS attempt))
      ) r ON true

@@ -116,6 +116,7 @@ export interface NewDelivery {
   readonly url: string;
   readonly host: string;
   readonly body: JsonObject;
+  readonly trace_parent: string | null;
 }
 
 /** Queues a callback in the transaction of its event; the commit wakes the service that sends it. */
@@ -123,8 +124,8 @@ export function insertDelivery(tx: Transaction, delivery: NewDelivery): void {
   tx.send(
     `WITH woken AS (SELECT pg_notify('${callbacksChannel}', ''))
      INSERT INTO dagapp.callback_deliveries
-       (event_id, platform_id, request_id, job_id, event_type, url, host, body)
-     SELECT $1, $2, $3, $4, $5, $6, $7, $8 FROM woken`,
+       (event_id, platform_id, request_id, job_id, event_type, url, host, body, trace_parent)
+     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9 FROM woken`,
     [
       delivery.event_id,
       ...("job_id" in delivery.of
@@ -134,6 +135,7 @@ export function insertDelivery(tx: Transaction, delivery: NewDelivery): void {
       delivery.url,
       delivery.host,
       JSON.stringify(delivery.body),
+      delivery.trace_parent,
     ],
   );
 }

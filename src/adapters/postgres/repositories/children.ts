@@ -5,6 +5,57 @@ import type { TaskError } from "../../../core/model/task.ts";
 import type { Queryable, Transaction } from "../queryable.ts";
 import { searchByKey } from "../search-by-key.ts";
 
+/** Children of one fan-out to create, from the index `from` on. */
+export interface NewChildren {
+  readonly job_id: string;
+  readonly fan_out_id: string;
+  readonly from: number;
+  /** One JSON text for each child. */
+  readonly params: readonly string[];
+  /** So many of the first are dispatched; the others wait for a slot. */
+  readonly dispatched: number;
+  readonly handler: string;
+  readonly queue: string;
+  readonly timeout_seconds: number;
+  readonly max_retries: number;
+}
+
+/**
+ * Creates children. What the children of one fan-out share is sent once, and their ids are made in
+ * the database: only the parameters are different.
+ */
+export function insertChildren(tx: Transaction, groups: readonly NewChildren[]): void {
+  const group = <K extends keyof NewChildren>(key: K) => groups.map((each) => each[key]);
+  tx.send(
+    `INSERT INTO dagapp.dag_node_states
+       (job_id, node_id, node_type, status, parent_node_id, fan_out_index, task_id, handler, queue,
+        timeout_seconds, max_retries, input_params, dispatched_at)
+     SELECT job_id, parent || '__' || index, 'task',
+        CASE WHEN sent THEN 'dispatched' ELSE 'ready' END::dagapp.node_status, parent, index,
+        CASE WHEN sent THEN job_id || '_' || parent || '__' || index || '_0' END, handler, queue,
+        timeout, retries, params::jsonb, CASE WHEN sent THEN now() END
+     FROM (
+       SELECT ($1::text[])[place] AS job_id, ($2::text[])[place] AS parent,
+         index < ($3::int[])[place] AS sent, ($4::text[])[place] AS handler,
+         ($5::text[])[place] AS queue, ($6::int[])[place] AS timeout,
+         ($7::int[])[place] AS retries, index, params
+       FROM unnest($8::int[], $9::int[], $10::text[]) AS c(place, index, params)) AS child`,
+    [
+      group("job_id"),
+      group("fan_out_id"),
+      groups.map(({ from, dispatched }) => from + dispatched),
+      group("handler"),
+      group("queue"),
+      group("timeout_seconds"),
+      group("max_retries"),
+      groups.flatMap(({ params }, place) => params.map(() => place + 1)),
+      groups.flatMap(({ params, from }) => params.map((_, index) => from + index)),
+      groups.flatMap(({ params }) => params),
+    ],
+    "insert_children",
+  );
+}
+
 export interface ChildOutput {
   readonly node_id: string;
   readonly fan_out_index: number;
@@ -70,24 +121,43 @@ export async function releaseChildren(
   return rows;
 }
 
-/**
- * Completes children from their recorded results. Their outputs move from the results to the nodes
- * within the database and never through this program.
- */
-export function completeChildren(tx: Transaction, taskIds: readonly string[]): void {
+/** A child whose attempt has succeeded. */
+export interface CompletedChild {
+  readonly job_id: string;
+  readonly node_id: string;
+  readonly attempt: number;
+  /** JSON; null: the output is in the recorded result, and never goes through this program. */
+  readonly output: string | null;
+  readonly worker_id: string | null;
+  readonly started_at: string | null;
+}
+
+/** Completes children. The transaction fails unless each waits for the result of this attempt. */
+export function completeChildren(tx: Transaction, children: readonly CompletedChild[]): void {
+  const column = <K extends keyof CompletedChild>(key: K) => children.map((child) => child[key]);
   tx.send(
     `WITH updated AS (
        UPDATE dagapp.dag_node_states n SET
-         status = 'completed', output = r.output, error = NULL, completed_at = now(),
-         worker_id = coalesce(r.worker_id, n.worker_id),
-         started_at = coalesce(r.started_at, n.started_at)
-       FROM dagapp.dag_task_results r
-       WHERE r.task_id = ANY($1) AND ${searchByKey("n.job_id", "r.job_id")}
-         AND n.node_id = r.node_id
-         AND n.status = 'dispatched' AND n.task_id = r.task_id
+         status = 'completed', error = NULL, completed_at = now(),
+         output = coalesce(c.output::jsonb, (SELECT r.output FROM dagapp.dag_task_results r
+           WHERE r.task_id = c.job_id || '_' || c.node_id || '_' || c.attempt)),
+         worker_id = coalesce(c.worker_id, n.worker_id),
+         started_at = coalesce(c.started_at, n.started_at)
+       FROM unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::text[], $6::timestamptz[])
+         AS c(job_id, node_id, attempt, output, worker_id, started_at)
+       WHERE ${searchByKey("n.job_id", "c.job_id")} AND n.node_id = c.node_id
+         AND n.status = 'dispatched' AND n.attempt = c.attempt
        RETURNING 1)
-     SELECT dagapp.expect((SELECT count(*) FROM updated) = $2)`,
-    [taskIds, taskIds.length],
+     SELECT dagapp.expect((SELECT count(*) FROM updated) = $7)`,
+    [
+      column("job_id"),
+      column("node_id"),
+      column("attempt"),
+      column("output"),
+      column("worker_id"),
+      column("started_at"),
+      children.length,
+    ],
     "complete_children",
   );
 }

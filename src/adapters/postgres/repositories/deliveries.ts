@@ -11,6 +11,7 @@ export interface TakenDelivery {
   readonly body: string;
   /** This attempt's number, from 1. */
   readonly attempts: number;
+  readonly trace_parent: string | null;
   /** Names the allowed hosts and the secret; null: the settings for jobs without a platform. */
   readonly platform: DeliveryPlatform | null;
 }
@@ -47,7 +48,7 @@ export async function takeDeliveries(db: Queryable, limit: number): Promise<Take
      SET attempts = attempts + 1, taken_until = now() + interval '1 minute'
      FROM taken
      WHERE d.event_id = taken.event_id
-     RETURNING d.event_id, d.event_type, d.url, d.host, d.body, d.attempts,
+     RETURNING d.event_id, d.event_type, d.url, d.host, d.body, d.attempts, d.trace_parent,
        (SELECT jsonb_build_object('platform_id', p.platform_id,
           'callback_hosts', p.callback_hosts, 'secret_number', p.secret_number,
           'secret_is_new', coalesce(p.secret_changed_at > now() - interval '1 day', false))

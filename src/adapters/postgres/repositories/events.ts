@@ -5,12 +5,15 @@ import type { Transaction } from "../queryable.ts";
 
 export interface NewEvent {
   readonly job_id: string;
-  readonly seq: number;
+  /** Its number; the number of the last one when the row holds several. */
+  seq: number;
   readonly event_type: EventType;
   readonly event_status: EventStatus;
   readonly node_id: string | null;
   readonly task_id: string | null;
   readonly event_data: JsonObject | null;
+  /** Indexes of children whose events are this one row; `node_id` is then their fan-out. */
+  readonly children?: number[];
 }
 
 /**
@@ -25,10 +28,12 @@ export function insertEvents(tx: Transaction, events: readonly NewEvent[]): void
        SELECT CASE WHEN EXISTS (SELECT FROM dagapp.dag_orchestrators WHERE watches)
          THEN pg_notify('${eventsChannel}', '') END)
      INSERT INTO dagapp.dag_job_events
-       (job_id, seq, event_type, event_status, node_id, task_id, event_data)
-     SELECT job_id, seq, type, status::dagapp.event_status, node_id, task_id, data::jsonb
-     FROM unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
-       AS t(job_id, seq, type, status, node_id, task_id, data), woken`,
+       (job_id, seq, event_type, event_status, node_id, task_id, event_data, children)
+     SELECT job_id, seq, type, status::dagapp.event_status, node_id, task_id, data::jsonb,
+       children::integer[]
+     FROM unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
+         $8::text[])
+       AS t(job_id, seq, type, status, node_id, task_id, data, children), woken`,
     [
       column("job_id"),
       column("seq"),
@@ -37,6 +42,7 @@ export function insertEvents(tx: Transaction, events: readonly NewEvent[]): void
       column("node_id"),
       column("task_id"),
       events.map(({ event_data }) => (event_data === null ? null : JSON.stringify(event_data))),
+      events.map(({ children }) => (children === undefined ? null : `{${children.join(",")}}`)),
     ],
     "insert_events",
   );

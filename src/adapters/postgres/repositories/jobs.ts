@@ -16,6 +16,8 @@ export interface JobHead {
   readonly submitted_by: string | null;
   /** Where the end of the job is reported if no platform requested the job. */
   readonly callback_url: string | null;
+  /** The trace that the job belongs to; null: the job is not traced. */
+  readonly trace_parent: string | null;
   readonly paused: boolean;
   readonly cancel_reason: string | null;
   readonly dirty: boolean;
@@ -29,7 +31,7 @@ export interface JobRow extends JobHead {
 }
 
 export const headColumns = `job_id, workflow_id, workflow_hash, workflow_version, status, priority,
-  correlation_id, submitted_by, callback_url, paused_at IS NOT NULL AS paused,
+  correlation_id, submitted_by, callback_url, trace_parent, paused_at IS NOT NULL AS paused,
   CASE WHEN cancel_requested_at IS NOT NULL THEN coalesce(cancel_reason, '') END AS cancel_reason,
   dirty, nodes_unsettled, event_seq`;
 
@@ -46,31 +48,38 @@ export interface NewJob {
   readonly submitted_by: string | null;
   readonly callback_url: string | null;
   readonly rerun_of: string | null;
+  readonly trace_parent: string | null;
   readonly nodes_total: number;
 }
 
 /** A new job with the state after its first evaluation, so that its row is written once. */
 export type FirstState = NewJob & Omit<JobUpdate, "expected_event_seq">;
 
-const insertJobsText = `
+/** Traced jobs have one column more. */
+const insertJobsText = (traced: boolean) => `
   INSERT INTO dagapp.dag_jobs
     (job_id, workflow_id, workflow_hash, workflow_version, priority, input_params, owner_id,
      correlation_id, idempotency_key, submitted_by, callback_url, rerun_of, nodes_total,
      nodes_unsettled, status, event_seq, result_data, error_code, error_message, failed_node_id,
-     started_at, completed_at)
+     started_at, completed_at${traced ? ", trace_parent" : ""})
   SELECT job_id, workflow_id, hash, version, priority, inputs::jsonb, owner_id, correlation_id,
      idempotency_key, submitted_by, callback_url, rerun_of, total, unsettled,
      status::dagapp.job_status, event_seq, result::jsonb, error_code, error_message,
      failed_node_id, CASE WHEN status <> 'pending' THEN now() END,
      CASE WHEN status IN ('completed', 'failed', 'cancelled') THEN now() END
+     ${traced ? ", trace_parent" : ""}
   FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::smallint[], $6::text[],
      $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::int[],
-     $14::int[], $15::text[], $16::int[], $17::text[], $18::text[], $19::text[], $20::text[])
+     $14::int[], $15::text[], $16::int[], $17::text[], $18::text[], $19::text[], $20::text[]
+     ${traced ? ", $21::text[]" : ""})
     AS t(job_id, workflow_id, hash, version, priority, inputs, owner_id, correlation_id,
          idempotency_key, submitted_by, callback_url, rerun_of, total, unsettled, status,
-         event_seq, result, error_code, error_message, failed_node_id)
+         event_seq, result, error_code, error_message, failed_node_id
+         ${traced ? ", trace_parent" : ""})
   ON CONFLICT DO NOTHING
   RETURNING job_id`;
+const insertPlain = { text: insertJobsText(false), name: "insert_jobs" };
+const insertTraced = { text: insertJobsText(true), name: "insert_traced_jobs" };
 
 /**
  * Inserts the jobs whose idempotency key is not taken, and answers their ids. Without keys there can
@@ -81,6 +90,8 @@ export async function insertJobs(
   jobs: readonly FirstState[],
 ): Promise<ReadonlySet<string>> {
   const column = <K extends keyof FirstState>(key: K) => jobs.map((job) => job[key]);
+  const traced = jobs.some((job) => job.trace_parent !== null);
+  const { text, name } = traced ? insertTraced : insertPlain;
   const values = [
     column("job_id"),
     column("workflow_id"),
@@ -102,12 +113,13 @@ export async function insertJobs(
     column("error_code"),
     column("error_message"),
     column("failed_node_id"),
+    ...(traced ? [column("trace_parent")] : []),
   ];
   if (jobs.every((job) => job.idempotency_key === null)) {
-    tx.send(insertJobsText, values, "insert_jobs");
+    tx.send(text, values, name);
     return new Set(column("job_id"));
   }
-  const { rows } = await tx.query<{ job_id: string }>(insertJobsText, values, "insert_jobs");
+  const { rows } = await tx.query<{ job_id: string }>(text, values, name);
   return new Set(rows.map((row) => row.job_id));
 }
 

@@ -20,7 +20,11 @@ export interface RecordReportsSql {
   readonly expected: boolean;
 }
 
-/** Answers the ordinals of the accepted reports, from 1; with `expected` it answers nothing. */
+/**
+ * Answers the ordinals of the accepted reports, from 1; with `expected` it answers nothing. A task
+ * whose node it has completed already has its result there. OFFSET makes that a search by key, where
+ * PostgreSQL could read all nodes instead.
+ */
 export function recordReportsSql({ accepted, expected }: RecordReportsSql): string {
   return `
 WITH incoming AS (
@@ -35,7 +39,11 @@ recorded AS (
     (task_id, job_id, node_id, status, output, error, worker_id, started_at)
   SELECT task_id, job_id, node_id, status::dagapp.task_status, output::jsonb, error::jsonb,
     worker_id, started
-  FROM accepted ON CONFLICT (task_id) DO NOTHING RETURNING task_id, job_id
+  FROM accepted WHERE NOT EXISTS (
+    SELECT FROM dagapp.dag_node_states n
+    WHERE n.job_id = accepted.job_id AND n.node_id = accepted.node_id
+      AND n.task_id = accepted.task_id AND n.status = 'completed' OFFSET 0)
+  ON CONFLICT (task_id) DO NOTHING RETURNING task_id, job_id
 )${expected ? expectAll : inboxAndWake}`;
 }
 
@@ -105,7 +113,7 @@ export async function failTasks(db: Queryable, tasks: readonly FailedTask[]): Pr
 
 interface ReportRow extends Omit<TaskReport, "worker_id"> {
   readonly worker_id: string | null;
-  readonly started_at?: string;
+  readonly started_at?: string | null;
 }
 
 /** The parameters of the statement; `leases` are given in the order of the reports. */

@@ -66,6 +66,7 @@ const workerTables: ReadonlyMap<string, readonly TableRight[]> = new Map(
     dag_push_servers: ["SELECT"],
     dag_node_states: ["SELECT"],
     dag_running_tasks: ["SELECT"],
+    dag_attempts: ["SELECT"],
     schema_migrations: ["SELECT"],
   }),
 );

@@ -5,7 +5,7 @@ import { readTable } from "../../../adapters/parquet/read-table.ts";
 import { writeGeoParquet } from "../../../adapters/parquet/write-geoparquet.ts";
 import { geodesicLength } from "../../../adapters/h3/geodesic.ts";
 import { multiType } from "../../../core/vector/parts.ts";
-import type { Parts } from "../../../core/vector/parts.ts";
+import type { Bounds, Parts } from "../../../core/vector/parts.ts";
 import { writeWkb } from "../../../core/vector/write-wkb.ts";
 import { createTestDatabase } from "../../../../test/support/database.ts";
 import type { TestDatabase } from "../../../../test/support/database.ts";
@@ -56,12 +56,12 @@ async function putRoads(): Promise<void> {
         return {
           wkb: writeWkb("line", parts),
           properties: { kind, cost },
-          bounds: [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)] as const,
+          bounds: [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)] as Bounds,
         };
       });
     }
   })();
-  const layer = { columns, geometry_type: multiType.line, bounds: [10, 46, 13.9, 46.5] as const };
+  const layer = { columns, geometry_type: multiType.line, bounds: [10, 46, 13.9, 46.5] as Bounds };
   await writeGeoParquet(file, layer, pages);
   await test.storage.putFile("silver/roads.parquet", file);
 }

@@ -49,6 +49,8 @@ const placed: Readonly<Record<string, boolean>> = {
   "statistics_wrong.tif": false,
   "mask_classes.tif": true,
   "mask_uint16.tif": true,
+  "masks_of_bands.tif": true,
+  "nodata_of_bands.img": false,
   "alpha_gray.tif": false,
   "polar_3413.tif": false,
   "polar_3031.tif": false,
@@ -59,9 +61,15 @@ const placed: Readonly<Record<string, boolean>> = {
   "bits_15.tif": false,
   "float16.tif": false,
 };
+const wasmFiles = [
+  "rgb_brazil_4674.tif",
+  "point_dem.tif",
+  "mask_classes.tif",
+  "masks_of_bands.tif",
+];
 const engines = [
   { engine: "native", files: Object.keys(placed) },
-  { engine: "wasm", files: ["rgb_brazil_4674.tif", "point_dem.tif", "mask_classes.tif"] },
+  { engine: "wasm", files: wasmFiles },
 ] as const;
 
 describe.each(engines)("with the $engine engine", ({ engine, files }) => {
@@ -137,6 +145,8 @@ describe.skipIf(!hasGdal)("what arrives in another form (needs GDAL)", () => {
     // The grids of the Netherlands are rarely installed, and that is told as well.
     ["compound_rd_nap.tif", {}, /green|warning/, "VERTICAL_DATUM"],
     ["heights.tif", { compression: "jpeg" }, "rejected", "COMPRESSION_UNSUITABLE"],
+    ["masks_of_bands.tif", {}, "warning", "BANDS_EMPTY_APART"],
+    ["jpeg_12.tif", {}, "rejected", "CODEC_NOT_SUPPORTED"],
   ])("%s %o is %s: %s", async (name, params, verdict, code) => {
     const judged = await judge(name, params);
     expect({ verdict: judged.verdict, codes: judged.findings.map((each) => each.code) }).toEqual({
@@ -193,6 +203,9 @@ describe.skipIf(!hasGdal)("what arrives in another form (needs GDAL)", () => {
     const [place] = expected["heights.tif"]!.points!;
     const found = await server.point(zarr.layer, { lon: place!.lon, lat: place!.lat }, ask);
     expect(found.values.map(rounded)).toEqual(place!.values.map(rounded));
+    const hdf4 = await ingestRaster(test, "a.hdf", file("heights.hdf"), {}, options);
+    const same = await server.point(hdf4.layer, { lon: place!.lon, lat: place!.lat }, ask);
+    expect(same.values.map(rounded)).toEqual(place!.values.map(rounded));
     const classes = await ingestRaster(test, "a.img", file("classes.img"), {}, options);
     expect(classes.item.assets["data"]!["classification:classes"]).toContainEqual({
       value: 1,
@@ -218,6 +231,40 @@ describe.skipIf(!hasGdal)("what arrives in another form (needs GDAL)", () => {
     const { values } = await server.point(layer, { lon: 0.5, lat: -0.5 }, ask);
     expect(values).toEqual([(20 * 40 + 20) / 2]);
   });
+});
+
+describe.each(["native", "wasm"] as const)("Zarr with the %s engine", (engine) => {
+  it.skipIf(engine === "native" && !hasGdal)(
+    "has bands of its times, unpacked and placed by its degrees; Zarr 3 is refused",
+    async () => {
+      const gdal = await createGdal({ prefer: engine });
+      const test = await createTestContext({ gdal, database: database.db });
+      const [name, newer] = ["weather.zarr.zip", "weather_3.zarr.zip"];
+      const options = { withVisual: false };
+      const file = fixture(`families/${name}`);
+      const { item, layer, made } = await ingestRaster(test, name, file, {}, options);
+      expect(made.facts.bands.map(({ description }) => description)).toEqual([
+        "t2m 2024-01-01T00:00:00Z",
+        "t2m 2024-01-01T06:00:00Z",
+        "t2m 2024-01-01T12:00:00Z",
+      ]);
+      expect(item.properties).toMatchObject({
+        end_datetime: "2024-01-01T12:00:00Z",
+        "proj:code": "EPSG:4326",
+      });
+      // The fourth row and the third column, as make.py writes them.
+      const at = 3 * 36 + 2;
+      const { values } = await serveRasters(test).point(layer, { lon: 12.5, lat: 27.5 }, ask);
+      expect(values).toEqual([0, 1, 2].map((step) => 100 + (step * 18 * 36 + at) / 2));
+      await test.storage.putFile(`bronze/${newer}`, fixture(`families/${newer}`));
+      await expect(test.run(validate, { blob_path: `bronze/${newer}` })).rejects.toMatchObject({
+        code: "FORMAT_NOT_SUPPORTED",
+        message: expect.stringContaining("zarr_format=2") as string,
+      });
+      await test.dispose();
+    },
+    60_000,
+  );
 });
 
 it("says what would read a format that this GDAL does not have", async () => {

@@ -4,6 +4,7 @@
  */
 import { constants, copyFile, mkdir, mkdtemp, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { checkRasterFile } from "../../../adapters/files/check-raster-file.ts";
 import { ensureSpace } from "../../../adapters/gdal/ensure-space.ts";
 import { readWorldFile } from "../../../core/files/judge-sidecar.ts";
 import type { Source } from "../../../adapters/storage/source.ts";
@@ -11,9 +12,11 @@ import { makeFinding } from "../../../core/raster/finding.ts";
 import type { RasterFinding } from "../../../core/raster/finding.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
+import { foldMasks } from "./fold-masks.ts";
 import { RasterRejected } from "./plan-source.ts";
 import { temporaryFile } from "./run-gdal.ts";
 import { unpackSource, unpackZarr } from "./unpack-source.ts";
+import type { Unpacked } from "./unpack-source.ts";
 import { withoutStatistics } from "./strip-statistics.ts";
 
 export interface OpenSource {
@@ -34,6 +37,8 @@ interface SourceParams {
   readonly container?: string | null | undefined;
   /** Of a file of many grids. */
   readonly variable?: string | null | undefined;
+  /** True: the stored file is served as it is, and is described as it is. */
+  readonly isServed?: boolean;
 }
 
 export async function openSource(
@@ -60,14 +65,29 @@ export async function openSource(
   const world = source.kind === "https" ? undefined : await findWorldFile(context, params);
   const original = await toLocalFile(context, source, head.bytes ?? 0, world);
   const wanted = params.variable ?? undefined;
-  const unpacked = await unpackSource(context, original, source.display, wanted);
+  const opened =
+    (await unpackSource(context, original, source.display, wanted)) ??
+    (await openPlain(context, original, params.isServed ?? false));
   return {
     display: source.display,
-    file: unpacked?.file ?? (await withoutStatistics(context, original)),
-    findings: unpacked?.findings ?? [],
+    ...opened,
     original,
     fingerprint: `${source.display} ${head.bytes ?? 0} ${head.etag ?? ""}`,
   };
+}
+
+async function openPlain(
+  context: HandlerContext,
+  original: string,
+  isServed: boolean,
+): Promise<Unpacked> {
+  const file = await withoutStatistics(context, original);
+  if (isServed) return { file, findings: [] };
+  const { driver, problem } = await checkRasterFile(file);
+  // A file that will be refused is not opened.
+  const isOpen = driver !== undefined && problem === undefined;
+  const folded = isOpen ? await foldMasks(context, { file, driver }) : undefined;
+  return folded ?? { file, findings: [] };
 }
 
 const mostZarrFiles = 20_000;

@@ -20,7 +20,10 @@ import {
 } from "../../../core/raster/variables.ts";
 import type { Variable, VariableGrid } from "../../../core/raster/variables.ts";
 import { wgs84Wkt } from "../../../core/raster/crs.ts";
+import { toVariables } from "../../../core/raster/zarr.ts";
 import type { HandlerContext } from "../../define-handler.ts";
+import { listZarr, readZarrGrids } from "./list-zarr.ts";
+import type { Zarr } from "./list-zarr.ts";
 import { RasterRejected } from "./plan-source.ts";
 import { plainOptions } from "./rewrite-source.ts";
 import { describeGrid, reading, runGdal, temporaryFile } from "./run-gdal.ts";
@@ -61,15 +64,19 @@ export async function unpackSource(
 }
 
 /** A folder of Zarr, as `openSource` or `unzipZarr` has put it into the task's folder. */
-export function unpackZarr(
+export async function unpackZarr(
   context: HandlerContext,
   folder: string,
   display: string,
   wanted: string | undefined,
 ): Promise<Unpacked | undefined> {
-  const source = { file: folder, driver: "Zarr", content: "Zarr", problem: undefined };
+  const zarr = await listZarr(folder);
+  const content = zarr.isThree ? zarr3 : "Zarr";
+  const source = { file: folder, driver: "Zarr", content, problem: undefined, zarr };
   return unpackGrids(context, source, display, wanted);
 }
+
+const zarr3 = "Zarr 3";
 
 const zarrMark = /(?:^|\/)(?:\.zgroup|\.zarray|zarr\.json)$/;
 
@@ -92,11 +99,14 @@ async function unzipZarr(context: HandlerContext, file: string): Promise<string 
   }
 }
 
-type Found = { readonly file: string } & Pick<CheckedRaster, "driver" | "content" | "problem">;
+interface Found extends Pick<CheckedRaster, "driver" | "content" | "problem"> {
+  readonly file: string;
+  readonly zarr?: Zarr;
+}
 
 async function unpackGrids(
   context: HandlerContext,
-  { file, driver, content, problem }: Found,
+  { file, driver, content, problem, zarr }: Found,
   display: string,
   wanted: string | undefined,
 ): Promise<Unpacked | undefined> {
@@ -115,6 +125,7 @@ async function unpackGrids(
     const text = `It is ${content}, which can refer to other files and is read in a sandbox only.`;
     throw refuse("FORMAT_NOT_SUPPORTED", text);
   }
+  let isOpen = false;
   for (const way of usable) {
     const drivers = { file, driver: way.driver };
     const also = way.also === undefined ? [] : [way.also];
@@ -125,28 +136,77 @@ async function unpackGrids(
     const whole = way.name === undefined ? file : `${way.name}:"${file}"`;
     const json = await info(whole).catch(unlessDamaged);
     if (json === undefined) continue;
-    const listed = listVariables(json);
+    isOpen = true;
+    const listed = zarr === undefined ? listVariables(json) : toVariables(file, zarr.arrays);
     const variables =
       listed.length === 0
         ? [{ source: whole, name: "", shape: [] }]
         : chooseVariables(listed, wanted);
-    if (typeof variables === "string") throw refuse("VARIABLE_NOT_FOUND", variables);
-    const grids: { variable: Variable; grid: VariableGrid }[] = [];
-    for (const variable of variables) {
-      const grid = readVariable(await info(variable.source), variable.name);
-      if (grid !== undefined && grid.bands.length > 0) grids.push({ variable, grid });
+    if (typeof variables === "string") {
+      throw refuse(wanted === undefined ? "NO_GRID" : "VARIABLE_NOT_FOUND", variables);
     }
-    const count = grids.reduce((sum, { grid }) => sum + grid.bands.length, 0);
-    if (count === 0) continue;
-    if (count > mostLayers) {
-      const names = grids.map(({ variable, grid }) => `${variable.name} (${grid.bands.length})`);
-      const text = `It holds ${count} layers, and ${mostLayers} are the most: ${names.join(", ")}.`;
-      throw refuse("TOO_MANY_LAYERS", text);
+    const isInDegrees = zarr?.isInDegrees ?? false;
+    const opened = { ...drivers, also, content, isInDegrees };
+    try {
+      if (zarr !== undefined) refuseMany(refuse, variables.map(countLayers));
+      const grids: { variable: Variable; grid: VariableGrid }[] = [];
+      for (const variable of variables) {
+        if (zarr === undefined) {
+          const grid = readVariable(await info(variable.source), variable.name);
+          if (grid !== undefined && grid.bands.length > 0) grids.push({ variable, grid });
+        } else grids.push(...(await readZarrGrids(context, file, zarr, variable, info)));
+      }
+      if (grids.length === 0) continue;
+      refuseMany(
+        refuse,
+        grids.map(({ variable, grid }) => [variable.name, grid.bands.length]),
+      );
+      return await stack(context, opened, grids);
+    } catch (error) {
+      throw content === zarr3 && error instanceof GdalError
+        ? refuseZarr3(context, refuse)
+        : refusalOf(error, refuse);
     }
-    return stack(context, { ...drivers, also, content }, grids);
   }
-  throw refuse("FILE_CORRUPTED", `It is ${content} without a grid that can be read.`);
+  if (isOpen) throw refuse("NO_GRID", `It is ${content} without a grid.`);
+  if (content === zarr3) throw refuseZarr3(context, refuse);
+  throw refuse("FILE_CORRUPTED", `It is ${content}, and cannot be opened.`);
 }
+
+function refuseZarr3({ gdal }: HandlerContext, refuse: Refuse): RasterRejected {
+  const text = `It is ${zarr3}, which this worker's GDAL (${gdal.engine} ${gdal.version}) does not read. xarray for Python writes it as Zarr 2: to_zarr(path, zarr_format=2).`;
+  return refuse("FORMAT_NOT_SUPPORTED", text);
+}
+
+type Refuse = (code: RasterFindingCode, text: string) => RasterRejected;
+
+const countLayers = ({ name, shape }: Variable): readonly [string, number] => [
+  name,
+  shape.slice(0, -2).reduce((product, size) => product * size, 1),
+];
+
+function refuseMany(refuse: Refuse, layers: readonly (readonly [string, number])[]): void {
+  const count = layers.reduce((sum, [, each]) => sum + each, 0);
+  if (count <= mostLayers) return;
+  const names = layers.map(([name, each]) => `${name} (${each})`).join(", ");
+  throw refuse(
+    "TOO_MANY_LAYERS",
+    `It holds ${count} layers, and ${mostLayers} are the most: ${names}.`,
+  );
+}
+
+/** GDAL opened the file, and failed with one of its variables. */
+function refusalOf(error: unknown, refuse: Refuse): unknown {
+  if (!(error instanceof GdalError) || error.category === "transient") return error;
+  const isCodec = error.code === "UNSUPPORTED_CODEC" || codecWords.test(error.lines.join("\n"));
+  return isCodec
+    ? refuse("CODEC_NOT_SUPPORTED", `Its compression cannot be read here (${error.message}).`)
+    : refuse("FILE_CORRUPTED", `A variable cannot be read (${error.message}).`);
+}
+
+/** Of Zarr, HDF5 and GRIB, for a way to compress that this GDAL was built without. */
+const codecWords =
+  /(?:de)?compressor|unsupported filter|filter .*not (?:found|registered|available)|\bcodec\b/i;
 
 function unlessDamaged(error: unknown): undefined {
   if (!(error instanceof GdalError) || error.category === "transient") throw error;
@@ -159,6 +219,7 @@ async function stack(
     readonly driver: string;
     readonly also: readonly string[];
     readonly content: string;
+    readonly isInDegrees: boolean;
   },
   grids: readonly { readonly variable: Variable; readonly grid: VariableGrid }[],
 ): Promise<Unpacked> {
@@ -180,7 +241,9 @@ async function stack(
     file: parts[0] ?? "",
     driver: "GTiff",
   });
-  const isInDegrees = grids.some(({ grid }) => grid.isInDegrees && !grid.hasCrs);
+  const isInDegrees = grids.some(
+    ({ grid }) => (from.isInDegrees || grid.isInDegrees) && !grid.hasCrs,
+  );
   const bands = grids.flatMap(({ grid }, index) =>
     grid.bands.map((band, at) => ({ ...band, file: parts[index] ?? "", number: at + 1 })),
   );
@@ -194,7 +257,8 @@ async function stack(
   const args = ["-q", "-of", "GTiff", ...plainOptions, virtual, file];
   const input = { file: virtual, driver: "VRT" };
   await runGdal(context, "gdal_translate", args, reading(context, input, "GTiff"));
-  const names = grids.map(({ variable }) => variable.name).filter((name) => name !== "");
+  const named = grids.map(({ variable }) => variable.name).filter((name) => name !== "");
+  const names = [...new Set(named)];
   const what = names.length === 0 ? `${stored.length} layers` : `the variables ${names.join(", ")}`;
   const when = times.length === 0 ? "" : ` at ${times.length} times`;
   const text = `Of ${from.content}, ${what}${when} are kept, as ${bands.length} bands.`;

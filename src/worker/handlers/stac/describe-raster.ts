@@ -54,7 +54,7 @@ export async function describeRaster(
     }
     return { ...common, is_cog: true, facts };
   }
-  const { file, original } = await openSource(context, { blob_path, container });
+  const { file, original } = await openSource(context, { blob_path, container, isServed: true });
   const [read, checksum, isCog] = await Promise.all([
     readInfo(context, file, path),
     hashFile(original, context.signal),

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Queryable } from "../../../postgres/queryable.ts";
+import { reach } from "../../../runtime/fail-points.ts";
 import { createService } from "../../../runtime/service.ts";
 import type { Logger } from "../../../runtime/logger.ts";
 import type { ArrivedMessage, Transport } from "../../transport.ts";
@@ -40,6 +41,7 @@ export function startDeadLetters(options: {
         for (const left of arrived.slice(index)) left.giveBack();
         throw error;
       }
+      reach("outside.dead_letter_listed");
       message.accept();
     }
     return undefined;

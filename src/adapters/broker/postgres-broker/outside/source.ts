@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { Queryable } from "../../../postgres/queryable.ts";
+import { reach } from "../../../runtime/fail-points.ts";
 import type { Logger } from "../../../runtime/logger.ts";
 import { handlerHeader } from "../../broker.ts";
 import type { ArrivedMessage, CarriedMessage, Transport } from "../../transport.ts";
@@ -26,8 +27,11 @@ export interface OutsideSourceOptions {
   readonly log: Logger;
 }
 
-/** A message that this consumer does not accept comes again after this time, to any consumer. */
-const notAcceptedMs = 1000;
+/**
+ * A message that this consumer does not accept comes again after this time, to any consumer, and later
+ * after twice the time each, so that a handler that no worker has costs little.
+ */
+const notAccepted = { firstMs: 1000, longestMs: 60_000 };
 /** More than a connection has on its way. */
 const mostKnown = 10_000;
 
@@ -58,7 +62,7 @@ export function createOutsideSource(options: OutsideSourceOptions): OutsideSourc
       else if (isAccepted(message.carried, fetchOptions.accepts)) carried.push(message.carried);
       else refused.push(message.carried);
     }
-    if (refused.length > 0) await postpone(db(), queue, refused, notAcceptedMs);
+    if (refused.length > 0) await postpone(db(), queue, refused, notAccepted);
     const result = await leaseArrived(db(), queue, carried, fetchOptions);
     const leased = new Set(result.messages.map(({ message_id }) => message_id));
     for (const message of carried) {
@@ -77,7 +81,9 @@ export function createOutsideSource(options: OutsideSourceOptions): OutsideSourc
       const arrived = receiver.take(limit);
       leasing += arrived.length;
       try {
+        if (arrived.length > 0) reach("outside.before_lease");
         const result = await lease(arrived, fetchOptions);
+        if (arrived.length > 0) reach("outside.after_lease");
         // Also those that were not leased: they came twice, or their task has ended.
         for (const message of arrived) message.accept();
         // A batch with duplicates is not full, although more messages wait.

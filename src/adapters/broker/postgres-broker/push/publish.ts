@@ -4,6 +4,7 @@ import type { OutMessage } from "../../broker.ts";
 import { handlerHeader } from "../../broker.ts";
 import type { LeasedMessage } from "../sql/message-columns.ts";
 import { messageColumns } from "../sql/message-columns.ts";
+import { headersColumn } from "../sql/publish.ts";
 import type { PushConnections } from "./connections.ts";
 
 /**
@@ -78,7 +79,7 @@ async function insertLeases(
       messages.map(({ id }) => id),
       messages.map(({ priority = 0 }) => priority),
       messages.map(({ group = null }) => group),
-      messages.map(({ headers }) => (headers === undefined ? null : JSON.stringify(headers))),
+      headersColumn(messages),
       messages.map(({ body }) => body),
       holders,
     ],

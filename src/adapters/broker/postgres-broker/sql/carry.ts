@@ -135,17 +135,18 @@ export async function postpone(
   db: Queryable,
   queue: string,
   messages: readonly CarriedMessage[],
-  delayMs: number,
+  delay: { readonly firstMs: number; readonly longestMs: number },
 ): Promise<void> {
   await db.query(
     `WITH incoming AS (${incomingSql}),
      returned AS (
        INSERT INTO dagapp.dag_queue_ready (${messageColumns}, visible_at) OVERRIDING SYSTEM VALUE
        SELECT message_id, $1, priority, deliveries + 1, released + 1, lost, message_key, group_key,
-         headers, body, enqueued_at, now() + $13 * interval '1 ms' FROM incoming
+         headers, body, enqueued_at,
+         now() + least($13 * 2 ^ least(released, 20), $14) * interval '1 ms' FROM incoming
      )
      SELECT pg_notify(${queueChannelSql("$1")}, '')`,
-    [...columns(queue, messages), delayMs],
+    [...columns(queue, messages), delay.firstMs, delay.longestMs],
     "dag_queue_postpone",
   );
 }

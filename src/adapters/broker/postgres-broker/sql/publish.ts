@@ -72,6 +72,17 @@ export async function publish(
   }
 }
 
+/** The headers as JSON; neighbours that share one object share its text. */
+export function headersColumn(messages: readonly OutMessage[]): (string | null)[] {
+  let last: { readonly headers: OutMessage["headers"]; readonly text: string | null } | undefined;
+  return messages.map(({ headers }) => {
+    if (last?.headers !== headers || last === undefined) {
+      last = { headers, text: headers === undefined ? null : JSON.stringify(headers) };
+    }
+    return last.text;
+  });
+}
+
 function columns(queue: string, messages: readonly OutMessage[]): readonly unknown[] {
   const seen = new Set<string>();
   return [
@@ -80,7 +91,7 @@ function columns(queue: string, messages: readonly OutMessage[]): readonly unkno
     messages.map(({ priority = 0 }) => priority),
     messages.map(({ delayMs = 0 }) => Math.ceil(delayMs)),
     messages.map(({ group = null }) => group),
-    messages.map(({ headers }) => (headers === undefined ? null : JSON.stringify(headers))),
+    headersColumn(messages),
     messages.map(({ body }) => body),
     messages.map(({ id }) => seen.size < seen.add(id).size),
   ];

@@ -79,9 +79,16 @@ it("records results without a lease once, and puts each in the inbox once", asyn
   expect(rows).toHaveLength(2);
 });
 
-it("with an expectation records all reports or none, and nothing in the inbox", async () => {
-  const held = { ...row("good"), lease: await lease(2, 1) };
-  const gone = { ...row("gone"), lease: { message_id: 3, deliveries: 1 } };
+it("with an expectation records failures or nothing, and nothing in the inbox", async () => {
+  const failure = { status: "failed", output: null, error: '{"code": "X"}' } as const;
+  const expected = (id: string, lease: { message_id: number; deliveries: number }) => ({
+    ...row(id, failure),
+    lease,
+    started_at: "2026-01-01 00:00:00+00",
+  });
+  const held = expected("bad", await lease(2, 1));
+  const success = { ...row("good"), lease: await lease(5, 1), started_at: null };
+  const gone = expected("gone", { message_id: 3, deliveries: 1 });
   const expecting = (reports: Parameters<typeof recordExpectedReports>[1]) =>
     database.db.transaction(
       async (tx) => {
@@ -91,8 +98,11 @@ it("with an expectation records all reports or none, and nothing in the inbox", 
     );
   await expect(expecting([held, gone])).rejects.toMatchObject({ code: "40001" });
   expect(await results()).toEqual([]);
-  await expecting([held]);
-  expect(await results()).toMatchObject([{ task_id: "good" }]);
+  // The node of a success records it.
+  await expecting([held, success]);
+  expect(await results()).toMatchObject([{ task_id: "bad", status: "failed" }]);
+  const { rows: leases } = await database.db.query("SELECT FROM dagapp.dag_queue_leases");
+  expect(leases).toEqual([]);
   await expect(expecting([{ ...held, lease: await lease(4, 1) }])).rejects.toThrow(
     "expected state",
   );

@@ -24,7 +24,17 @@ const recordRemoteSql = recordReportsSql({
   expected: false,
 });
 const recordHeldSql = recordReportsSql({ accepted: acceptHeldSql, expected: false });
-const recordExpectedSql = recordReportsSql({ accepted: acceptHeldSql, expected: true });
+const recordFailuresSql = recordReportsSql({
+  accepted: "SELECT incoming.*, started_at AS started FROM incoming",
+  expected: true,
+});
+const completeHeldSql = `
+WITH completed AS (
+  DELETE FROM dagapp.dag_queue_leases AS lease
+  USING unnest($1::bigint[], $2::integer[]) AS held(message_id, deliveries)
+  WHERE ${searchByKey("lease.message_id", "held.message_id")} AND lease.deliveries = held.deliveries
+  RETURNING 1)
+SELECT dagapp.expect(cardinality($1::bigint[]) = (SELECT count(*) FROM completed))`;
 
 /**
  * Records reports and answers for each, in the order given: `lost` when its lease was no longer held,
@@ -64,8 +74,16 @@ export async function findRecorded(
   reports: readonly LeasedReport[],
 ): Promise<Settled[]> {
   const { rows } = await db.query<{ task_id: string; worker_id: string | null }>(
-    "SELECT task_id, worker_id FROM dagapp.dag_task_results WHERE task_id = ANY ($1::text[])",
-    [reports.map(({ task_id }) => task_id)],
+    `SELECT ended.task_id, ended.worker_id
+     FROM unnest($1::text[], $2::text[], $3::text[]) AS k(task_id, job_id, node_id)
+     CROSS JOIN LATERAL (
+       SELECT task_id, worker_id FROM dagapp.dag_attempts
+       WHERE task_id = k.task_id AND job_id = k.job_id AND node_id = k.node_id OFFSET 0) ended`,
+    [
+      reports.map(({ task_id }) => task_id),
+      reports.map(({ job_id }) => job_id),
+      reports.map(({ node_id }) => node_id),
+    ],
   );
   const workers = new Map(rows.map(({ task_id, worker_id }) => [task_id, worker_id]));
   return reports.map(({ task_id, worker_id }) =>
@@ -73,9 +91,24 @@ export async function findRecorded(
   );
 }
 
-/** Records reports. The transaction fails unless every lease is held and every report is the first. */
-export function recordExpectedReports(tx: Transaction, reports: readonly LeasedReport[]): void {
-  tx.send(recordExpectedSql, columns(byMessage(reports)), "dag_record_expected_reports");
+/**
+ * Completes the messages of reports, and records the failures among them: a success is recorded by its
+ * node, in the same transaction. The transaction fails unless every lease is held and no failure has
+ * another result of its task before it.
+ */
+export function recordExpectedReports(
+  tx: Transaction,
+  reports: readonly (LeasedReport & { readonly started_at: string | null })[],
+): void {
+  const held = byMessage(reports).map(({ lease }) => lease);
+  tx.send(
+    completeHeldSql,
+    [held.map(({ message_id }) => message_id), held.map(({ deliveries }) => deliveries)],
+    "dag_complete_reported",
+  );
+  const failures = reports.filter(({ status }) => status === "failed");
+  if (failures.length === 0) return;
+  tx.send(recordFailuresSql, reportColumns(failures), "dag_record_failures");
 }
 
 /** The order of locks in all statements, so that two on the same leases cannot deadlock. */

@@ -1,4 +1,4 @@
--- Programs from 19 on can live with this schema.
+-- Programs from 18 on can live with this schema.
 -- Counts, lengths and areas of features by H3 cell: what is asked for. Their computations stand beside
 -- those of rasters; a name belongs to one kind.
 

@@ -1,10 +1,10 @@
 import { EventEmitter, once } from "node:events";
 import { expect, it } from "vitest";
+import { createRasterServer } from "../../../test/support/raster-server.ts";
 import { writeTiff } from "../../../test/support/tiff.ts";
 import { waitFor } from "../../../test/support/wait.ts";
 import type { RasterLayer } from "../../core/serving/layer.ts";
 import { halfWorld, resolutionAt } from "../../core/serving/web-mercator.ts";
-import { createRasterServer } from "./create-raster-server.ts";
 import { createDiskCache } from "./disk-cache.ts";
 
 const layer = (path: string): RasterLayer => {
