@@ -20,6 +20,8 @@ export async function measureRabbitmq(url, { rounds, backlog }) {
   let arrived = () => undefined;
   const consume = () =>
     channel.consume(queue, (message) => {
+      // The end of the queue itself.
+      if (message === null) return;
       channel.ack(message);
       arrived();
     });

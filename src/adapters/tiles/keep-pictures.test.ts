@@ -61,3 +61,38 @@ it("does not make a picture whose client left while it waited for its turn", asy
   expect((await stays).length).toBeGreaterThan(0);
   expect(reads).not.toContain("b");
 });
+
+it("answers nothing for a band whose own mask leaves the place out", async () => {
+  const side = 256;
+  const halves = [true, false].map((isLeft) =>
+    Uint8Array.from({ length: side * side }, (_, at) => (at % side < 128 === isLeft ? 255 : 0)),
+  );
+  const image = { width: side, height: side, block: side };
+  const bands = [1, 2].map((value) => new Uint8Array(side * side).fill(value));
+  const file = writeTiff({
+    images: [
+      { ...image, bands },
+      { ...image, bands: halves, kind: 4 },
+    ],
+    epsg: 4326,
+    origin: [0, 1],
+    pixel: [1 / side, 1 / side],
+  });
+  const server = createRasterServer({
+    disk: createDiskCache("", 0),
+    storage: {
+      head: async () => ({ bytes: file.byteLength }),
+      readRange: async (_, offset, length) => file.subarray(offset, offset + length),
+    },
+  });
+  const { signal } = new AbortController();
+  const ask = { bands: undefined, nodata: undefined, signal };
+  const west = await server.point(layer("a"), { lon: 0.1, lat: 0.5 }, ask);
+  const east = await server.point(layer("a"), { lon: 0.9, lat: 0.5 }, ask);
+  expect([west.values, east.values]).toEqual([
+    [1, null],
+    [null, 2],
+  ]);
+  const { b1, b2 } = await server.statistics(layer("a"), { ...ask, mostSide: side });
+  expect([b1!.valid_percent, b2!.valid_percent]).toEqual([50, 50]);
+});

@@ -218,32 +218,6 @@ describe("what counts as nothing", () => {
     expect([look(4, 0)[3], look(5, 0)[3], look(6, 0)[3]]).toEqual([255, 0, 0]);
   });
 
-  it("is what the mask of a band leaves out, in that band", async () => {
-    const side = 256;
-    const [left, right] = [true, false].map((isLeft) =>
-      Uint8Array.from({ length: side * side }, (_, at) => (at % side < 128 === isLeft ? 255 : 0)),
-    );
-    const image = { width: side, height: side, block: side };
-    const bands = [1, 2].map((value) => new Uint8Array(side * side).fill(value));
-    const images = [
-      { ...image, bands },
-      { ...image, bands: [left!, right!], kind: 4 },
-    ];
-    const { server } = serve({
-      a: { epsg: 4326, origin: [0, 1], pixel: [1 / side, 1 / side], images },
-    });
-    const { signal } = new AbortController();
-    const ask = { bands: undefined, nodata: undefined, signal };
-    const west = await server.point(layer("a"), { lon: 0.1, lat: 0.5 }, ask);
-    const east = await server.point(layer("a"), { lon: 0.9, lat: 0.5 }, ask);
-    expect([west.values, east.values]).toEqual([
-      [1, null],
-      [null, 2],
-    ]);
-    const { b1, b2 } = await server.statistics(layer("a"), { ...ask, mostSide: side });
-    expect([b1!.valid_percent, b2!.valid_percent]).toEqual([50, 50]);
-  });
-
   it("is what a mask leaves out", async () => {
     const spec = slope("byte");
     const bits = new Uint8Array(512 * 512).fill(1).fill(0, 0, 512 * 8);

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import path from "node:path";
 import { GdalError } from "../../../adapters/gdal/gdal-error.ts";
 import { hidePaths } from "../../../adapters/runtime/redact.ts";
+import { halfDegreesWkt, isInDegrees } from "../../../core/vector/half-degrees.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
 import { runOptions } from "./gdal-options.ts";
@@ -11,6 +12,8 @@ import type { OpenedLayer } from "./with-sql.ts";
 
 export interface Conversion extends GrowingFile {
   readonly written: Promise<unknown>;
+  /** True: the coordinates are in units of two degrees. */
+  readonly isHalved: boolean;
   /** Ends the program, if its rows are no longer wanted. */
   stop(): void;
 }
@@ -29,12 +32,13 @@ export function convertLayer(
   const file = path.join(context.workDir, `rows-${name}-${randomUUID()}.sql`);
   const { assignCrs, layer } = source;
   const crs = assignCrs === undefined ? [] : ["-s_srs", assignCrs];
+  const isHalved = source.isProjected && !isInDegrees(assignCrs ?? layer.crsWkt ?? "EPSG:4326");
   const args = [
     ...dumpOptions,
     "-nlt",
     "GEOMETRY",
     "-skipfailures",
-    ...(source.isProjected ? [...crs, "-t_srs", "EPSG:4326"] : []),
+    ...(source.isProjected ? [...crs, "-t_srs", isHalved ? halfDegreesWkt : "EPSG:4326"] : []),
     ...source.openArgs,
     file,
     source.file,
@@ -55,6 +59,7 @@ export function convertLayer(
   written.catch(() => undefined);
   return {
     path: file,
+    isHalved,
     written,
     stop: () => {
       stopped.abort(new Error("The rows are no longer wanted."));

@@ -207,6 +207,97 @@ describe.each(engines)("on the engine %s", (engine) => {
     expect(areas[1]).toBeCloseTo(0.0002526, 6);
   });
 
+  it("polygons that are cut at 180° already stay two, and rings round a pole reach it", async () => {
+    const fiji = {
+      type: "MultiPolygon",
+      coordinates: [
+        [
+          [
+            [180, -16.067133],
+            [180, -16.555217],
+            [179.364143, -16.801354],
+            [178.725059, -17.012042],
+            [178.596839, -16.63915],
+            [179.096609, -16.433984],
+            [179.413509, -16.379054],
+            [180, -16.067133],
+          ],
+        ],
+        [
+          [
+            [178.12557, -17.50481],
+            [178.3736, -17.33992],
+            [178.71806, -17.62846],
+            [178.55271, -18.15059],
+            [177.93266, -18.28799],
+            [177.38146, -18.16432],
+            [177.28504, -17.72465],
+            [177.67087, -17.38114],
+            [178.12557, -17.50481],
+          ],
+        ],
+        [
+          [
+            [-179.79332, -16.020882],
+            [-179.917369, -16.501783],
+            [-180, -16.555217],
+            [-180, -16.067133],
+            [-179.79332, -16.020882],
+          ],
+        ],
+      ],
+    };
+    const text = collection({ type: "Feature", properties: {}, geometry: fiji });
+    const islands = await load(
+      await convert("fiji.gpkg", "fiji.json", text, "-t_srs", "EPSG:3832"),
+    );
+    expect(islands.bounds![1]).toBeCloseTo(-18.28799, 6);
+    // The area on the map of the parts, in square degrees.
+    expect(areaOf((await shapes("fiji"))[0]!)).toBeCloseTo(1.6395116, 6);
+    const ring = Array.from({ length: 37 }, (_, index) => [10 * (index % 36) - 180, -70]);
+    const ice = collection({
+      type: "Feature",
+      properties: {},
+      geometry: { type: "Polygon", coordinates: [ring.map(([lon]) => polar(lon!, 2_200_000))] },
+    });
+    const options = ["-a_srs", "EPSG:3031"];
+    const prepared = await load(await convert("ice.gpkg", "ice.json", ice, ...options));
+    expect(prepared.bounds!.slice(0, 3)).toEqual([-180, -90, 180]);
+    const [cap] = await shapes("ice");
+    const [, , , north = 0] = prepared.bounds ?? [];
+    expect(areaOf(cap!)).toBeCloseTo(360 * (90 + north), 3);
+  });
+
+  /** A place of EPSG:3031, at a distance from the south pole in metres. */
+  const polar = (lon: number, metres: number) => [
+    metres * Math.sin((lon * Math.PI) / 180),
+    metres * Math.cos((lon * Math.PI) / 180),
+  ];
+
+  it("multipatches and surfaces are valid polygons", async () => {
+    const cube =
+      "MULTIPOLYGON Z (((0 0 0,0 1 0,1 1 0,1 0 0,0 0 0)),((0 0 0,0 1 0,0 1 1,0 0 1,0 0 0)),((1 1 1,1 0 1,0 0 1,0 1 1,1 1 1)))";
+    const csv = `id,wkt\n1,"${cube}"\n`;
+    const options = ["-oo", "GEOM_POSSIBLE_NAMES=wkt", "-a_srs", "EPSG:4326"];
+    const patch = ["-lco", "SHPT=MULTIPATCH"];
+    const blob = await convert("patch.shp", "patch.csv", csv, ...options, ...patch);
+    expect(counted(await load(blob))).toMatchObject({ GEOMETRY_REPAIRED: 1 });
+    const [square] = await shapes("patch");
+    // The square that the cube covers, once: PostGIS would take overlapping parts for invalid.
+    expect([square!.polygons.length, areaOf(square!)]).toEqual([1, 1]);
+  });
+
+  it("KMZ is read whatever its document is called", async () => {
+    const kml =
+      '<kml xmlns="http://www.opengis.net/kml/2.2"><Document><Placemark><name>Köln</name><Point><coordinates>6.95,50.94,9</coordinates></Point></Placemark></Document></kml>';
+    const entries = [
+      { name: "files/icon.png", content: Buffer.from("not drawn") },
+      { name: "my map.kml", content: Buffer.from(kml) },
+    ];
+    const prepared = await load(await place("trip.kmz", packZip(...entries)));
+    expect(prepared).toMatchObject({ feature_count: 1, bounds: [6.95, 50.94, 6.95, 50.94] });
+  });
+
   describe("the format", () => {
     const towns = collection(
       point({ name: "Köln\nam Rhein", code: "007", pop: 1_085_664 }, [6.95, 50.94]),

@@ -6,6 +6,7 @@
 import { open } from "node:fs/promises";
 import path from "node:path";
 import type { Parts } from "../../../core/vector/parts.ts";
+import { doubleCoordinates, halfDegreesWkt } from "../../../core/vector/half-degrees.ts";
 import { readWkb } from "../../../core/vector/read-wkb.ts";
 import { toGeoJson } from "../../../core/vector/geojson.ts";
 import type { HandlerContext } from "../../define-handler.ts";
@@ -60,13 +61,14 @@ async function project(
   const driver = count > 1 ? "GeoJSONSeq" : "GeoJSON";
   const crs = assignCrs ?? layer.crsWkt ?? "EPSG:4326";
   const dump = `${file}.sql`;
-  const options = ["-nlt", "GEOMETRY", "-skipfailures", "-s_srs", crs, "-t_srs", "EPSG:4326"];
+  const options = ["-nlt", "GEOMETRY", "-skipfailures", "-s_srs", crs, "-t_srs", halfDegreesWkt];
   const args = [...dumpOptions, ...options, dump, file];
   await context.gdal.run("ogr2ogr", args, runOptions(context, [driver, "PGDUMP"]));
   const found = new Map<number, Parts>();
   for await (const rows of openDump({ path: dump }, context.signal)) {
     for (const { geometry, attributes } of rows) {
-      if (geometry !== undefined) found.set(Number(attributes.toString()), readWkb(geometry));
+      if (geometry === undefined) continue;
+      found.set(Number(attributes.toString()), doubleCoordinates(readWkb(geometry)));
     }
   }
   return found;

@@ -5,6 +5,7 @@ import { isUtf8 } from "node:buffer";
 import { AttributeReader } from "../../../core/vector/attributes.ts";
 import type { CountedCode } from "../../../core/vector/findings.ts";
 import { Tally } from "../../../core/vector/findings.ts";
+import { doubleCoordinates } from "../../../core/vector/half-degrees.ts";
 import type { Parts } from "../../../core/vector/parts.ts";
 import { keep, kindsOf, rewindAll } from "../../../core/vector/parts.ts";
 import type { PreparedGeometry, Unusable } from "../../../core/vector/prepare-geometry.ts";
@@ -81,7 +82,7 @@ export async function writeLayer(
     for await (const rows of rowsOf) {
       for (const { fid, geometry, attributes } of rows) {
         seen += 1;
-        const read = readGeometry(geometry, tally);
+        const read = readGeometry(geometry, tally, layer.conversion.isHalved);
         if (read === undefined) continue;
         if (!isUtf8(attributes)) throw refuseEncoding(layer.canChooseEncoding);
         const row = reader.read(attributes.toString("latin1"));
@@ -116,13 +117,18 @@ export async function writeLayer(
 }
 
 /** Undefined: there is no geometry that can be read; the tally has counted why. */
-function readGeometry(bytes: Uint8Array | undefined, tally: Tally): ReadGeometry | undefined {
+function readGeometry(
+  bytes: Uint8Array | undefined,
+  tally: Tally,
+  isHalved: boolean,
+): ReadGeometry | undefined {
   if (bytes === undefined) {
     tally.add("GEOMETRY_NULL");
     return undefined;
   }
   try {
-    return readWkb(bytes);
+    const read = readWkb(bytes);
+    return isHalved ? doubleCoordinates(read) : read;
   } catch (error) {
     if (!(error instanceof BadWkb)) throw error;
     tally.add("FEATURES_UNREADABLE");
