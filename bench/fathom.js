@@ -1,7 +1,7 @@
 /**
- * `npm run bench:fathom`: the memory of a flood merge. 16 tiles of 3600 × 3600 pixels and eight return
- * periods are stacked and merged to one raster of 14,400 × 14,400 pixels. Says the time of each phase, and
- * the peak of memory of this process and of GDAL's together.
+ * `npm run bench:fathom [-- SIDE]`: the memory of a flood merge. 16 tiles of 3600 × 3600 pixels (or another
+ * side) and eight return periods are stacked and merged to one raster of 14,400 × 14,400 pixels. Says the
+ * time of each phase, and the peak of memory of this process and of GDAL's together.
  */
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -20,7 +20,8 @@ import {
 import { startPostgres } from "./harness/postgres.js";
 import { makeWorkFolder } from "./harness/work-folder.js";
 
-const [side, periods] = [3600, [5, 10, 20, 50, 100, 200, 500, 1000]];
+const side = Number(process.argv[2] ?? 3600);
+const periods = [5, 10, 20, 50, 100, 200, 500, 1000];
 const say = (text) => process.stdout.write(`${text}\n`);
 const folder = makeWorkFolder();
 const server = await startPostgres(folder, say);

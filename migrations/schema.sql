@@ -644,7 +644,8 @@ CREATE TABLE dagapp.h3_computation_runs (
   collection_id text,
   item_id text,
   started_at timestamp with time zone NOT NULL DEFAULT now(),
-  finished_at timestamp with time zone
+  finished_at timestamp with time zone,
+  kind text NOT NULL DEFAULT 'raster'::text
 );
 CREATE TABLE dagapp.h3_output_manifest (
   path text NOT NULL,
@@ -658,6 +659,13 @@ CREATE TABLE dagapp.h3_output_manifest (
 );
 CREATE TABLE dagapp.h3_raster_sources (
   raster text NOT NULL,
+  source jsonb NOT NULL,
+  configuration jsonb NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp with time zone NOT NULL DEFAULT now()
+);
+CREATE TABLE dagapp.h3_vector_sources (
+  layer text NOT NULL,
   source jsonb NOT NULL,
   configuration jsonb NOT NULL,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
@@ -1122,6 +1130,7 @@ ALTER TABLE dagapp.h3_computation_runs ADD CONSTRAINT h3_computation_runs_pkey P
 ALTER TABLE dagapp.h3_computation_runs ADD CONSTRAINT finished_when_completed CHECK (((status = 'completed'::text) = (finished_at IS NOT NULL)));
 ALTER TABLE dagapp.h3_computation_runs ADD CONSTRAINT h3_computation_runs_bbox_check CHECK ((array_length(bbox, 1) = 4));
 ALTER TABLE dagapp.h3_computation_runs ADD CONSTRAINT h3_computation_runs_chunk_count_check CHECK ((chunk_count >= 0));
+ALTER TABLE dagapp.h3_computation_runs ADD CONSTRAINT h3_computation_runs_kind_check CHECK ((kind = ANY (ARRAY['raster'::text, 'vector'::text, 'combined'::text])));
 ALTER TABLE dagapp.h3_computation_runs ADD CONSTRAINT h3_computation_runs_row_count_check CHECK ((row_count >= 0));
 ALTER TABLE dagapp.h3_computation_runs ADD CONSTRAINT h3_computation_runs_run_id_check CHECK ((run_id ~ '^[0-9a-f]{32}$'::text));
 ALTER TABLE dagapp.h3_computation_runs ADD CONSTRAINT h3_computation_runs_status_check CHECK ((status = ANY (ARRAY['running'::text, 'completed'::text])));
@@ -1135,6 +1144,10 @@ ALTER TABLE dagapp.h3_raster_sources ADD CONSTRAINT h3_raster_sources_pkey PRIMA
 ALTER TABLE dagapp.h3_raster_sources ADD CONSTRAINT h3_raster_sources_configuration_check CHECK ((jsonb_typeof(configuration) = 'object'::text));
 ALTER TABLE dagapp.h3_raster_sources ADD CONSTRAINT h3_raster_sources_raster_check CHECK (((raster ~ '^[a-z0-9][a-z0-9_-]*$'::text) AND (length(raster) <= 120)));
 ALTER TABLE dagapp.h3_raster_sources ADD CONSTRAINT h3_raster_sources_source_check CHECK ((jsonb_typeof(source) = 'object'::text));
+ALTER TABLE dagapp.h3_vector_sources ADD CONSTRAINT h3_vector_sources_pkey PRIMARY KEY (layer);
+ALTER TABLE dagapp.h3_vector_sources ADD CONSTRAINT h3_vector_sources_configuration_check CHECK ((jsonb_typeof(configuration) = 'object'::text));
+ALTER TABLE dagapp.h3_vector_sources ADD CONSTRAINT h3_vector_sources_layer_check CHECK (((layer ~ '^[a-z0-9][a-z0-9_-]*$'::text) AND (length(layer) <= 120)));
+ALTER TABLE dagapp.h3_vector_sources ADD CONSTRAINT h3_vector_sources_source_check CHECK ((jsonb_typeof(source) = 'object'::text));
 ALTER TABLE dagapp.layer_catalog ADD CONSTRAINT layer_catalog_pkey PRIMARY KEY (asset_id);
 ALTER TABLE dagapp.layer_catalog ADD CONSTRAINT layer_catalog_layer_type_check CHECK ((layer_type = ANY (ARRAY['raster'::text, 'vector'::text])));
 ALTER TABLE dagapp.layer_metadata ADD CONSTRAINT layer_metadata_pkey PRIMARY KEY (asset_id);
@@ -1666,6 +1679,8 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.h3_output_manifest TO rmhda
 GRANT INSERT, SELECT, UPDATE ON TABLE dagapp.h3_output_manifest TO rmhdag_worker;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.h3_raster_sources TO rmhdag_orchestrator;
 GRANT INSERT, SELECT, UPDATE ON TABLE dagapp.h3_raster_sources TO rmhdag_worker;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.h3_vector_sources TO rmhdag_orchestrator;
+GRANT INSERT, SELECT, UPDATE ON TABLE dagapp.h3_vector_sources TO rmhdag_worker;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.layer_catalog TO rmhdag_orchestrator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.layer_metadata TO rmhdag_orchestrator;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.login_codes TO rmhdag_orchestrator;

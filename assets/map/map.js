@@ -1,4 +1,4 @@
-/* global document, URLSearchParams */
+/* global document, window, Option, URLSearchParams */
 // The map page of a layer. Everything comes from this server: no key, no tiles of anybody else.
 import * as maplibre from "./maplibre-gl.mjs";
 
@@ -81,8 +81,9 @@ function showVector(tilejson) {
   const style = layer.style ?? {};
   const { tiles, minzoom = 0, maxzoom = 14, bounds } = tilejson;
   map.addSource("layer", { type: "vector", tiles, minzoom, maxzoom, bounds });
+  const legend = tilejson["rmhdag:hexagons"];
   const ids = (tilejson.vector_layers ?? [{ id: "default" }]).flatMap(({ id }) =>
-    addVector(id, style),
+    legend === undefined ? addVector(id, style) : addHexagons(id, legend),
   );
   opacity.addEventListener("input", () => {
     const share = Number(opacity.value) / 100;
@@ -96,6 +97,7 @@ function showVector(tilejson) {
       ...map.queryRenderedFeatures(near, { layers }),
     ];
     if (feature !== undefined) return tell(feature.properties);
+    if (layer.kind === "hexagons") return say("There is no value here.");
     say("…");
     try {
       const found = await askFeature(near);
@@ -105,6 +107,34 @@ function showVector(tilejson) {
       say(error.message);
     }
   });
+}
+
+/** Cells in the colours of one statistic, and the others to choose from. */
+function addHexagons(name, { stat, stats, range, fill }) {
+  const id = `${name}-fill`;
+  map.addLayer({
+    id,
+    type: "fill",
+    source: "layer",
+    "source-layer": name,
+    filter: ["has", stat],
+    paint: { "fill-color": fill, "fill-opacity": 0.75, "fill-outline-color": "#ffffff55" },
+  });
+  const label = document.createElement("label");
+  const choice = document.createElement("select");
+  choice.id = "stat";
+  for (const each of stats) {
+    const option = new Option(each, each, false, each === stat);
+    choice.append(option);
+  }
+  choice.addEventListener("change", () => {
+    const query = new URLSearchParams(window.location.search);
+    query.set("stat", choice.value);
+    window.location.search = query;
+  });
+  label.append("Colour by ", choice, ` ${round(range[0])} to ${round(range[1])}`);
+  value.before(label);
+  return [{ id, property: "fill-opacity", full: 0.75 }];
 }
 
 /** The box around a click: a country is smaller than a pointer when the whole world is shown. */

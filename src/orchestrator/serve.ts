@@ -26,6 +26,7 @@ import type { Engine } from "./engine/start-engine.ts";
 import type { FileDeps } from "./files/deps.ts";
 import type { JobDeps } from "./jobs/deps.ts";
 import { makeVerbs } from "./jobs/make-verbs.ts";
+import { createHexagonAnswers } from "./h3/hexagon-answers.ts";
 import { createFeatureAnswers } from "./layers/feature-answers.ts";
 import { createLayerAnswers } from "./layers/layer-answers.ts";
 import type { RetentionDeps } from "./retention/remove-old.ts";
@@ -82,6 +83,7 @@ export async function serve(
         log: parts.log.child({ part: "tiles" }),
       }),
       features,
+      createHexagonAnswers(db, parts.storage),
     ),
     features,
     verbs,

@@ -74,11 +74,14 @@ export const loaders: Readonly<Record<HandlerName, () => Promise<Handler>>> = {
   vector_upload_chunk: async () =>
     (await import("./handlers/vector/upload-publish.ts")).uploadChunk,
 
+  h3_connectivity: async () => (await import("./handlers/h3/connectivity.ts")).connectivity,
   h3_discover_raster: async () => (await import("./handlers/h3/discover-raster.ts")).discoverRaster,
+  h3_discover_vector: async () => (await import("./handlers/h3/discover-vector.ts")).discoverVector,
   h3_export_dataset: async () => (await import("./handlers/h3/export-dataset.ts")).exportDataset,
   h3_finalize: async () => (await import("./handlers/h3/finalize.ts")).finalizeRuns,
   h3_register_dataset: async () =>
     (await import("./handlers/h3/register-dataset.ts")).registerDataset,
+  h3_vector_stats: async () => (await import("./handlers/h3/vector-stats.ts")).vectorStats,
   h3_zonal_stats: async () => (await import("./handlers/h3/zonal-stats.ts")).zonalStats,
 
   fathom_band_stack: async () => (await import("./handlers/fathom/band-stack.ts")).bandStack,

@@ -4,7 +4,7 @@ import { endProcesses, startCommand, temporaryFolder } from "../support/processe
 
 afterAll(endProcesses, 90_000);
 
-it("makes two layers of two files, looks at them, and leaves nothing running", async () => {
+it("makes three layers of two files, looks at them, and leaves nothing running", async () => {
   const folder = await temporaryFolder();
   const program = path.resolve("bin/rmhdag.js");
   const demo = startCommand([process.execPath, program, "demo", "--exit"], {
@@ -23,5 +23,6 @@ it("makes two layers of two files, looks at them, and leaves nothing running", a
   expect(summary.layers.map(({ name, tile }) => [name, tile.type])).toEqual([
     ["terrain", "image/png"],
     ["borders", "application/vnd.mapbox-vector-tile"],
+    ["hexagons", "application/vnd.mapbox-vector-tile"],
   ]);
 }, 240_000);

@@ -1,15 +1,26 @@
 /** A raster to statistics by H3 cell with real programs, one of which is killed on the way. */
 import path from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
+import {
+  areNeighborCells,
+  cellToLatLng,
+  cellsToDirectedEdge,
+  edgeLength,
+  greatCircleDistance,
+} from "h3-js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { writeGeoParquet } from "../../src/adapters/parquet/write-geoparquet.ts";
 import { createLocalStorage } from "../../src/adapters/storage/local-storage.ts";
 import type { Storage } from "../../src/adapters/storage/storage.ts";
 import type { TestDatabase } from "../support/database.ts";
 import { createTestDatabase } from "../support/database.ts";
+import type { Bounds } from "../../src/core/vector/parts.ts";
+import { writeWkb } from "../../src/core/vector/write-wkb.ts";
 import { hasGdal } from "../support/gdal.ts";
 import { run } from "../support/processes.ts";
 import { Fleet, finished, submit } from "../support/programs.ts";
 import type { Orchestrator, Program } from "../support/programs.ts";
+import { readTile } from "../support/read-tile.ts";
 import { writeTiff } from "../support/tiff.ts";
 import { waitFor } from "../support/wait.ts";
 
@@ -98,6 +109,82 @@ describe.skipIf(!hasGdal)("fathom_flood (needs GDAL)", () => {
   );
 });
 
+it(
+  "h3_connectivity writes each pair of neighbours once, as DuckDB reads them",
+  async () => {
+    const inputs = { name: "alps", resolution: 4, bbox: [9, 46, 11, 47] };
+    const id = await submit(orchestrator, "h3_connectivity", inputs);
+    const job = await finished(orchestrator, id, slow);
+    expect([job.status, job.error]).toEqual(["completed", null]);
+    const root = path.join(fleet.dataDirectory, "storage");
+    const connection = await (await DuckDBInstance.create(":memory:")).connect();
+    const reader = await connection.runAndReadAll(
+      `SELECT h3_from, h3_to, ring, distance, border
+       FROM read_parquet('${root}/silver/h3_edges/name=alps/k=1/resolution=4.parquet')`,
+    );
+    const edges = reader.getRowObjectsJson() as {
+      h3_from: string;
+      h3_to: string;
+      distance: number;
+      border: number;
+    }[];
+    connection.closeSync();
+    const cells = job.result_data!["cell_count"] as number;
+    // Six sides a cell, each shared by two, but for those at the outer border.
+    expect(edges.length).toBeGreaterThan(3 * cells);
+    expect(edges.length).toBeLessThan(6 * cells);
+    expect(new Set(edges.map(({ h3_from, h3_to }) => `${h3_from} ${h3_to}`)).size).toBe(
+      edges.length,
+    );
+    for (const { h3_from, h3_to, distance, border } of edges) {
+      expect(h3_from < h3_to && areNeighborCells(h3_from, h3_to)).toBe(true);
+      // H3 measures on a sphere, which differs from the ellipsoid by at most half a per cent.
+      const sphere = greatCircleDistance(cellToLatLng(h3_from), cellToLatLng(h3_to), "m");
+      expect(Math.abs(distance / sphere - 1)).toBeLessThan(0.006);
+      const side = edgeLength(cellsToDirectedEdge(h3_from, h3_to), "m");
+      expect(Math.abs(border / side - 1)).toBeLessThan(0.006);
+    }
+  },
+  slow,
+);
+
+it(
+  "h3_vector_aggregation counts the points of a GeoParquet file by category",
+  async () => {
+    const points = Array.from({ length: 40 }, (_, index) => [10 + index / 40, 46.5] as const);
+    const rows = points.map(([x, y], index) => ({
+      wkb: writeWkb("point", { points: Float64Array.of(x, y), lines: [], polygons: [] }),
+      properties: { kind: index % 4 === 0 ? "a" : "b" },
+      bounds: [x, y, x, y] as Bounds,
+    }));
+    const columns = [{ name: "kind", type: "text", source: "kind" }] as const;
+    const layer = { columns, geometry_type: "MultiPoint", bounds: [10, 46, 11, 47] as Bounds };
+    const file = path.join(fleet.dataDirectory, "points.parquet");
+    await writeGeoParquet(
+      file,
+      layer,
+      (async function* () {
+        yield rows;
+      })(),
+    );
+    await storage.putFile("silver/points.parquet", file);
+    const id = await submit(orchestrator, "h3_vector_aggregation", {
+      layer: "points",
+      blob_path: "silver/points.parquet",
+      configuration: { category: "kind", max_resolution: 4 },
+    });
+    const job = await finished(orchestrator, id, slow);
+    expect([job.status, job.error]).toEqual(["completed", null]);
+    const answer = await get("/h3/points?resolution=4");
+    const { cells } = (await answer.json()) as {
+      cells: { count: number; categories: { a?: number } }[];
+    };
+    expect(cells.reduce((sum, { count }) => sum + count, 0)).toBe(40);
+    expect(cells.reduce((sum, { categories }) => sum + (categories.a ?? 0), 0)).toBe(10);
+  },
+  slow,
+);
+
 describe.skipIf(!hasGdal)("h3_raster_aggregation (needs GDAL)", () => {
   it(
     "makes the same bytes when a worker is killed in the middle, and no chunk twice",
@@ -164,6 +251,28 @@ describe.skipIf(!hasGdal)("h3_raster_aggregation (needs GDAL)", () => {
     };
     expect(Object.keys(item.assets)).toContain("resolution_5");
 
+    const tilejson = "/stac/collections/h3/items/h3-calm-static/WebMercatorQuad/tilejson.json";
+    const described = (await (await get(`${tilejson}?stat=max`)).json()) as {
+      tiles: [string];
+      "rmhdag:hexagons": { stat: string; range: [number, number] };
+    };
+    expect(described["rmhdag:hexagons"].stat).toBe("max");
+    expect(described["rmhdag:hexagons"].range[0]).toBeLessThan(
+      described["rmhdag:hexagons"].range[1],
+    );
+    const address = described.tiles[0].replace("{z}/{x}/{y}", "8/135/90");
+    const tile = readTile(new Uint8Array(await (await fetch(address)).arrayBuffer()));
+    const cells = tile["default"]!.features;
+    const values = (await (await get("/h3/calm?resolution=5")).json()) as {
+      cells: { h3_index: string; mean: number }[];
+    };
+    const known = new Map(values.cells.map((cell) => [cell.h3_index, cell.mean]));
+    expect(cells.length).toBeGreaterThan(20);
+    for (const { properties } of cells) {
+      expect(properties["mean"]).toBe(known.get(properties["h3_index"] as string));
+    }
+    expect((await get(`${tilejson}?stat=nothing`)).status).toBe(400);
+
     const url = ["--url", orchestrator.url];
     const add = ["h3", "sources", "add", "later", "--path", "silver/alps.tif", ...url];
     expect(await run(add)).toMatchObject({ status: 0 });
@@ -171,12 +280,26 @@ describe.skipIf(!hasGdal)("h3_raster_aggregation (needs GDAL)", () => {
       const { items } = await orchestrator.client.listH3Sources({ query: {} });
       return Object.fromEntries(items.map(({ raster, state }) => [raster, state]));
     };
-    expect(await states()).toEqual({ later: "never", calm: "current", struck: "current" });
+    expect(await states()).toEqual({
+      later: "never",
+      calm: "current",
+      struck: "current",
+      points: "current",
+    });
     await putRaster(2);
-    expect(await states()).toEqual({ later: "never", calm: "stale", struck: "stale" });
+    expect(await states()).toEqual({
+      later: "never",
+      calm: "stale",
+      struck: "stale",
+      points: "current",
+    });
     const shown = await run(["h3", "query", "calm", "--resolution", "2", "--stat", "mean", ...url]);
     expect(shown.stdout).toMatch(/^h3_index\tresolution\tmean\n82/);
     const runs = await run(["h3", "runs", "--json", ...url]);
-    expect(JSON.parse(runs.stdout)).toMatchObject([{ raster: "struck" }, { raster: "calm" }]);
+    expect(JSON.parse(runs.stdout)).toMatchObject([
+      { raster: "struck" },
+      { raster: "calm" },
+      { raster: "points" },
+    ]);
   });
 });

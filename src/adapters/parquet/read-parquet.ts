@@ -8,6 +8,7 @@ import type { FileMetaData, SchemaElement } from "hyparquet";
 import { compressors } from "hyparquet-compressors";
 import { z } from "zod";
 import type { GeoColumn } from "../../core/vector/geo-table.ts";
+import type { Bounds } from "../../core/vector/parts.ts";
 import { KnownError } from "../runtime/known-error.ts";
 import { columnType, textOf } from "./parquet-values.ts";
 
@@ -41,13 +42,7 @@ export async function readParquet(
   const metadata = await parquetMetadataAsync(file).catch((error: unknown) => {
     throw new ParquetError("FILE_UNREADABLE", `The Parquet file cannot be read: ${words(error)}.`);
   });
-  for (const group of metadata.row_groups) {
-    if (Number(group.total_byte_size) <= largestGroup) continue;
-    throw new ParquetError(
-      "FORMAT_NOT_SUPPORTED",
-      "A row group of the Parquet file holds more than 1 GiB: write the file again with smaller row groups.",
-    );
-  }
+  refuseLargeGroups(metadata);
   const geometry = findGeometry(metadata, options.geometryColumn);
   const columns = rootColumns(metadata).filter(
     ({ name }) => name !== geometry.name && !geometry.coverings.has(name),
@@ -93,6 +88,14 @@ export async function readParquet(
   }
 }
 
+export function refuseLargeGroups({ row_groups }: FileMetaData): void {
+  if (row_groups.every((group) => Number(group.total_byte_size) <= largestGroup)) return;
+  throw new ParquetError(
+    "FORMAT_NOT_SUPPORTED",
+    "A row group of the Parquet file holds more than 1 GiB: write the file again with smaller row groups.",
+  );
+}
+
 const geoMetadata = z.looseObject({
   primary_column: z.string().optional(),
   columns: z.record(
@@ -100,19 +103,26 @@ const geoMetadata = z.looseObject({
     z.looseObject({
       encoding: z.string(),
       crs: z.unknown().optional(),
+      geometry_types: z.array(z.string()).optional(),
+      bbox: z.array(z.number()).optional(),
       covering: z.record(z.string(), z.record(z.string(), z.array(z.string()))).optional(),
     }),
   ),
 });
 
-interface GeometryColumn {
+export interface GeometryColumn {
   readonly name: string;
   readonly crs: string | undefined;
   /** Columns that repeat the bounds of the geometries. */
   readonly coverings: ReadonlySet<string>;
+  /** By side, the path of the column with that bound of each feature. */
+  readonly covering: Readonly<Record<string, readonly string[]>> | undefined;
+  /** As the file says: Point, MultiPolygon … */
+  readonly types: readonly string[];
+  readonly bounds: Bounds | undefined;
 }
 
-function findGeometry(metadata: FileMetaData, wanted: string | undefined): GeometryColumn {
+export function findGeometry(metadata: FileMetaData, wanted: string | undefined): GeometryColumn {
   const text = metadata.key_value_metadata?.find(({ key }) => key === "geo")?.value;
   const geo = text === undefined ? undefined : geoMetadata.safeParse(parse(text)).data;
   const marked = metadata.schema.filter(
@@ -136,7 +146,22 @@ function findGeometry(metadata: FileMetaData, wanted: string | undefined): Geome
   const coverings = Object.values(column?.covering ?? {}).flatMap((covering) =>
     Object.values(covering).map(([root]) => root ?? ""),
   );
-  return { name, crs: crsOf(column, element), coverings: new Set(coverings) };
+  return {
+    name,
+    crs: crsOf(column, element),
+    coverings: new Set(coverings),
+    covering: column?.covering?.["bbox"],
+    types: column?.geometry_types ?? [],
+    bounds: boundsOf(column?.bbox),
+  };
+}
+
+/** Of two or three dimensions; one across the antimeridian is the whole way around. */
+function boundsOf(bbox: readonly number[] | undefined): Bounds | undefined {
+  if (bbox?.length !== 4 && bbox?.length !== 6) return undefined;
+  const [west = 0, south = 0] = bbox;
+  const [east = 0, north = 0] = bbox.slice(bbox.length / 2);
+  return west <= east ? [west, south, east, north] : [-180, south, 180, north];
 }
 
 /** Without a CRS it is longitude and latitude on WGS 84, as the specification says; null is unknown. */
@@ -155,7 +180,7 @@ function crsOf(
 }
 
 /** Columns at the root; those with members become JSON. */
-function rootColumns({ schema }: FileMetaData): { name: string; type: GeoColumn["type"] }[] {
+export function rootColumns({ schema }: FileMetaData): { name: string; type: GeoColumn["type"] }[] {
   const columns: { name: string; type: GeoColumn["type"] }[] = [];
   const [root, ...elements] = schema;
   let index = 0;

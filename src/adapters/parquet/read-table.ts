@@ -9,14 +9,19 @@ export async function readTable(
   bytes: number,
   columns?: readonly string[],
 ): Promise<Record<string, unknown>[]> {
-  const file = {
+  const file = storedFile(storage, path, bytes);
+  const metadata = await parquetMetadataAsync(file);
+  const wanted = columns === undefined ? {} : { columns: [...columns] };
+  return parquetReadObjects({ file, metadata, compressors, ...wanted });
+}
+
+/** A file in storage, as the library reads it: in parts. */
+export function storedFile(storage: ByteStore, path: string, bytes: number) {
+  return {
     byteLength: bytes,
     slice: async (start: number, end = bytes) => {
       const from = start < 0 ? bytes + start : start;
       return new Uint8Array(await storage.readRange(path, from, end - from)).buffer;
     },
   };
-  const metadata = await parquetMetadataAsync(file);
-  const wanted = columns === undefined ? {} : { columns: [...columns] };
-  return parquetReadObjects({ file, metadata, compressors, ...wanted });
 }

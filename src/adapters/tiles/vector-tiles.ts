@@ -4,7 +4,7 @@
  */
 import { geoJSONToTile } from "@maplibre/geojson-vt";
 import { fromGeojsonVt } from "@maplibre/vt-pbf";
-import type { FeatureCollection, Geometry } from "geojson";
+import type { Feature, FeatureCollection, Geometry } from "geojson";
 import { LRUCache } from "lru-cache";
 import { layerName } from "../../core/serving/vector-documents.ts";
 import { tileBounds } from "../../core/serving/web-mercator.ts";
@@ -31,7 +31,12 @@ const toBytes = fromGeojsonVt as unknown as (
 ) => Uint8Array;
 
 /** The same as in TiPG. */
-const conventions = { extent: 4096, buffer: 256, layer: layerName, mostFeatures: 10_000 } as const;
+export const conventions = {
+  extent: 4096,
+  buffer: 256,
+  layer: layerName,
+  mostFeatures: 10_000,
+} as const;
 const keptBytes = 64 * 1024 * 1024;
 /** Added to each tile's size: an empty tile takes a place too. */
 const entryBytes = 200;
@@ -72,7 +77,7 @@ async function build(db: Queryable, table: GeoTable, tile: Tile): Promise<Uint8A
   return features.length === 0 ? new Uint8Array(0) : encodeVectorTile(features, query);
 }
 
-interface TilePlace {
+export interface TilePlace {
   readonly z: number;
   readonly x: number;
   readonly y: number;
@@ -83,15 +88,26 @@ interface TilePlace {
 
 /** Makes the tile that PostGIS would make, from WKB. Empty where no feature is left after clipping. */
 function encodeVectorTile(features: readonly FeatureRow[], place: TilePlace): Uint8Array {
+  return encodeFeatures(
+    features.map(({ fid, wkb, properties }) => ({
+      type: "Feature",
+      id: fid,
+      properties,
+      geometry: toGeoJson(readWkb(wkb)) as Geometry,
+    })),
+    place,
+  );
+}
+
+/** Empty where no feature is left after clipping. */
+export function encodeFeatures(
+  features: readonly Feature<Geometry, Record<string, unknown>>[],
+  place: TilePlace,
+): Uint8Array {
   const { z, x, y, extent, buffer, layer } = place;
   const collection: FeatureCollection = {
     type: "FeatureCollection",
-    features: features.map(({ fid, wkb, properties }) => ({
-      type: "Feature",
-      id: fid,
-      properties: plain(properties),
-      geometry: toGeoJson(readWkb(wkb)) as Geometry,
-    })),
+    features: features.map((feature) => ({ ...feature, properties: plain(feature.properties) })),
   };
   // A tolerance of half a unit, as PostGIS has.
   const options = { extent, buffer, maxZoom: z, clip: true, tolerance: 0.5 };

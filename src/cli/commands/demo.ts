@@ -112,7 +112,7 @@ function welcome({ database, gdal, layers }: DemoSummary): string {
     job    ${job}`,
   );
   return `
-✓ Two files became two layers.
+✓ Two files became three layers.
 ${parts.join("\n")}
 
   made with  ${gdal.join(", ")}

@@ -2,8 +2,7 @@ import type { Command } from "commander";
 import { Option } from "commander";
 import { h3Dataset } from "../../core/api/h3.ts";
 import { h3Source } from "../../core/h3/configuration.ts";
-import type { ZonalStatistic } from "../../core/zonal/statistics.ts";
-import { zonalStatistics } from "../../core/zonal/statistics.ts";
+import { h3VectorSource } from "../../core/h3/vector-configuration.ts";
 import type { CliConfig } from "../common/config.ts";
 import { ago } from "../common/format.ts";
 import { print, printJson, say } from "../common/output.ts";
@@ -21,6 +20,8 @@ interface SourceOptions {
   readonly path?: string;
   readonly collection?: string;
   readonly item?: string;
+  readonly table?: string;
+  readonly geoparquet?: string;
   readonly configuration?: string;
 }
 
@@ -28,13 +29,16 @@ const examples = `
 Examples:
   rmhdag h3 sources add terrain --path silver/terrain.tif
   rmhdag h3 run terrain --wait
+  rmhdag h3 run roads --table roads --configuration '{"category": "class"}' --wait
   rmhdag h3 query terrain --bbox 5,45,11,48 --resolution 5 --stat mean
 `;
 
 export function addH3(program: Command, config: CliConfig): void {
   const h3 = program
     .command("h3")
-    .description("statistics of rasters by H3 cell: what is asked for, compute it, look at it")
+    .description(
+      "values of rasters and layers by H3 cell: what is asked for, compute it, look at it",
+    )
     .addHelpText("after", examples);
   addSources(h3, config);
   const source = addCommand(h3, "run", "compute a data set; starts a job", "terrain --wait")
@@ -48,12 +52,15 @@ export function addH3(program: Command, config: CliConfig): void {
       command: Command,
     ) => {
       const client = connect(command, config);
-      const { path, collection, item, configuration, period } = options;
+      const { path, collection, item, table, geoparquet, configuration, period } = options;
+      const kind = await kindOf(client, raster, options);
       const submitted = await client.submitJob({
         body: {
-          workflow_id: "h3_raster_aggregation",
+          workflow_id: `h3_${kind}_aggregation`,
           inputs: {
-            raster,
+            [kind === "raster" ? "raster" : "layer"]: raster,
+            ...(table !== undefined && { table_name: table }),
+            ...(geoparquet !== undefined && { blob_path: geoparquet }),
             ...(path !== undefined && { blob_path: path }),
             ...(collection !== undefined && { source_collection_id: collection }),
             ...(item !== undefined && { source_item_id: item }),
@@ -84,7 +91,8 @@ export function addH3(program: Command, config: CliConfig): void {
     none: "Nothing was computed yet: rmhdag h3 run starts a computation.",
     columns: {
       RUN: (run) => run.run_id,
-      RASTER: (run) => run.raster,
+      DATASET: (run) => run.raster,
+      KIND: (run) => run.kind,
       PERIOD: (run) => run.period,
       STATUS: (run) => run.status,
       CHUNKS: (run) => run.chunk_count,
@@ -94,6 +102,16 @@ export function addH3(program: Command, config: CliConfig): void {
     },
   });
   addQuery(h3, config);
+}
+
+type Client = ReturnType<typeof connect>;
+
+/** What the options name, or else what is recorded. */
+async function kindOf(client: Client, name: string, options: SourceOptions) {
+  if (options.table !== undefined || options.geoparquet !== undefined) return "vector";
+  if (options.path !== undefined || options.collection !== undefined) return "raster";
+  const { items } = await client.listH3Sources({ query: { limit: 500 } });
+  return items.find((each) => each.raster === name)?.kind ?? "raster";
 }
 
 function addSources(h3: Command, config: CliConfig): void {
@@ -121,7 +139,8 @@ function addSources(h3: Command, config: CliConfig): void {
     ) => (await client.listH3Sources({ query: { limit: Math.min(500, limit), state } })).items,
     none: "No such data sets: rmhdag h3 sources add records one.",
     columns: {
-      RASTER: (each) => each.raster,
+      DATASET: (each) => each.raster,
+      KIND: (each) => each.kind,
       STATE: (each) => each.state,
       SOURCE: (each) => JSON.stringify(each.source),
       COMPUTED: (each) => (each.finished_at === null ? "" : ago(each.finished_at)),
@@ -134,15 +153,19 @@ function addSources(h3: Command, config: CliConfig): void {
     "terrain --path silver/terrain.tif",
   ).argument("<raster>", "the name of the data set: small letters, digits, _ and -");
   withSource(add).action(async (raster: string, options: SourceOptions, command: Command) => {
-    const { path, collection, item } = options;
-    const source = h3Source.safeParse({
-      blob_path: path,
-      collection_id: collection,
-      item_id: item,
-    });
-    if (!source.success) command.error("Give --path, or --collection with or without --item.");
+    const { path, collection, item, table, geoparquet } = options;
+    const kind = table !== undefined || geoparquet !== undefined ? "vector" : "raster";
+    const source =
+      kind === "vector"
+        ? h3VectorSource.safeParse({ table_name: table, blob_path: geoparquet })
+        : h3Source.safeParse({ blob_path: path, collection_id: collection, item_id: item });
+    if (!source.success) {
+      command.error(
+        "Give --path, --collection with or without --item, --table, or --geoparquet: one of them.",
+      );
+    }
     const configuration = readConfiguration(command, options.configuration);
-    const body = { source: source.data, configuration };
+    const body = { kind, source: source.data, configuration } as const;
     const saved = await connect(command, config).putH3Source({ params: { raster }, body });
     printResult(command, saved, [`${raster} is recorded. Compute it: rmhdag h3 run ${raster}`]);
   });
@@ -153,6 +176,8 @@ function withSource(command: Command): Command {
     .option("--path <path>", "the raster, such as silver/terrain.tif, or an https address")
     .option("--collection <id>", "a collection: each of its rasters is one period")
     .option("--item <id>", "one item of the collection")
+    .option("--table <name>", "a published layer, whose features are counted or measured")
+    .option("--geoparquet <path>", "a GeoParquet file instead of a layer")
     .option("--configuration <json>", 'such as {"max_resolution": 6, "land_only": false}');
 }
 
@@ -168,7 +193,7 @@ function readConfiguration(command: Command, text: string | undefined): Record<s
 interface QueryOptions {
   readonly bbox?: string;
   readonly resolution?: number;
-  readonly stat?: ZonalStatistic;
+  readonly stat?: string;
   readonly period?: string;
   readonly json?: true;
 }
@@ -178,7 +203,7 @@ function addQuery(h3: Command, config: CliConfig): void {
     .argument("<dataset>")
     .option("--bbox <west,south,east,north>", "only cells that overlap this box")
     .option("--resolution <n>", "of the cells; the coarsest by default", wholeNumber(0, 15))
-    .addOption(new Option("--stat <name>", "one statistic").choices(zonalStatistics))
+    .option("--stat <name>", "one column of values")
     .option("--period <period>", "the last one by default")
     .action(async (dataset: string, options: QueryOptions, command: Command) => {
       const { bbox, resolution, stat, period } = options;

@@ -1,6 +1,6 @@
 /**
- * Puts two sample files into storage, runs the shipped workflows that make layers of them, and
- * reads one tile of each layer to check it.
+ * Puts two sample files into storage, runs the shipped workflows that make layers of them and hexagons of
+ * the terrain, and reads one tile of each layer to check it.
  */
 import type { Client } from "../../core/api/client.ts";
 import { createClient } from "../../core/api/client.ts";
@@ -83,7 +83,36 @@ export async function runDemo(
       return describeLayer(site, made, sample);
     }),
   );
+  layers.push(await makeHexagons(site, client, options));
   return { url: site.url, database: site.database, gdal: await findEngines(client), layers };
+}
+
+/** The heights of the terrain by H3 cell. */
+async function makeHexagons(
+  site: RunningSite,
+  client: Client,
+  { signal, say }: { readonly signal: AbortSignal; readonly say: (line: string) => void },
+): Promise<DemoLayer> {
+  const name = "hexagons";
+  const made = await ingest({
+    client,
+    workflow: "h3_raster_aggregation",
+    signal,
+    onLine: (line) => {
+      say(`${name} │ ${line}`);
+    },
+    inputs: {
+      raster: "demo-terrain",
+      source_collection_id: collection,
+      source_item_id: "terrain",
+      period: "static",
+      configuration: { min_resolution: 4, max_resolution: 8 },
+      collection_id: collection,
+      item_id: name,
+      title: "Heights of the terrain by H3 cell",
+    },
+  });
+  return describeLayer(site, made, { name, query: "?colormap_name=terrain" });
 }
 
 async function describeLayer(

@@ -1,10 +1,12 @@
 import { z } from "zod";
 import { h3Source, period, rasterName } from "../h3/configuration.ts";
-import { zonalStatistic } from "../zonal/statistics.ts";
+import { h3VectorSource } from "../h3/vector-configuration.ts";
 import { defineContract } from "./contract.ts";
 import { count, integer, object, page, timestamp } from "./schemas.ts";
 
 const listLimit = integer(1, 500).prefault(100).describe("how many items at most");
+
+const kind = z.enum(["raster", "vector"]);
 
 const listH3Sources = defineContract({
   id: "listH3Sources",
@@ -12,7 +14,7 @@ const listH3Sources = defineContract({
   path: "/api/v1/h3/sources",
   access: "read",
   summary:
-    "Rasters whose statistics by H3 cell are asked for: never computed, current, stale because the source has changed, or with a source that cannot be compared.",
+    "Rasters and layers whose values by H3 cell are asked for: never computed, current, stale because the source has changed, or with a source that cannot be compared.",
   query: z.strictObject({
     limit: listLimit,
     state: z.enum(["never", "current", "stale", "unknown"]).optional(),
@@ -20,7 +22,8 @@ const listH3Sources = defineContract({
   response: page(
     z
       .object({
-        raster: z.string(),
+        kind,
+        raster: z.string().describe("the name of the data set, of whatever kind"),
         source: object,
         configuration: object,
         state: z.enum(["never", "current", "stale", "unknown"]),
@@ -38,9 +41,14 @@ const putH3Source = defineContract({
   method: "PUT",
   path: "/api/v1/h3/sources/{raster}",
   access: "operate",
-  summary: "Records what is asked for; the workflow h3_raster_aggregation computes it by its name.",
+  summary:
+    "Records what is asked for; the workflows h3_raster_aggregation and h3_vector_aggregation compute it by its name.",
   params: z.strictObject({ raster: rasterName }),
-  body: z.strictObject({ source: h3Source, configuration: object.default({}) }),
+  body: z.strictObject({
+    kind: kind.default("raster"),
+    source: z.union([h3Source, h3VectorSource]),
+    configuration: object.default({}),
+  }),
   response: z.object({ raster: z.string() }),
   errors: ["BAD_REQUEST"],
 });
@@ -57,6 +65,7 @@ const listH3Runs = defineContract({
     z
       .object({
         run_id: z.string(),
+        kind,
         raster: z.string(),
         period: z.string(),
         origin: z.string(),
@@ -101,7 +110,12 @@ const getH3Dataset = defineContract({
   query: z.strictObject({
     bbox: degrees.optional().describe("west,south,east,north; without it all cells"),
     resolution: integer(0, 15).optional().describe("without it the coarsest one"),
-    stat: zonalStatistic.optional().describe("one statistic; without it all"),
+    stat: z
+      .string()
+      .max(63)
+      .regex(/^[a-z_][a-z0-9_]*$/, "must be the name of a column")
+      .optional()
+      .describe("one column of values; without it all"),
     period: period.optional().describe("without it the last one"),
     f: z.enum(["json", "csv", "parquet"]).default("json"),
     limit: integer(1, 100_000).prefault(50_000).describe("more cells than this are refused"),

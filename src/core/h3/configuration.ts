@@ -1,4 +1,4 @@
-/** What is computed of a raster by H3 cell, and where the files of it lie. */
+/** What is computed of a raster by H3 cell, and where the files of computations lie. */
 import { z } from "zod";
 import { bboxSchema } from "../geometry/geometry.ts";
 import { usualStatistics, zonalStatistic, zonalStatistics } from "../zonal/statistics.ts";
@@ -13,7 +13,7 @@ export const period = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/, "must hold only letters, digits, _ . -");
 export const h3Cell = z.string().regex(/^[0-9a-f]{15}$/, "must be the index of an H3 cell");
-const resolution = z.number().int().min(0).max(15);
+export const resolution = z.number().int().min(0).max(15);
 
 export const h3Configuration = z
   .strictObject({
@@ -51,22 +51,27 @@ export const h3Source = z
 export type H3Source = z.infer<typeof h3Source>;
 
 export interface H3Place {
+  readonly kind: "raster" | "vector";
+  /** The name of the data set. */
   readonly raster: string;
   readonly period: string;
   readonly resolution: number;
 }
 
 /** `silver/h3_stats/raster=dem/period=2024/resolution=5/h3_l3=831f8dfffffffff.parquet` */
-export function chunkPath({ raster, period, resolution }: H3Place, h3L3: string): string {
-  return `silver/h3_stats/raster=${raster}/period=${period}/resolution=${resolution}/h3_l3=${h3L3}.parquet`;
+export function chunkPath({ kind, raster, period, resolution }: H3Place, h3L3: string): string {
+  return `silver/h3_stats/${kind}=${raster}/period=${period}/resolution=${resolution}/h3_l3=${h3L3}.parquet`;
 }
 
 /** Beside the chunks and not among them, so that a pattern over the chunks finds each row once. */
-export function compactPath({ raster, period, resolution }: H3Place): string {
-  return `silver/h3_compact/raster=${raster}/period=${period}/resolution=${resolution}.parquet`;
+export function compactPath({ kind, raster, period, resolution }: H3Place): string {
+  return `silver/h3_compact/${kind}=${raster}/period=${period}/resolution=${resolution}.parquet`;
 }
 
-export function resolutionsOf({ min_resolution, max_resolution }: H3Configuration): number[] {
+export function resolutionsOf({
+  min_resolution,
+  max_resolution,
+}: Pick<H3Configuration, "min_resolution" | "max_resolution">): number[] {
   return Array.from(
     { length: max_resolution - min_resolution + 1 },
     (_, index) => min_resolution + index,

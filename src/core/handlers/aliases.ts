@@ -22,6 +22,9 @@ export const handlerAliases: Readonly<Record<string, string>> = {
 
   h3_inventory: "h3_discover_raster",
   h3_raster_zonal: "h3_zonal_stats",
+  h3_point_aggregation: "h3_vector_stats",
+  h3_line_aggregation: "h3_vector_stats",
+  h3_polygon_aggregation: "h3_vector_stats",
 
   list_files: "list_container_files",
   promote_to_external: "export.copy_external",

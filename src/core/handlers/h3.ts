@@ -1,8 +1,10 @@
 import { z } from "zod";
+import { bboxSchema } from "../geometry/geometry.ts";
 import { h3Cell, period, rasterName } from "../h3/configuration.ts";
 import { moment } from "../model/moment.ts";
 import { queueFor } from "../queues.ts";
 import { defineContract } from "./contract.ts";
+import { tableName } from "../vector/geo-table.ts";
 import { blobPath, bounds, identifier } from "./geospatial.ts";
 
 const runId = z.string().regex(/^[0-9a-f]{32}$/);
@@ -54,6 +56,37 @@ const zonalStats = defineContract({
   timeout_seconds: 7200,
 });
 
+const discoverVector = defineContract({
+  name: "h3_discover_vector",
+  description: "Finds the cells of resolution 3 that features meet, and records the computation.",
+  params: z.strictObject({
+    /** The name of the data set: it is a part of the paths. */
+    layer: rasterName,
+    /** Without a source, the source that `rmhdag h3 sources add` has recorded. */
+    table_name: tableName.nullish(),
+    /** A GeoParquet file. */
+    blob_path: blobPath.nullish(),
+    period: period.nullish(),
+    configuration: z.record(z.string(), z.json()).nullish(),
+  }),
+  result: z.object({
+    layer: z.string(),
+    run_ids: z.array(runId),
+    chunks: z.array(z.object({ run_id: runId, h3_l3: h3Cell, coarser: z.array(h3Cell) })),
+    chunk_count: z.number().int(),
+    findings: z.array(finding),
+  }),
+  queue: queueFor.light,
+  timeout_seconds: 3600,
+});
+
+const vectorStats = defineContract({
+  ...zonalStats,
+  name: "h3_vector_stats",
+  description:
+    "Counts points, or measures lines or areas, in all H3 cells below one of resolution 3.",
+});
+
 const finalize = defineContract({
   name: "h3_finalize",
   description: "Checks that no chunk is missing, and writes one file for each resolution.",
@@ -100,10 +133,36 @@ const exportDataset = defineContract({
   timeout_seconds: 3600,
 });
 
+const connectivity = defineContract({
+  name: "h3_connectivity",
+  description: "Writes H3 cells and their neighbours with geodesic distances, as a list of edges.",
+  params: z.strictObject({
+    name: rasterName,
+    resolution: z.number().int().min(0).max(10),
+    k: z.number().int().min(1).max(10).default(1),
+    bbox: bboxSchema.nullish(),
+    land_only: z.boolean().default(true),
+  }),
+  result: z.object({
+    blob_path: blobPath,
+    resolution: z.number().int(),
+    k: z.number().int(),
+    cell_count: z.number().int(),
+    edge_count: z.number().int(),
+    bytes: z.number().int(),
+    checksum: z.string(),
+  }),
+  queue: queueFor.heavy,
+  timeout_seconds: 14_400,
+});
+
 export const h3Contracts = [
   discoverRaster,
   zonalStats,
+  discoverVector,
+  vectorStats,
   finalize,
   registerDataset,
   exportDataset,
+  connectivity,
 ] as const;

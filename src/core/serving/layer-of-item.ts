@@ -26,6 +26,8 @@ const item = z.looseObject({
     title: z.string().optional(),
     updated: z.string().optional(),
     "processing:datetime": z.string().optional(),
+    "rmhdag:h3_dataset": z.string().optional(),
+    "rmhdag:h3_period": z.string().optional(),
     renders: z.looseObject({ default: z.unknown() }).optional(),
   }),
   assets: z.record(z.string(), asset),
@@ -67,6 +69,10 @@ export function layerOfItem(given: unknown): Layer | undefined {
   if (members.length > 0) {
     const samples = members.slice(0, mostSamples);
     return { kind: "mosaic", members, samples, version_tag: changed, ...common };
+  }
+  const { "rmhdag:h3_dataset": dataset, "rmhdag:h3_period": period } = properties;
+  if (dataset !== undefined && period !== undefined) {
+    return { kind: "hexagons", dataset, period, version_tag: changed, ...common };
   }
   const table = own("features")?.["rmhdag:table"];
   return table === undefined

@@ -55,7 +55,14 @@ export interface VectorLayer extends Served {
   readonly table: string;
 }
 
+/** Values by H3 cell, shown as vector tiles of hexagons. */
+export interface HexagonLayer extends Served {
+  readonly kind: "hexagons";
+  readonly dataset: string;
+  readonly period: string;
+}
+
 /**
  * A layer for the serving routes. Whether the caller may see it was decided before it was found.
  */
-export type Layer = RasterLayer | MosaicLayer | VectorLayer;
+export type Layer = RasterLayer | MosaicLayer | VectorLayer | HexagonLayer;

@@ -1,5 +1,6 @@
 /** A layer as a style of MapLibre, which web maps and QGIS read from one address. */
 import type { Json, JsonObject } from "../model/json.ts";
+import { drawHexagons, legendOf } from "./hexagons.ts";
 import type { Layer } from "./layer.ts";
 import type { LayerStyle } from "./style.ts";
 import type { TileJson } from "./tilejson.ts";
@@ -9,7 +10,8 @@ const sourceName = "layer";
 export function makeMapStyle(layer: Layer, tilejson: TileJson): JsonObject {
   const { name, tiles, minzoom, maxzoom, bounds, center } = tilejson;
   const source = { tiles: [...tiles], minzoom, maxzoom, bounds: [...bounds] };
-  const isVector = layer.kind === "vector";
+  const isVector = layer.kind === "vector" || layer.kind === "hexagons";
+  const legend = legendOf(tilejson);
   return {
     version: 8,
     name,
@@ -21,7 +23,9 @@ export function makeMapStyle(layer: Layer, tilejson: TileJson): JsonObject {
         : { type: "raster", tileSize: 256, ...source },
     },
     layers: isVector
-      ? drawFeatures(sourceName, "default", layer.style?.vector ?? null)
+      ? legend === undefined
+        ? drawFeatures(sourceName, "default", layer.style?.vector ?? null)
+        : drawHexagons(sourceName, "default", legend)
       : [{ id: `${sourceName}/raster`, type: "raster", source: sourceName }],
   };
 }

@@ -75,6 +75,11 @@ export const renderQuery = {
   colormap: colormapText.optional().describe("colours as JSON, by value or by interval"),
   nodata: nodata.optional().describe("the value of pixels without data"),
   resampling: z.enum(resamplingMethods).optional(),
+  stat: z
+    .string()
+    .regex(/^[a-z_][a-z0-9_]{0,62}$/, "must be the name of a column")
+    .optional()
+    .describe("of values by H3 cell: the column that colours the cells"),
 };
 export type RenderQuery = z.output<z.ZodObject<typeof renderQuery>>;
 

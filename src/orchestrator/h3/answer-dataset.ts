@@ -3,7 +3,6 @@ import { cellMayOverlap } from "../../adapters/h3/chunks.ts";
 import type { Caller } from "../../adapters/http/handler.ts";
 import { Answer } from "../../adapters/http/handler.ts";
 import { readTable } from "../../adapters/parquet/read-table.ts";
-import type { TableColumn } from "../../adapters/parquet/write-table.ts";
 import { tableBytes } from "../../adapters/parquet/write-table.ts";
 import type { H3RunRow } from "../../adapters/postgres/queries/h3.ts";
 import { findServedH3Run, listH3Files } from "../../adapters/postgres/queries/h3.ts";
@@ -11,9 +10,9 @@ import type { Queryable } from "../../adapters/postgres/queryable.ts";
 import type { Storage } from "../../adapters/storage/storage.ts";
 import { Problem } from "../../core/errors.ts";
 import type { Bbox } from "../../core/geometry/geometry.ts";
+import type { H3Column, H3Computation } from "../../core/h3/columns.ts";
+import { columnsOf } from "../../core/h3/columns.ts";
 import { chunkResolution, resolutionsOf } from "../../core/h3/configuration.ts";
-import { zonalStatistics } from "../../core/zonal/statistics.ts";
-import type { ZonalStatistic } from "../../core/zonal/statistics.ts";
 import { hiddenOrMissing, requireItem, viewerOf } from "../layers/check-clearance.ts";
 
 interface DatasetRequest {
@@ -21,7 +20,7 @@ interface DatasetRequest {
   readonly query: {
     readonly bbox?: Bbox | undefined;
     readonly resolution?: number | undefined;
-    readonly stat?: ZonalStatistic | undefined;
+    readonly stat?: string | undefined;
     readonly period?: string | undefined;
     readonly f: "json" | "csv" | "parquet";
     readonly limit: number;
@@ -70,32 +69,25 @@ function chooseResolution({ configuration }: H3RunRow, wanted: number | undefine
   throw new Problem("BAD_REQUEST", `The data set has the resolutions ${range}, not ${chosen}.`);
 }
 
-function chooseColumns({ configuration }: H3RunRow, stat: ZonalStatistic | undefined) {
-  const { statistics } = configuration;
-  if (stat !== undefined && !statistics.includes(stat)) {
-    const known = statistics.join(", ");
-    throw new Problem("BAD_REQUEST", `The data set has ${known}, and not ${stat}.`);
+function chooseColumns(run: H3RunRow, stat: string | undefined): H3Column[] {
+  const [cell, resolution, ...values] = columnsOf(run as H3Computation);
+  const chosen = values.filter(({ name }) => stat === undefined || name === stat);
+  if (cell !== undefined && resolution !== undefined && chosen.length > 0) {
+    return [cell, resolution, ...chosen];
   }
-  const names = zonalStatistics.filter((name) =>
-    stat === undefined ? statistics.includes(name) : name === stat,
-  );
-  const columns: TableColumn[] = [
-    { name: "h3_index", type: "text" },
-    { name: "resolution", type: "integer" },
-    ...names.map((name) => ({ name, type: name === "histogram" ? "json" : "number" }) as const),
-  ];
-  return columns;
+  const known = values.map(({ name }) => name).join(", ");
+  throw new Problem("BAD_REQUEST", `The data set has ${known}, and not ${stat ?? ""}.`);
 }
 
 /** Only the chunks that overlap the box are read; without a box, the compacted file. */
-async function readCells(
+export async function readCells(
   db: Queryable,
   storage: Storage,
   { run_id }: H3RunRow,
   wanted: {
     readonly bbox?: Bbox | undefined;
     readonly resolution: number;
-    readonly columns: readonly TableColumn[];
+    readonly columns: readonly H3Column[];
     readonly limit: number;
   },
 ): Promise<Row[]> {
@@ -133,7 +125,7 @@ function tooMany(limit: number): Problem {
   );
 }
 
-function toCsv(columns: readonly TableColumn[], rows: readonly Row[]): string {
+function toCsv(columns: readonly H3Column[], rows: readonly Row[]): string {
   const cell = (value: unknown) => {
     if (value === null || value === undefined) return "";
     if (typeof value === "string") return value;

@@ -1,12 +1,14 @@
 import type { Handlers } from "../../adapters/http/handler.ts";
 import type { Database } from "../../adapters/postgres/database.ts";
-import { listH3Runs, listH3Sources } from "../../adapters/postgres/queries/h3.ts";
+import { findKindOfH3Name, listH3Runs, listH3Sources } from "../../adapters/postgres/queries/h3.ts";
 import type { H3SourceState } from "../../adapters/postgres/queries/h3.ts";
-import { saveH3Source } from "../../adapters/postgres/repositories/h3.ts";
+import { findGeoTable } from "../../adapters/postgres/queries/geo-tables.ts";
+import { saveH3Source, saveH3VectorSource } from "../../adapters/postgres/repositories/h3.ts";
 import type { Storage } from "../../adapters/storage/storage.ts";
 import type { h3Contracts } from "../../core/api/h3.ts";
 import { Problem } from "../../core/errors.ts";
-import { h3Configuration } from "../../core/h3/configuration.ts";
+import { h3Configuration, h3Source } from "../../core/h3/configuration.ts";
+import { h3VectorConfiguration, h3VectorSource } from "../../core/h3/vector-configuration.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import { answerDataset } from "./answer-dataset.ts";
 
@@ -20,9 +22,10 @@ export function h3Routes({ db, storage }: H3RouteDeps): Handlers<typeof h3Contra
     listH3Sources: async ({ query: { limit, state: wanted } }) => {
       const items = [];
       for (const row of await listH3Sources(db, limit)) {
-        const state = await stateOf(storage, row);
+        const state = await stateOf(db, storage, row);
         if (wanted !== undefined && wanted !== state) continue;
         items.push({
+          kind: row.kind,
           raster: row.raster,
           source: row.source as JsonObject,
           configuration: row.configuration as JsonObject,
@@ -35,20 +38,33 @@ export function h3Routes({ db, storage }: H3RouteDeps): Handlers<typeof h3Contra
       return { items, next_cursor: null };
     },
 
-    putH3Source: async ({ params: { raster }, body: { source, configuration } }) => {
-      const parsed = h3Configuration.safeParse(configuration);
+    putH3Source: async ({ params: { raster }, body: { kind, source, configuration } }) => {
+      const known = await findKindOfH3Name(db, raster);
+      if (known !== undefined && known !== kind) {
+        throw new Problem("BAD_REQUEST", `"${raster}" is a data set of the kind ${known} already.`);
+      }
+      const parsed =
+        kind === "raster"
+          ? h3Configuration.safeParse(configuration)
+          : h3VectorConfiguration.safeParse(configuration);
       if (!parsed.success) {
         const [issue] = parsed.error.issues;
         const detail = `configuration ${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}`;
         throw new Problem("BAD_REQUEST", detail);
       }
-      await saveH3Source(db, raster, source, configuration);
+      const [ofRaster, ofVector] = [h3Source.safeParse(source), h3VectorSource.safeParse(source)];
+      if (kind === "raster" && ofRaster.success) {
+        await saveH3Source(db, raster, ofRaster.data, configuration);
+      } else if (kind === "vector" && ofVector.success) {
+        await saveH3VectorSource(db, raster, ofVector.data, configuration);
+      } else throw new Problem("BAD_REQUEST", `This is no source of the kind ${kind}.`);
       return { raster };
     },
 
     listH3Runs: async ({ query }) => ({
       items: (await listH3Runs(db, query)).map((run) => ({
         run_id: run.run_id,
+        kind: run.kind,
         raster: run.raster,
         period: run.period,
         origin: run.origin,
@@ -72,10 +88,17 @@ export function h3Routes({ db, storage }: H3RouteDeps): Handlers<typeof h3Contra
 
 /** Compares the source's file with its state at the last computation. */
 async function stateOf(
+  db: Database,
   storage: Storage,
   { run_id, origin, source_tag }: H3SourceState,
 ): Promise<"never" | "current" | "stale" | "unknown"> {
   if (run_id === null || origin === null) return "never";
+  const table = /^table:(\w+)$/.exec(origin)?.[1];
+  if (table !== undefined) {
+    const found = await findGeoTable(db, table);
+    if (found === undefined) return "unknown";
+    return `${origin} ${found.load_id}` === source_tag ? "current" : "stale";
+  }
   if (!/^[a-z]+\//.test(origin)) return "unknown";
   const head = await storage.head(origin).catch(() => undefined);
   if (head === undefined) return "unknown";

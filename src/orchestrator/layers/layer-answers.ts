@@ -12,7 +12,7 @@ import { mapPage } from "../../adapters/http/map-page.ts";
 import type { RasterServer } from "../../adapters/tiles/raster-server.ts";
 import type { Contract } from "../../core/api/contract.ts";
 import { Problem } from "../../core/errors.ts";
-import type { Layer, RasterLayer, VectorLayer } from "../../core/serving/layer.ts";
+import type { HexagonLayer, Layer, RasterLayer, VectorLayer } from "../../core/serving/layer.ts";
 import type { RenderQuery } from "../../core/serving/render-options.ts";
 import {
   chooseFormat,
@@ -51,14 +51,32 @@ export interface VectorAnswers {
   ): Promise<{ tilejson: string; [name: string]: unknown }>;
 }
 
+/** So does a layer of values by H3 cell. */
+export interface HexagonAnswers {
+  tile(layer: HexagonLayer, params: TileParams, request: Plain): Promise<Answer>;
+  tileJson(
+    layer: HexagonLayer,
+    base: string,
+    request: Plain & { readonly query: object },
+  ): Promise<{ tilejson: string; [name: string]: unknown }>;
+}
+
 export type LayerAnswers = ReturnType<typeof createLayerAnswers>;
 
-export function createLayerAnswers(raster: RasterServer, vector?: VectorAnswers) {
+export function createLayerAnswers(
+  raster: RasterServer,
+  vector?: VectorAnswers,
+  hexagons?: HexagonAnswers,
+) {
   function requireRaster(layer: Layer): RasterLayer {
     if (layer.kind === "raster") return layer;
     const reason =
-      layer.kind === "vector" ? "features has no pixels" : "many rasters has no one file";
+      layer.kind === "mosaic" ? "many rasters has no one file" : "features has no pixels";
     throw new Problem("NOT_FOUND", `A layer of ${reason}.`);
+  }
+  function requireHexagons(): HexagonAnswers {
+    if (hexagons !== undefined) return hexagons;
+    throw new Problem("NOT_FOUND", "Values by H3 cell have no tiles here.");
   }
   function requireVector(): VectorAnswers {
     if (vector !== undefined) return vector;
@@ -74,6 +92,7 @@ export function createLayerAnswers(raster: RasterServer, vector?: VectorAnswers)
       const { y, extension } = params.y;
       const tile = { z: params.z, x: params.x, y };
       if (layer.kind === "vector") return requireVector().tile(layer, params, request);
+      if (layer.kind === "hexagons") return requireHexagons().tile(layer, params, request);
       if (extension !== undefined && !pictures.has(extension)) {
         throw new Problem("NOT_FOUND", `A raster has no tiles as .${extension}: ask for .png.`);
       }
@@ -107,6 +126,7 @@ export function createLayerAnswers(raster: RasterServer, vector?: VectorAnswers)
     /** `base` is the path that the addresses of the layer begin with. */
     async tileJson(layer: Layer, base: string, request: Asked<unknown, object>) {
       if (layer.kind === "vector") return requireVector().tileJson(layer, base, request);
+      if (layer.kind === "hexagons") return requireHexagons().tileJson(layer, base, request);
       const { bounds, minZoom, maxZoom } = await raster.zooms(layer);
       const query = toQueryText(request.query as Record<string, unknown>);
       const address = `${baseOf(request)}${base}/tiles/WebMercatorQuad/{z}/{x}/{y}${query}`;
@@ -123,7 +143,11 @@ export function createLayerAnswers(raster: RasterServer, vector?: VectorAnswers)
       const query = toQueryText(request.query as Record<string, unknown>);
       const address = `${baseOf(request)}${base}/WMTSCapabilities.xml${query}`;
       return new Answer(
-        makeWmtsCapabilities({ tilejson, address, isVector: layer.kind === "vector" }),
+        makeWmtsCapabilities({
+          tilejson,
+          address,
+          isVector: layer.kind === "vector" || layer.kind === "hexagons",
+        }),
       );
     },
 

@@ -46,6 +46,6 @@ export async function makeMosaic(
 
 function rastersOf(item: unknown): readonly RasterLayer[] {
   const layer = layerOfItem(item);
-  if (layer === undefined || layer.kind === "vector") return [];
-  return layer.kind === "mosaic" ? layer.members : [layer];
+  if (layer?.kind === "mosaic") return layer.members;
+  return layer?.kind === "raster" ? [layer] : [];
 }

@@ -1,3 +1,6 @@
+import type { HexagonLegend } from "../../../src/core/serving/hexagons.ts";
+import { legendOf } from "../../../src/core/serving/hexagons.ts";
+
 /** A layer that a map shows on top of land and sea. */
 export type MapLayer =
   | {
@@ -20,6 +23,8 @@ export interface TileSource {
   readonly bounds: readonly [number, number, number, number];
   /** The names of the layers of vector tiles; raster tiles have none. */
   readonly layers?: readonly string[];
+  /** How values by H3 cell are coloured. */
+  readonly legend?: HexagonLegend;
 }
 
 export interface VectorStyle {
@@ -37,12 +42,14 @@ export function readTileSource(given: unknown): TileSource | undefined {
   const named = Array.isArray(vector_layers)
     ? vector_layers.map((layer: unknown) => String((layer as { id?: unknown }).id))
     : undefined;
+  const legend = legendOf(given);
   return {
     tiles: tiles.map((tile) => toAbsolute(tile)),
     minzoom: typeof minzoom === "number" ? minzoom : 0,
     maxzoom: typeof maxzoom === "number" ? maxzoom : 22,
     bounds: isBounds(bounds) ? bounds : [-180, -85, 180, 85],
     ...(named === undefined ? {} : { layers: named }),
+    ...(legend === undefined ? {} : { legend }),
   };
 }
 

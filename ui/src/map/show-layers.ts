@@ -4,6 +4,7 @@ import type {
   Map as MapLibre,
   SourceSpecification,
 } from "maplibre-gl";
+import { drawHexagons } from "../../../src/core/serving/hexagons.ts";
 import { drawFeatures } from "../../../src/core/serving/map-style.ts";
 import type { MapLayer } from "./layer.ts";
 
@@ -73,7 +74,11 @@ function drawingsOf(layer: MapLayer, source: string): LayerSpecification[] {
       { id: `${source}/raster`, type: "raster", source, paint: { "raster-fade-duration": 0 } },
     ];
   }
+  const { legend } = layer.tilejson;
   return layer.tilejson.layers.flatMap(
-    (name) => drawFeatures(source, name, layer.style) as unknown as LayerSpecification[],
+    (name) =>
+      (legend === undefined
+        ? drawFeatures(source, name, layer.style)
+        : drawHexagons(source, name, legend)) as unknown as LayerSpecification[],
   );
 }

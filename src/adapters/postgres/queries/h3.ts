@@ -1,5 +1,9 @@
 /** Reads the catalogue of H3 computations. */
 import type { H3Configuration, H3Source } from "../../../core/h3/configuration.ts";
+import type {
+  H3VectorConfiguration,
+  H3VectorSource,
+} from "../../../core/h3/vector-configuration.ts";
 import type { Queryable } from "../queryable.ts";
 
 export interface H3SourceRow {
@@ -22,8 +26,38 @@ export async function findH3Source(
   return rows[0];
 }
 
+export async function findH3VectorSource(
+  db: Queryable,
+  layer: string,
+): Promise<
+  | { readonly source: H3VectorSource; readonly configuration: Readonly<Record<string, unknown>> }
+  | undefined
+> {
+  const { rows } = await db.query<{
+    readonly source: H3VectorSource;
+    readonly configuration: Readonly<Record<string, unknown>>;
+  }>(`SELECT source, configuration FROM dagapp.h3_vector_sources WHERE layer = $1`, [layer]);
+  return rows[0];
+}
+
+/** Whether a data set of this name is asked for or was computed, and of which kind it is. */
+export async function findKindOfH3Name(
+  db: Queryable,
+  name: string,
+): Promise<H3RunRow["kind"] | undefined> {
+  const { rows } = await db.query<{ kind: H3RunRow["kind"] }>(
+    `(SELECT kind FROM dagapp.h3_computation_runs WHERE raster = $1 LIMIT 1)
+     UNION ALL (SELECT 'raster' FROM dagapp.h3_raster_sources WHERE raster = $1)
+     UNION ALL (SELECT 'vector' FROM dagapp.h3_vector_sources WHERE layer = $1) LIMIT 1`,
+    [name],
+  );
+  return rows[0]?.kind;
+}
+
 export interface H3RunRow {
   readonly run_id: string;
+  readonly kind: "raster" | "vector";
+  /** The name of the data set, of whatever kind. */
   readonly raster: string;
   readonly period: string;
   readonly origin: string;
@@ -31,7 +65,7 @@ export interface H3RunRow {
   readonly source_path: string;
   readonly wkt2: string;
   readonly bbox: readonly [number, number, number, number];
-  readonly configuration: H3Configuration;
+  readonly configuration: H3Configuration | H3VectorConfiguration;
   readonly findings: readonly { readonly code: string; readonly message: string }[];
   readonly chunk_count: number;
   readonly job_id: string;
@@ -43,7 +77,7 @@ export interface H3RunRow {
   readonly finished_at: Date | null;
 }
 
-const runColumns = `run_id, raster, period, origin, source_tag, source_path, wkt2, bbox,
+const runColumns = `run_id, kind, raster, period, origin, source_tag, source_path, wkt2, bbox,
   configuration, findings, chunk_count, job_id, status, row_count::float8 AS row_count,
   collection_id, item_id, started_at, finished_at`;
 
@@ -111,7 +145,9 @@ export async function listH3Files(
   return rows;
 }
 
-export interface H3SourceState extends H3SourceRow {
+export interface H3SourceState extends Omit<H3SourceRow, "source"> {
+  readonly kind: H3RunRow["kind"];
+  readonly source: H3Source | H3VectorSource;
   readonly run_id: string | null;
   readonly origin: string | null;
   readonly source_tag: string | null;
@@ -124,14 +160,16 @@ export async function listH3Sources(
   limit: number,
 ): Promise<readonly H3SourceState[]> {
   const { rows } = await db.query<H3SourceState>(
-    `SELECT source.raster, source.source, source.configuration, source.created_at,
+    `SELECT source.kind, source.raster, source.source, source.configuration, source.created_at,
        source.updated_at, run.run_id, run.origin, run.source_tag, run.finished_at
-     FROM dagapp.h3_raster_sources source
+     FROM (
+       SELECT 'raster' AS kind, * FROM dagapp.h3_raster_sources
+       UNION ALL SELECT 'vector', * FROM dagapp.h3_vector_sources) source
      LEFT JOIN LATERAL (
        SELECT run_id, origin, source_tag, finished_at FROM dagapp.h3_computation_runs
        WHERE raster = source.raster AND status = 'completed'
        ORDER BY finished_at DESC LIMIT 1) run ON true
-     ORDER BY run.run_id IS NOT NULL, source.raster LIMIT $1`,
+     ORDER BY run.run_id IS NOT NULL, source.raster COLLATE "C" LIMIT $1`,
     [limit],
   );
   return rows;

@@ -1,5 +1,9 @@
 /** Writes the catalogue of H3 computations. */
 import type { H3Configuration, H3Source } from "../../../core/h3/configuration.ts";
+import type {
+  H3VectorConfiguration,
+  H3VectorSource,
+} from "../../../core/h3/vector-configuration.ts";
 import type { Queryable } from "../queryable.ts";
 
 export async function saveH3Source(
@@ -19,8 +23,26 @@ export async function saveH3Source(
   );
 }
 
+export async function saveH3VectorSource(
+  db: Queryable,
+  layer: string,
+  source: H3VectorSource,
+  configuration: object,
+): Promise<void> {
+  await db.query(
+    `INSERT INTO dagapp.h3_vector_sources AS known (layer, source, configuration)
+     VALUES ($1, $2, $3)
+     ON CONFLICT (layer) DO UPDATE SET
+       source = excluded.source, configuration = excluded.configuration, updated_at = now()
+     WHERE (known.source, known.configuration) IS DISTINCT FROM
+       (excluded.source, excluded.configuration)`,
+    [layer, JSON.stringify(source), JSON.stringify(configuration)],
+  );
+}
+
 export interface NewH3Run {
   readonly run_id: string;
+  readonly kind: "raster" | "vector";
   readonly raster: string;
   readonly period: string;
   readonly origin: string;
@@ -28,7 +50,7 @@ export interface NewH3Run {
   readonly source_path: string;
   readonly wkt2: string;
   readonly bbox: readonly number[];
-  readonly configuration: H3Configuration;
+  readonly configuration: H3Configuration | H3VectorConfiguration;
   readonly findings: readonly { readonly code: string; readonly message: string }[];
   readonly chunk_count: number;
   readonly job_id: string;
@@ -39,8 +61,8 @@ export async function startH3Run(db: Queryable, run: NewH3Run): Promise<void> {
   await db.query(
     `INSERT INTO dagapp.h3_computation_runs
        (run_id, raster, period, origin, source_tag, source_path, wkt2, bbox, configuration,
-        findings, chunk_count, job_id)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+        findings, chunk_count, job_id, kind)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
      ON CONFLICT (run_id) DO UPDATE SET
        source_path = excluded.source_path, findings = excluded.findings,
        chunk_count = excluded.chunk_count, job_id = excluded.job_id, status = 'running',
@@ -58,6 +80,7 @@ export async function startH3Run(db: Queryable, run: NewH3Run): Promise<void> {
       JSON.stringify(run.findings),
       run.chunk_count,
       run.job_id,
+      run.kind,
     ],
   );
 }

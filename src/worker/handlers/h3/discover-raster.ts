@@ -5,7 +5,6 @@ import { cellPolygon } from "../../../adapters/h3/cell-polygon.ts";
 import { ownerOfJob } from "../../../adapters/postgres/queries/catalogue-owners.ts";
 import { saveH3Source, startH3Run } from "../../../adapters/postgres/repositories/h3.ts";
 import type { RasterFile } from "../../../adapters/tiles/raster-file.ts";
-import type { Owner } from "../../../core/catalogue/owner.ts";
 import { Problem } from "../../../core/errors.ts";
 import type { Bbox } from "../../../core/geometry/geometry.ts";
 import type { H3Configuration } from "../../../core/h3/configuration.ts";
@@ -16,10 +15,10 @@ import { clipWindow } from "../../../core/zonal/cover-pixels.ts";
 import { toPixelRings } from "../../../core/zonal/to-pixels.ts";
 import { defineHandler } from "../../define-handler.ts";
 import type { HandlerContext } from "../../define-handler.ts";
-import { PermanentError } from "../../errors.ts";
 import { openPixels } from "../raster/open-pixels.ts";
 import { requireDatabase } from "../require-database.ts";
 import { chooseSource, findSources } from "./find-sources.ts";
+import { ownName, readConfiguration, refuseTakenName, withoutNull } from "./new-run.ts";
 import { openStored } from "./open-run.ts";
 
 interface Finding {
@@ -32,10 +31,11 @@ export const discoverRaster = defineHandler("h3_discover_raster", async (params,
   const database = requireDatabase(context);
   const owner = await ownerOfJob(database, context.job_id);
   const raster = ownName(params.raster, owner);
+  await refuseTakenName(database, raster, "raster");
   const { blob_path, collection_id, item_id } = params;
   const known = await chooseSource(database, raster, { blob_path, collection_id, item_id });
   const wanted = { ...known.configuration, ...withoutNull(params.configuration ?? {}) };
-  const configuration = readConfiguration(wanted);
+  const configuration = readConfiguration(h3Configuration, wanted);
   await saveH3Source(database, raster, known.source, wanted);
   const found = await findSources(database, known.source, owner);
   const findings: Finding[] = [];
@@ -52,26 +52,6 @@ export const discoverRaster = defineHandler("h3_discover_raster", async (params,
   const run_ids = runs.map(({ run_id }) => run_id);
   return { raster, run_ids, chunks, chunk_count: chunks.length, findings };
 });
-
-/** The data sets of a version do not mix with those of others. */
-function ownName(raster: string, owner: Owner | undefined): string {
-  if (owner?.kind !== "version") return raster;
-  return `${raster.slice(0, 60)}-${owner.asset_id}-${owner.version_ordinal}`;
-}
-
-function withoutNull(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
-}
-
-function readConfiguration(wanted: object): H3Configuration {
-  const parsed = h3Configuration.safeParse(wanted);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw new PermanentError(
-    `The configuration is not valid: ${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}`,
-    { code: "CONFIGURATION_INVALID" },
-  );
-}
 
 async function recordRun(
   context: HandlerContext,
@@ -90,6 +70,7 @@ async function recordRun(
     findings.push(...own);
     await startH3Run(requireDatabase(context), {
       run_id,
+      kind: "raster",
       raster,
       period,
       origin: source.display,

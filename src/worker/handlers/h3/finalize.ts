@@ -3,18 +3,19 @@ import { createHash } from "node:crypto";
 import { readTable } from "../../../adapters/parquet/read-table.ts";
 import type { TableColumn } from "../../../adapters/parquet/write-table.ts";
 import { openTable } from "../../../adapters/parquet/write-table.ts";
-import type { H3FileRow, H3RunRow } from "../../../adapters/postgres/queries/h3.ts";
+import type { H3FileRow } from "../../../adapters/postgres/queries/h3.ts";
 import { listH3Files } from "../../../adapters/postgres/queries/h3.ts";
 import type { ManifestEntry } from "../../../adapters/postgres/repositories/h3.ts";
 import { finishH3Run, recordH3Files } from "../../../adapters/postgres/repositories/h3.ts";
+import { columnsOf } from "../../../core/h3/columns.ts";
 import { chunkResolution, compactPath, resolutionsOf } from "../../../core/h3/configuration.ts";
 import { defineHandler } from "../../define-handler.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
 import { temporaryFile } from "../raster/run-gdal.ts";
 import { requireDatabase } from "../require-database.ts";
+import type { OpenRun } from "./open-run.ts";
 import { requireRun } from "./open-run.ts";
-import { columnsOf } from "./table-columns.ts";
 
 /** Rows of one group of a compacted file, about. */
 const rowsAtOnce = 100_000;
@@ -23,7 +24,7 @@ const rowsAtOnce = 100_000;
 export const finalizeRuns = defineHandler("h3_finalize", async ({ run_ids }, context) => {
   const database = requireDatabase(context);
   const files: ManifestEntry[] = [];
-  const findings: H3RunRow["findings"][number][] = [];
+  const findings: OpenRun["findings"][number][] = [];
   for (const [index, runId] of run_ids.entries()) {
     const run = await requireRun(context, runId);
     const chunks = (await listH3Files(database, runId)).filter(({ h3_l3 }) => h3_l3 !== null);
@@ -32,7 +33,7 @@ export const finalizeRuns = defineHandler("h3_finalize", async ({ run_ids }, con
     await recordH3Files(database, runId, made);
     const rows = made.reduce((sum, { row_count }) => sum + row_count, 0);
     const own = run.findings.filter(({ code }) => code !== "NO_ROWS");
-    const empty = { code: "NO_ROWS", message: `No cell of "${run.raster}" has a pixel with data.` };
+    const empty = { code: "NO_ROWS", message: `No cell of "${run.raster}" has data.` };
     const all = rows === 0 && run.chunk_count > 0 ? [...own, empty] : own;
     await finishH3Run(database, runId, rows, all);
     findings.push(...all);
@@ -52,7 +53,7 @@ export const finalizeRuns = defineHandler("h3_finalize", async ({ run_ids }, con
   };
 });
 
-function requireAll(run: H3RunRow, chunks: readonly H3FileRow[]): void {
+function requireAll(run: OpenRun, chunks: readonly H3FileRow[]): void {
   const found = new Set(chunks.map(({ h3_l3 }) => h3_l3)).size;
   if (found === run.chunk_count) return;
   throw new PermanentError(
@@ -63,10 +64,10 @@ function requireAll(run: H3RunRow, chunks: readonly H3FileRow[]): void {
 
 async function compact(
   context: HandlerContext,
-  run: H3RunRow,
+  run: OpenRun,
   chunks: readonly H3FileRow[],
 ): Promise<ManifestEntry[]> {
-  const columns = columnsOf(run.configuration);
+  const columns = columnsOf(run);
   const made: ManifestEntry[] = [];
   for (const resolution of resolutionsOf(run.configuration)) {
     const own = chunks.filter((file) => file.resolution === resolution && file.row_count > 0);

@@ -97,7 +97,7 @@ describe("statistics of a raster by H3 cell", () => {
     expect(item).toMatchObject({ collection_id: "h3", item_id: "h3-noise-static" });
     const exported = (await test.run(exportDataset, { run_ids })) as { files: string[] };
     expect(exported.files).toContain("gold/h3/raster=noise/period=static/resolution=5.parquet");
-  });
+  }, 240_000);
 
   it("warn of a level that is too fine, and end without rows where no land is", async () => {
     const fine = { blob_path: "silver/noise.tif", configuration: { max_resolution: 9 } };

@@ -5,19 +5,26 @@ import type { Storage } from "../../../adapters/storage/storage.ts";
 import { createByteSources } from "../../../adapters/tiles/byte-source.ts";
 import { openRaster } from "../../../adapters/tiles/open-raster.ts";
 import type { RasterFile } from "../../../adapters/tiles/raster-file.ts";
+import type { H3Computation } from "../../../core/h3/columns.ts";
 import { h3Configuration } from "../../../core/h3/configuration.ts";
+import { h3VectorConfiguration } from "../../../core/h3/vector-configuration.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
 import { requireDatabase } from "../require-database.ts";
 
-export async function requireRun(context: HandlerContext, runId: string): Promise<H3RunRow> {
+export type OpenRun = Omit<H3RunRow, "kind" | "configuration"> & H3Computation;
+
+export async function requireRun(context: HandlerContext, runId: string): Promise<OpenRun> {
   const found = await findH3Run(requireDatabase(context), runId);
   if (found === undefined) {
     throw new PermanentError(`There is no computation "${runId}": h3_discover_raster records it.`, {
       code: "RUN_NOT_FOUND",
     });
   }
-  return { ...found, configuration: h3Configuration.parse(found.configuration) };
+  const { kind, configuration } = found;
+  return kind === "raster"
+    ? { ...found, kind, configuration: h3Configuration.parse(configuration) }
+    : { ...found, kind, configuration: h3VectorConfiguration.parse(configuration) };
 }
 
 export async function openStored(

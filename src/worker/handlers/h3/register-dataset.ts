@@ -8,6 +8,7 @@ import { setItemOfH3Run } from "../../../adapters/postgres/repositories/h3.ts";
 import { version } from "../../../adapters/runtime/version.ts";
 import { buildCollection } from "../../../core/catalogue/collection.ts";
 import { buildH3Item } from "../../../core/catalogue/h3-item.ts";
+import { columnsOf } from "../../../core/h3/columns.ts";
 import { chooseTime } from "../../../core/catalogue/moment.ts";
 import { namesOf } from "../../../core/catalogue/owner.ts";
 import { versionItemId } from "../../../core/domain/platform-names.ts";
@@ -15,7 +16,6 @@ import { defineHandler } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
 import { requireDatabase } from "../require-database.ts";
 import { requireRun } from "./open-run.ts";
-import { columnsOf } from "./table-columns.ts";
 
 /** Handler h3_register_dataset: an item with a Parquet file for each resolution. */
 export const registerDataset = defineHandler("h3_register_dataset", async (params, context) => {
@@ -46,12 +46,12 @@ export const registerDataset = defineHandler("h3_register_dataset", async (param
       time: chooseTime({ datetime: datetime ?? day }, null, written),
       raster: run.raster,
       period: run.period,
-      columns: columnsOf(run.configuration),
+      columns: columnsOf(run),
       files,
       processing: {
         datetime: written,
         software: { rmhdagmaster: version },
-        lineage: `Statistics of ${run.origin} by H3 cell.`,
+        lineage: `Computed of ${run.origin} by H3 cell.`,
         derived_from: run.origin,
       },
       platform: namesOf(owner) ?? params.platform,

@@ -1,0 +1,42 @@
+/** What the discovery of rasters and of features have in common. */
+import type { z } from "zod";
+import { findKindOfH3Name } from "../../../adapters/postgres/queries/h3.ts";
+import type { H3RunRow } from "../../../adapters/postgres/queries/h3.ts";
+import type { Queryable } from "../../../adapters/postgres/queryable.ts";
+import type { Owner } from "../../../core/catalogue/owner.ts";
+import { PermanentError } from "../../errors.ts";
+
+/** The data sets of a version do not mix with those of others. */
+export function ownName(name: string, owner: Owner | undefined): string {
+  if (owner?.kind !== "version") return name;
+  return `${name.slice(0, 60)}-${owner.asset_id}-${owner.version_ordinal}`;
+}
+
+export function withoutNull(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
+}
+
+export function readConfiguration<Schema extends z.ZodType>(
+  schema: Schema,
+  wanted: object,
+): z.output<Schema> {
+  const parsed = schema.safeParse(wanted);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new PermanentError(
+    `The configuration is not valid: ${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}`,
+    { code: "CONFIGURATION_INVALID" },
+  );
+}
+
+/** A name of a data set leads to one address. */
+export async function refuseTakenName(
+  db: Queryable,
+  name: string,
+  kind: H3RunRow["kind"],
+): Promise<void> {
+  const known = await findKindOfH3Name(db, name);
+  if (known === undefined || known === kind) return;
+  const text = `"${name}" is a data set of the kind ${known} already: give this one another name.`;
+  throw new PermanentError(text, { code: "NAME_TAKEN" });
+}
