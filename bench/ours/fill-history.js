@@ -4,9 +4,11 @@
  */
 import pg from "pg";
 
+const step = 1000;
 const tables = ["dag_jobs", "dag_node_states", "dag_task_results", "dag_job_events"];
 
-export async function fillHistory(url, nodes) {
+/** With `days` the copies end one after the other within so many days until now. */
+export async function fillHistory(url, nodes, { days = 0 } = {}) {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
@@ -21,16 +23,22 @@ export async function fillHistory(url, nodes) {
     await client.query("SET synchronous_commit = off");
     for (const table of tables) {
       const columns = await columnsOf(client, table);
-      const copied = columns.map((name) =>
-        ["job_id", "task_id"].includes(name) ? `replace(${name}, $1, md5('copy ' || copy))` : name,
-      );
-      await client.query(
-        `INSERT INTO dagapp.${table} (${columns.join(", ")})
-         SELECT ${copied.join(", ")}
-           FROM generate_series(1, ${copies}) AS copy CROSS JOIN dagapp.${table}
-          WHERE job_id = $1`,
-        [model],
-      );
+      const copied = columns.map((name) => {
+        if (["job_id", "task_id"].includes(name))
+          return `replace(${name}, $1, md5('copy ' || copy))`;
+        if (days === 0 || !name.endsWith("_at")) return name;
+        return `${name} - make_interval(secs => ${days} * 86400.0 * (${copies} - copy) / ${copies})`;
+      });
+      // In steps: an INSERT of everything would hold its WAL and its snapshot for minutes.
+      for (let from = 1; from <= copies; from += step) {
+        await client.query(
+          `INSERT INTO dagapp.${table} (${columns.join(", ")})
+           SELECT ${copied.join(", ")}
+             FROM generate_series(${from}, ${Math.min(copies, from + step - 1)}) AS copy
+             CROSS JOIN dagapp.${table} WHERE job_id = $1`,
+          [model],
+        );
+      }
     }
     await client.query("VACUUM (ANALYZE)");
     const { rows } = await client.query(

@@ -18,6 +18,7 @@ import { addNodes, addTasks } from "./commands/nodes-tasks.ts";
 import { addOrchestrators, addWorkers } from "./commands/workers-orchestrators.ts";
 import { addPlatforms } from "./commands/platforms.ts";
 import { addQueues } from "./commands/queues.ts";
+import { addRetention } from "./commands/retention.ts";
 import { addStatus } from "./commands/status.ts";
 import { addSubmit } from "./commands/submit.ts";
 import { addLoginCode, addSessions, addTokens } from "./commands/tokens-sessions.ts";
@@ -64,6 +65,7 @@ const commands = [
   addOrchestrators,
   addNodes,
   addTasks,
+  addRetention,
   addPrograms,
   addGateway,
   addMigrate,

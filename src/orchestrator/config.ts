@@ -25,6 +25,7 @@ import { mostChildren } from "../core/model/limits.ts";
 import { callbackHost } from "../core/model/platform.ts";
 import { jobQueue, taskQueues } from "../core/queues.ts";
 import { siteDefaultsEnvironment } from "../core/handlers/site-defaults.ts";
+import { retentionEnvironment, toRetentionSettings } from "../core/retention/classes.ts";
 
 const seconds = z.coerce.number().positive();
 const network = z.union([z.cidrv4(), z.cidrv6()]);
@@ -55,6 +56,7 @@ const schema = z
     RMHDAG_DATA_DIR: z.string().min(1).default(".rmhdag"),
     RMHDAG_TASK_QUEUES: list.default([...taskQueues]),
     ...siteDefaultsEnvironment,
+    ...retentionEnvironment,
     RMHDAG_TEMPLATE_ENV: list.default([]),
     JOB_QUEUE_NAME: z.string().min(1).default(jobQueue),
     POLL_INTERVAL_SEC: seconds.default(1),
@@ -130,6 +132,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     broker: toBrokerSettings(value),
     taskQueues: value.RMHDAG_TASK_QUEUES,
     siteDefaults: { routing: value.TASK_ROUTING, timeouts: value.TASK_TIMEOUTS },
+    retention: toRetentionSettings(value),
     /** The variables that templates may read; the rest of the environment is not passed on. */
     templateEnv: Object.fromEntries(
       value.RMHDAG_TEMPLATE_ENV.map((name) => [name, env[name] ?? null]),

@@ -32,7 +32,10 @@ import { lineageRoutes } from "./lineage/routes.ts";
 import type { PartnerCallbackRouteDeps } from "./partner-callbacks/routes.ts";
 import { partnerCallbackRoutes } from "./partner-callbacks/routes.ts";
 import type { PlatformRouteDeps } from "./platforms/routes.ts";
+import { callbackAddressRoutes } from "./platforms/callback-address-routes.ts";
 import { platformRoutes } from "./platforms/routes.ts";
+import type { RetentionRouteDeps } from "./retention/routes.ts";
+import { retentionRoutes } from "./retention/routes.ts";
 import type { RemoteWorkerRouteDeps } from "./remote-workers/routes.ts";
 import { remoteWorkerRoutes } from "./remote-workers/routes.ts";
 import type { SignInRouteDeps } from "./sign-in/routes.ts";
@@ -59,6 +62,7 @@ export type RouteDeps = AssetRouteDeps &
   PartnerCallbackRouteDeps &
   PlatformRouteDeps &
   RemoteWorkerRouteDeps &
+  RetentionRouteDeps &
   SignInRouteDeps &
   WorkerReportRouteDeps &
   WorkflowRouteDeps;
@@ -90,7 +94,9 @@ export function makeRoutes(deps: RouteDeps): Handlers<Contracts> {
     ...lineageRoutes(deps),
     ...partnerCallbackRoutes(deps),
     ...platformRoutes(deps),
+    ...callbackAddressRoutes(deps),
     ...remoteWorkerRoutes(deps),
+    ...retentionRoutes(deps),
     ...signInRoutes(deps),
     ...workerReportRoutes(deps),
     ...workflowRoutes(deps),

@@ -28,6 +28,7 @@ import type { JobDeps } from "./jobs/deps.ts";
 import { makeVerbs } from "./jobs/make-verbs.ts";
 import { createFeatureAnswers } from "./layers/feature-answers.ts";
 import { createLayerAnswers } from "./layers/layer-answers.ts";
+import type { RetentionDeps } from "./retention/remove-old.ts";
 import { makeRoutes } from "./routes.ts";
 import type { SignInDeps } from "./sign-in/deps.ts";
 
@@ -43,6 +44,7 @@ export async function serve(
     readonly db: Database;
     readonly domain: AssetDeps;
     readonly serviceChecks: Parameters<typeof makeRoutes>[0]["serviceChecks"];
+    readonly retention: RetentionDeps;
     readonly storage: Storage;
     readonly sourceRules: HttpsRules;
     readonly uploads: FileDeps["uploads"];
@@ -69,6 +71,7 @@ export async function serve(
     db,
     assets: parts.domain,
     serviceChecks: parts.serviceChecks,
+    retention: parts.retention,
     storage: parts.storage,
     uploads: parts.uploads,
     layers: createLayerAnswers(

@@ -19,11 +19,14 @@ import { sweepUploads } from "./files/finish-upload.ts";
 import type { HandlerCatalogue } from "./handlers/catalogue.ts";
 import type { DeliveryDeps } from "./partner-callbacks/deliver-callbacks.ts";
 import { deliverCallbacks } from "./partner-callbacks/deliver-callbacks.ts";
+import type { RetentionDeps } from "./retention/remove-old.ts";
+import { removeOldInBackground } from "./retention/remove-old.ts";
 
 /** How often workflow files are looked at where the system tells no changes. */
 const workflowPollMs = 5000;
 /** Workers that register wake the service; this finds what a lost connection missed. */
 const handlersPollMs = 30_000;
+const retentionPollMs = 15 * 60_000;
 
 export interface Services {
   /** An asset has changed. */
@@ -33,8 +36,9 @@ export interface Services {
 
 /**
  * Starts the background services outside of the engine: sending callbacks that are due, reconciling
- * exports, answering what tasks ask, finishing uploads, reading which handlers workers offer, and reading workflow files
- * that changed, or all of them when another orchestrator says so or when handlers have changed.
+ * exports, answering what tasks ask, finishing uploads, removing what is old, reading which handlers
+ * workers offer, and reading workflow files that changed, or all of them when another orchestrator
+ * says so or when handlers have changed.
  */
 export function startServices(
   deps: {
@@ -42,6 +46,7 @@ export function startServices(
     readonly assets: AssetDeps;
     readonly serviceChecks: ServiceCheckDeps;
     readonly files: FileDeps;
+    readonly retention: RetentionDeps;
     readonly catalogue: HandlerCatalogue;
     readonly workflowPaths: readonly string[];
   },
@@ -93,6 +98,12 @@ export function startServices(
         log.warn({ err, upload_id }, "an upload could not be finished");
       }),
   });
+  const retention = createService({
+    name: "retention",
+    log,
+    intervalMs: retentionPollMs,
+    runOnce: () => removeOldInBackground(deps.retention),
+  });
   const { workflows } = deps.assets.engine;
   const folders = watchFolders(deps.workflowPaths, () => {
     files.wake();
@@ -133,6 +144,7 @@ export function startServices(
   files.start();
   handlers.start();
   uploads.start();
+  retention.start();
   return {
     wake: () => {
       if (deps.assets.external !== undefined) external.wake();
@@ -146,6 +158,7 @@ export function startServices(
       await handlers.stop();
       await requests.stop();
       await uploads.stop();
+      await retention.stop();
       folders.close();
       await files.stop();
     },

@@ -213,11 +213,13 @@ export async function startOrchestrator(
     clock: systemClock,
     privateNetworks: parseNetworks(config.callbackPrivateNetworks),
   };
+  const retention = { db: domainDb, storage, clock: systemClock, settings: config.retention };
   const services = startServices(
     {
       assets: domain,
       serviceChecks,
       files: { db, storage, uploads },
+      retention,
       catalogue,
       workflowPaths: config.workflowPaths,
       delivery: {
@@ -236,6 +238,7 @@ export async function startOrchestrator(
     db,
     domain,
     serviceChecks,
+    retention,
     storage,
     sourceRules,
     uploads,

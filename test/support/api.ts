@@ -1,5 +1,6 @@
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { z } from "zod";
 import { createMetrics } from "../../src/adapters/http/metrics.ts";
 import type { HttpServer } from "../../src/adapters/http/server.ts";
 import { buildServer } from "../../src/adapters/http/server.ts";
@@ -20,6 +21,7 @@ import { createLazyRasterServer } from "../../src/adapters/tiles/raster-server.t
 import { contracts } from "../../src/core/api/index.ts";
 import { handlerCatalogue } from "../../src/core/handlers/index.ts";
 import { jobQueue, taskQueues } from "../../src/core/queues.ts";
+import { retentionEnvironment, toRetentionSettings } from "../../src/core/retention/classes.ts";
 import type { JobStreams } from "../../src/orchestrator/jobs/job-streams.ts";
 import { createJobStreams } from "../../src/orchestrator/jobs/job-streams.ts";
 import { createFeatureAnswers } from "../../src/orchestrator/layers/feature-answers.ts";
@@ -116,6 +118,12 @@ async function startApi(
       workflows: given.assets.engine.workflows,
       testEnvironment: undefined,
       callbacks: given.assets.callbacks,
+      retention: {
+        db,
+        storage: given.storage,
+        clock: systemClock,
+        settings: toRetentionSettings(z.object(retentionEnvironment).parse({})),
+      },
       serviceChecks: { db, clock: systemClock, privateNetworks: [] },
       schema: { migrate: () => migrate(url) },
       access,

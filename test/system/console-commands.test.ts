@@ -45,6 +45,9 @@ const texts: Readonly<Record<keyof typeof commands, readonly string[]>> = {
   unpublishAsset: [commands.unpublishAsset(version.asset_id, nasty)],
   deleteFile: [commands.deleteFile("bronze/roads & paths.zip")],
   requeue: [commands.requeue("container-tasks", ["17", "18"])],
+  setCallback: [commands.setCallback("ddh", "audit", "https://hooks.example.org/audit")],
+  removeCallback: [commands.removeCallback("ddh", "audit")],
+  addressSecret: [commands.addressSecret("ddh", "audit")],
   redeliver: [commands.redeliver("evt_1")],
   callbackSecret: [commands.callbackSecret("ddh", false), commands.callbackSecret("ddh", true)],
   setPlatform: [

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type { CliConfig } from "../common/config.ts";
 import { connect } from "./connect.ts";
 import { addCommand, collect, ifMatch, listCommand, printResult } from "./define-command.ts";
+import { addPlatformCallbacks } from "./platform-callbacks.ts";
 
 interface Edit {
   readonly name: string;
@@ -95,4 +96,5 @@ export function addPlatforms(program: Command, config: CliConfig): void {
         `${platform_id}: ${known === undefined ? "registered" : "replaced"}`,
       ]);
     });
+  addPlatformCallbacks(platforms, config);
 }

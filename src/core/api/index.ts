@@ -1,5 +1,6 @@
 import { assetFeatureContracts, assetLayerContracts } from "./asset-layers.ts";
 import { assetContracts } from "./assets.ts";
+import { callbackAddressContracts } from "./callback-addresses.ts";
 import { bootstrapContracts } from "./bootstrap.ts";
 import { uploadContracts } from "./uploads.ts";
 import { workerReportContracts } from "./worker-reports.ts";
@@ -30,6 +31,7 @@ import { stacTransactionContracts } from "./stac-transactions.ts";
 import { uiContracts } from "./ui.ts";
 import { remoteWorkerContracts } from "./remote-workers.ts";
 import { earlierPathContracts } from "./earlier-paths.ts";
+import { retentionContracts } from "./retention.ts";
 import { stageJobContracts } from "./stage-jobs.ts";
 import { requestContracts } from "./requests.ts";
 import { collectionLayerContracts, itemLayerContracts, mapContracts } from "./tiles.ts";
@@ -58,6 +60,7 @@ export const contracts = [
   ...mapContracts,
   ...bootstrapContracts,
   ...platformContracts,
+  ...callbackAddressContracts,
   ...requestContracts,
   ...assetContracts,
   ...assetLayerContracts,
@@ -73,6 +76,7 @@ export const contracts = [
   ...healthContracts,
   ...earlierPathContracts,
   ...doctorContracts,
+  ...retentionContracts,
   ...storageContracts,
   ...fileContracts,
   ...uploadContracts,

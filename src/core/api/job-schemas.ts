@@ -127,6 +127,9 @@ export const job = z
     trace_id: z.string().nullable().describe("of OpenTelemetry; null: the job is not traced"),
     trace_url: z.string().nullable().describe("the trace in the tool that shows traces"),
     nodes: z.array(nodeSummary),
+    archived_at: timestamp
+      .optional()
+      .describe("retention has moved the job to an archive, from which it is read"),
   })
   .meta({ id: "Job" });
 export type Job = z.infer<typeof job>;

@@ -33,7 +33,7 @@ const submitJob = defineContract({
   path: "/api/v1/jobs",
   access: "operate",
   summary:
-    "Start a workflow. The same idempotency key names the same job for ever. With `wait` the " +
+    "Start a workflow. The same idempotency key names the same job as long as that is kept. With `wait` the " +
     "answer comes when the job has ended, or after so many seconds, with the status it then has; " +
     "of a job that has ended it holds the result or the error.",
   query: z.strictObject({ wait: integer(0, 60).optional().describe("seconds") }),

@@ -166,7 +166,7 @@ function queueVersionCallback(
   outcome: { readonly result: JsonObject | null; readonly error: JsonObject | null },
 ): void {
   const { request_id, platform_id, asset_id, version_ordinal, version_label, revision } = link;
-  queueCallback(tx, link.callback_url, { platform_id, request_id }, type, end, {
+  const fields = {
     request_id,
     platform_id,
     asset_id,
@@ -176,7 +176,13 @@ function queueVersionCallback(
     status: end.status,
     ...outcome,
     ...(isLarge(outcome.result) ? largeResult(request_id) : {}),
-  });
+  };
+  queueCallback(tx, link.callback_url, { platform_id, request_id }, type, end, fields);
+  for (const { name, url, event_types } of link.addresses) {
+    if (event_types.length > 0 && !event_types.includes(type)) continue;
+    const of = { platform_id, request_id, callback_name: name };
+    queueCallback(tx, url, of, type, end, fields);
+  }
 }
 
 /** A body is sent again and again and stored with each delivery, so a large result is fetched. */

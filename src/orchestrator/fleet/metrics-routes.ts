@@ -15,6 +15,8 @@ import {
   readThroughput,
   readWorkflowMetrics,
 } from "../../adapters/postgres/queries/metrics.ts";
+import type { TableSize } from "../../adapters/postgres/queries/retention.ts";
+import { readRetentionTotals, readTableSizes } from "../../adapters/postgres/queries/retention.ts";
 import type { metricContracts } from "../../core/api/metrics.ts";
 import type { EngineStatus } from "./check-readiness.ts";
 import { tickAge } from "./check-readiness.ts";
@@ -99,17 +101,29 @@ function createGauges(deps: MetricRouteDeps): () => Promise<void> {
     "broker_connected",
     "Whether this orchestrator reaches its broker: 1 or 0.",
   );
+  const sizes = metrics.gauge("table_bytes", "Bytes of a table with its indexes.", ["table"]);
+  const live = metrics.gauge("table_rows", "Rows of a table, as the server estimates.", ["table"]);
+  const dead = metrics.gauge("table_dead_rows", "Rows that VACUUM has not removed yet.", ["table"]);
+  const removed = metrics.gauge("retention_removed_rows", "Rows that retention has removed.", [
+    "class",
+  ]);
+  const archived = metrics.gauge("retention_archived_rows", "Rows that retention has archived.", [
+    "class",
+  ]);
   const states = ["ready", "delayed", "in_flight", "dead"] as const;
 
   return async () => {
-    const [statuses, oldestJob, workers, orchestrators, outside, depths] = await Promise.all([
-      countJobs(db),
-      oldestOpenJobSeconds(db),
-      listWorkers(db),
-      listOrchestrators(db),
-      broker.outside?.(),
-      Promise.all(queues().map(async (queue) => ({ queue, ...(await broker.depth(queue)) }))),
-    ]);
+    const [tables, totals, statuses, oldestJob, workers, orchestrators, outside, depths] =
+      await Promise.all([
+        readTableSizes(db),
+        readRetentionTotals(db),
+        countJobs(db),
+        oldestOpenJobSeconds(db),
+        listWorkers(db),
+        listOrchestrators(db),
+        broker.outside?.(),
+        Promise.all(queues().map(async (queue) => ({ queue, ...(await broker.depth(queue)) }))),
+      ]);
     const alive = workers.filter((worker) => worker.alive);
     jobs.set(Object.entries(statuses).map(([status, value]) => ({ labels: { status }, value })));
     messages.set(
@@ -122,6 +136,17 @@ function createGauges(deps: MetricRouteDeps): () => Promise<void> {
         labels: { queue },
         value: oldest_seconds ?? 0,
       })),
+    );
+    const byTable = (value: (size: TableSize) => number) =>
+      tables.map((size) => ({ labels: { table: size.table }, value: value(size) }));
+    sizes.set(byTable(({ bytes }) => bytes));
+    live.set(byTable(({ rows }) => rows));
+    dead.set(byTable(({ dead_rows }) => dead_rows));
+    removed.set(
+      totals.map((each) => ({ labels: { class: each.class }, value: each.removed_rows })),
+    );
+    archived.set(
+      totals.map((each) => ({ labels: { class: each.class }, value: each.archived_rows })),
     );
     setUnsent(outside?.unsent ?? 0);
     setLag(outside?.lag_seconds ?? 0);

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { decodeCursor, encodeCursor } from "../../adapters/http/cursor.ts";
 import type { Handlers } from "../../adapters/http/handler.ts";
 import type { Database } from "../../adapters/postgres/database.ts";
+import type { Queryable } from "../../adapters/postgres/queryable.ts";
 import type { GraphCache } from "../../adapters/postgres/queries/graph-cache.ts";
 import { readAttempts, readCheckpoints } from "../../adapters/postgres/queries/history.ts";
 import { describeNodes, readJobNodes } from "../../adapters/postgres/queries/job-nodes.ts";
@@ -19,8 +20,8 @@ import type { Storage } from "../../adapters/storage/storage.ts";
 import type { NodeSummary } from "../../core/api/job-schemas.ts";
 import type { nodeContracts } from "../../core/api/nodes.ts";
 import { Problem } from "../../core/errors.ts";
-import { taskId } from "../../core/model/node.ts";
-import { requireJob, requireNode } from "./find-job.ts";
+import { parentOfChild, taskId } from "../../core/model/node.ts";
+import { openJob, requireNode } from "./find-job.ts";
 import { percentOf } from "./progress.ts";
 import { serveOutput, serveParams } from "./serve-values.ts";
 import { hiddenOf, hide, showNodeValues } from "./show-values.ts";
@@ -42,10 +43,10 @@ interface NodeRouteDeps {
 }
 
 export function nodeRoutes(deps: NodeRouteDeps): Omit<Handlers<typeof nodeContracts>, "retryNode"> {
-  const { db, graphs } = deps;
+  const { graphs } = deps;
 
   /** The state of a child depends on its fan-out, so the row of the fan-out is read too. */
-  async function describe(job: JobWithoutNodes, row: NodeRow): Promise<NodeSummary> {
+  async function describe(db: Queryable, job: JobWithoutNodes, row: NodeRow): Promise<NodeSummary> {
     const parent = row.parent_node_id && (await findNode(db, job.job_id, row.parent_node_id));
     if (row.parent_node_id === null) {
       const all = await readJobNodes(db, job, await graphs.graphOf(job.workflow_hash));
@@ -60,7 +61,8 @@ export function nodeRoutes(deps: NodeRouteDeps): Omit<Handlers<typeof nodeContra
   return {
     listJobNodes: async ({ params: { job_id }, query: { parent, status, limit, cursor } }) => {
       const after = decodeCursor(cursor, index)?.[0];
-      const job = await requireJob(db, job_id);
+      const wanted = parent === undefined ? {} : { children: parent };
+      const { job, db } = await openJob(deps, job_id, wanted);
       const graph = await graphs.graphOf(job.workflow_hash);
       if (parent === undefined) {
         const nodes = await readJobNodes(db, job, graph);
@@ -79,15 +81,18 @@ export function nodeRoutes(deps: NodeRouteDeps): Omit<Handlers<typeof nodeContra
     },
 
     getNode: async ({ params: { job_id, node_id } }) => {
-      const { job, node } = await requireNode(db, job_id, node_id);
+      const children = parentOfChild(node_id)?.node_id ?? "";
+      const opened = await openJob(deps, job_id, { history: "results", children });
+      const { job, db } = opened;
+      const node = await requireNode(db, job, node_id);
       // The id of a task is made of job, node and attempt, so that no query has to find the ids.
       const ids = Array.from({ length: node.attempt + 2 }, (_, n) => taskId(job_id, node_id, n));
       const [summary, data, attempts, saved, hidden] = await Promise.all([
-        describe(job, node),
+        describe(db, job, node),
         readNodeData(db, job_id, node_id),
         readAttempts(db, job_id, node_id, ids),
         readCheckpoints(db, job_id, node_id),
-        hiddenOf(deps, job, node_id),
+        hiddenOf({ db, graphs }, job, node_id),
       ]);
       const values = showNodeValues(hidden, job_id, node_id, data);
       const checkpoints = saved.map((each) => ({ ...each, data: hide(hidden, each.data) }));
@@ -99,8 +104,10 @@ export function nodeRoutes(deps: NodeRouteDeps): Omit<Handlers<typeof nodeContra
     getNodeParams: ({ params: { job_id, node_id } }) => serveParams(deps, job_id, node_id),
 
     getNodeProgress: async ({ params: { job_id, node_id } }) => {
-      const { job, node } = await requireNode(db, job_id, node_id);
-      const summary = await describe(job, node);
+      const parent = parentOfChild(node_id)?.node_id ?? "";
+      const { job, db } = await openJob(deps, job_id, { children: parent });
+      const node = await requireNode(db, job, node_id);
+      const summary = await describe(db, job, node);
       const { status, children, task_id, worker_id, started_at, progress } = summary;
       const isLeased = status === "running" && task_id !== null && worker_id !== null;
       const task =
@@ -120,7 +127,7 @@ export function nodeRoutes(deps: NodeRouteDeps): Omit<Handlers<typeof nodeContra
     listNodes: async ({ query: { limit, cursor, ...filter } }) => {
       const after = decodeCursor(cursor, nodePlace);
       const { nodes, next } = await listNodes(
-        db,
+        deps.db,
         filter,
         limit,
         after && { created_at: after[0], job_id: after[1], node_id: after[2] },
@@ -136,7 +143,7 @@ export function nodeRoutes(deps: NodeRouteDeps): Omit<Handlers<typeof nodeContra
     listTasks: async ({ query: { limit, cursor, ...filter } }) => {
       const after = decodeCursor(cursor, taskPlace);
       const { tasks, next } = await listTasks(
-        db,
+        deps.db,
         filter,
         limit,
         after && {

@@ -4,7 +4,7 @@ import { Problem } from "../../core/errors.ts";
 import { isFinished } from "../../core/model/job.ts";
 import { parentOfChild } from "../../core/model/node.ts";
 import type { JobDeps } from "./deps.ts";
-import { requireNode } from "./find-job.ts";
+import { requireJob, requireNode } from "./find-job.ts";
 import { lockExistingJob, requestChange } from "./request-change.ts";
 import { rerunJob } from "./rerun-job.ts";
 import type { RetryRequest, SubmitAnswer } from "./verbs.ts";
@@ -19,7 +19,8 @@ export async function retryNode(
   nodeId: string,
   { trace_parent }: Pick<RetryRequest, "trace_parent"> = {},
 ): Promise<SubmitAnswer> {
-  const { job, node } = await requireNode(deps.db, jobId, nodeId);
+  const job = await requireJob(deps.db, jobId);
+  const node = await requireNode(deps.db, job, nodeId);
   const fromNode = parentOfChild(nodeId)?.node_id ?? nodeId;
   if (isFinished(job.status)) return rerunJob(deps, jobId, { from_node: fromNode, trace_parent });
   return deps.db.transaction(async (tx) => {

@@ -13,11 +13,13 @@ import type { Storage } from "../../adapters/storage/storage.ts";
 import type { jobBatchContracts } from "../../core/api/job-batch.ts";
 import type { jobContracts } from "../../core/api/jobs.ts";
 import type { nodeContracts } from "../../core/api/nodes.ts";
+import type { StreamMessage } from "../../core/api/stream.ts";
 import { Problem } from "../../core/errors.ts";
 import { isFinished } from "../../core/model/job.ts";
 import type { CallbackSettings } from "../partner-callbacks/check-callback-url.ts";
 import { checkCallbackUrl } from "../partner-callbacks/check-callback-url.ts";
-import { requireJob } from "./find-job.ts";
+import type { OpenedJob } from "./find-job.ts";
+import { openJob, requireJob } from "./find-job.ts";
 import type { JobStreams } from "./job-streams.ts";
 import { serveResult, wholeResult } from "./serve-values.ts";
 import { showJob } from "./show-values.ts";
@@ -94,25 +96,24 @@ export function jobRoutes(
       return { items: jobs, next_cursor: next && encodeCursor([next.created_at, next.job_id]) };
     },
 
-    getJob: async ({ params }) => {
-      const job = await requireJob(db, params.job_id);
-      const nodes = await readJobNodes(db, job, await graphs.graphOf(job.workflow_hash));
-      return { ...(await showJob(deps, job)), nodes };
+    getJob: async ({ params }) => showWhole(deps, await openJob(deps, params.job_id)),
+
+    getJobResult: async ({ params }) => {
+      const opened = await openJob(deps, params.job_id);
+      return serveResult({ ...deps, db: opened.db }, opened.job);
     },
 
-    getJobResult: async ({ params }) => serveResult(deps, await requireJob(db, params.job_id)),
-
     getJobProgress: async ({ params }) => {
-      const job = await requireJob(db, params.job_id);
-      const nodes = await readJobNodes(db, job, await graphs.graphOf(job.workflow_hash));
+      const { job, db: rows } = await openJob(deps, params.job_id);
+      const nodes = await readJobNodes(rows, job, await graphs.graphOf(job.workflow_hash));
       const tasks = await readCurrentTasks(db, [job.job_id], mostCurrentTasks);
       return summarise(job, nodes, tasks);
     },
 
     listJobEvents: async ({ params, query: { limit, cursor, after, ...filter } }) => {
-      await requireJob(db, params.job_id);
+      const { db: rows } = await openJob(deps, params.job_id, { history: "events" });
       const [behind = after ?? 0] = decodeCursor(cursor, sequence) ?? [];
-      const page = await readEvents(db, params.job_id, { ...filter, after: behind }, limit);
+      const page = await readEvents(rows, params.job_id, { ...filter, after: behind }, limit);
       return {
         items: page.events,
         next_cursor: page.next === null ? null : encodeCursor([page.next]),
@@ -120,9 +121,9 @@ export function jobRoutes(
     },
 
     listJobLogs: async ({ params, query: { limit, cursor, ...filter } }) => {
-      await requireJob(db, params.job_id);
+      const { db: rows } = await openJob(deps, params.job_id, { history: "logs" });
       const [after = 0] = decodeCursor(cursor, sequence) ?? [];
-      const page = await readLogs(db, params.job_id, { ...filter, after }, limit);
+      const page = await readLogs(rows, params.job_id, { ...filter, after }, limit);
       return {
         items: page.lines,
         next_cursor: page.next === null ? null : encodeCursor([page.next]),
@@ -141,19 +142,40 @@ export function jobRoutes(
       accepted(await verbs.rerun(params.job_id, { ...body, trace_parent })),
 
     streamJob: async ({ params, query: { after }, signal }) => {
-      const job = await requireJob(db, params.job_id);
+      const opened = await openJob(deps, params.job_id);
+      const { job } = opened;
       // A browser reconnects for ever unless a 204 says that no more events will come.
       if (after !== undefined && after >= job.event_seq && isFinished(job.status)) {
         return new Answer(undefined, { status: 204 });
       }
+      if (opened.archivedAt !== undefined) return streamArchived(deps, opened);
       return streams.open(params.job_id, after, signal);
     },
 
     socketJob: async ({ params, query: { after }, signal }) => {
-      await requireJob(db, params.job_id);
+      const opened = await openJob(deps, params.job_id);
+      if (opened.archivedAt !== undefined) return streamArchived(deps, opened);
       return streams.open(params.job_id, after, signal);
     },
   };
+}
+
+async function showWhole(
+  { graphs }: Pick<JobRouteDeps, "graphs">,
+  { job, db, archivedAt }: OpenedJob,
+) {
+  const nodes = await readJobNodes(db, job, await graphs.graphOf(job.workflow_hash));
+  const shown = { ...(await showJob({ db, graphs }, job)), nodes };
+  return archivedAt === undefined ? shown : { ...shown, archived_at: archivedAt };
+}
+
+async function* streamArchived(
+  deps: Pick<JobRouteDeps, "graphs">,
+  opened: OpenedJob,
+): AsyncGenerator<StreamMessage> {
+  const { event_seq: seq, status } = opened.job;
+  yield { type: "snapshot", seq, job: await showWhole(deps, opened) };
+  yield { type: "end", seq, status };
 }
 
 /** Checks the callback address before the job is created. */

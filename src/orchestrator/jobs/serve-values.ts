@@ -1,4 +1,5 @@
 import { Answer } from "../../adapters/http/handler.ts";
+import type { Database } from "../../adapters/postgres/database.ts";
 import type { JobWithoutNodes } from "../../adapters/postgres/queries/jobs.ts";
 import { readNodeData } from "../../adapters/postgres/queries/nodes.ts";
 import type { Storage } from "../../adapters/storage/storage.ts";
@@ -7,14 +8,26 @@ import { readValue, resolveReferences } from "../../adapters/storage/stored-valu
 import { Problem } from "../../core/errors.ts";
 import type { Json, JsonObject } from "../../core/model/json.ts";
 import { isFinished } from "../../core/model/job.ts";
+import { parentOfChild } from "../../core/model/node.ts";
 import type { ValueReference } from "../../core/model/value-reference.ts";
 import { isReference } from "../../core/model/value-reference.ts";
-import { requireNode } from "./find-job.ts";
+import { openJob, requireNode } from "./find-job.ts";
 import type { Hidden, ShowDeps } from "./show-values.ts";
 import { hiddenOf, hide, resultReference, showParams } from "./show-values.ts";
 
 export interface ValueDeps extends ShowDeps {
   readonly storage: Storage;
+}
+
+interface NodeDeps extends ValueDeps {
+  readonly db: Database;
+}
+
+async function openNode(deps: NodeDeps, jobId: string, nodeId: string) {
+  const { job, db } = await openJob(deps, jobId, {
+    children: parentOfChild(nodeId)?.node_id ?? "",
+  });
+  return { job, db, node: await requireNode(db, job, nodeId) };
 }
 
 /** Answers with the whole result of a job, however large it is. */
@@ -43,26 +56,26 @@ export async function wholeResult(deps: ValueDeps, job: JobWithoutNodes): Promis
   return hide(await hiddenOf(deps, job), whole as JsonObject);
 }
 
-export async function serveOutput(deps: ValueDeps, jobId: string, nodeId: string): Promise<Answer> {
-  const { job, node } = await requireNode(deps.db, jobId, nodeId);
-  const { output } = await readNodeData(deps.db, jobId, nodeId);
+export async function serveOutput(deps: NodeDeps, jobId: string, nodeId: string): Promise<Answer> {
+  const { job, node, db } = await openNode(deps, jobId, nodeId);
+  const { output } = await readNodeData(db, jobId, nodeId);
   if (output === null) {
     throw new Problem("RESULT_NOT_READY", `Node "${nodeId}" is ${node.status}: it has no output.`);
   }
-  const hidden = await hiddenOf(deps, job, nodeId);
+  const hidden = await hiddenOf({ ...deps, db }, job, nodeId);
   return isReference(output)
     ? serveReference(deps, hidden, jobId, output)
     : json(hide(hidden, output));
 }
 
-export async function serveParams(deps: ValueDeps, jobId: string, nodeId: string): Promise<Answer> {
-  const { job, node } = await requireNode(deps.db, jobId, nodeId);
-  const { params } = await readNodeData(deps.db, jobId, nodeId);
+export async function serveParams(deps: NodeDeps, jobId: string, nodeId: string): Promise<Answer> {
+  const { job, node, db } = await openNode(deps, jobId, nodeId);
+  const { params } = await readNodeData(db, jobId, nodeId);
   if (params === null) {
     throw new Problem("RESULT_NOT_READY", `Node "${nodeId}" is ${node.status}: it did not start.`);
   }
   const whole = await resolveReferences(deps.storage, params).catch(asProblem);
-  const hidden = await hiddenOf(deps, job, nodeId);
+  const hidden = await hiddenOf({ ...deps, db }, job, nodeId);
   return json(showParams(hidden, nodeId, whole as JsonObject));
 }
 

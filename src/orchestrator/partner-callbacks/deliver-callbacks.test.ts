@@ -136,6 +136,53 @@ describe("callbacks", () => {
     expect(result?.["blob_path"]).toBe(large);
   });
 
+  it("go to further addresses of the platform, each with its own secret and events", async () => {
+    const params = { platform_id: "ddh", name: "audit" };
+    const put = (url: string, event_types: "export.failed"[] = []) =>
+      test.operator.putCallbackAddress({ params, body: { url, event_types } });
+    await expect(put("https://elsewhere.example.org/x")).rejects.toMatchObject({
+      code: "BAD_REQUEST",
+    });
+    await put(`http://${host}/audit`);
+    const { secret } = await test.operator.callbackAddressSecret({ params, body: {} });
+    const main = await test.operator.callbackSecret({ params: { platform_id: "ddh" } });
+    const { request_id } = await finished();
+    await deliverCallbacks(deps);
+    expect(seen).toHaveLength(2);
+    const signedWith = (key: string) =>
+      seen.filter(({ headers, body }) => {
+        const [time = "", ...signatures] = String(headers["x-rmhdag-signature"]).split(",");
+        const mac = createHmac("sha256", key)
+          .update(`${time.slice(2)}.${body}`)
+          .digest("hex");
+        return signatures.includes(`v1=${mac}`);
+      });
+    const bodies = [main.secret, secret].map((key) => signedWith(key).map(({ body }) => body));
+    expect(bodies.map((each) => each.length)).toEqual([1, 1]);
+    const [first, second] = bodies.map(([body = "{}"]) => JSON.parse(body) as { event_id: string });
+    expect(first?.event_id).not.toBe(second?.event_id);
+    expect(second).toMatchObject({ request_id, event_type: "processing.completed" });
+
+    // An address that asks for another event gets nothing, one that is gone fails.
+    await put(`http://${host}/audit`, ["export.failed"]);
+    seen.length = 0;
+    await finished();
+    await deliverCallbacks(deps);
+    expect(seen).toHaveLength(1);
+    await put(`http://${host}/audit`);
+    const waiting = await finished();
+    await test.operator.deleteCallbackAddress({ params });
+    await deliverCallbacks(deps);
+    const { items } = await test.reader.listDeliveries({
+      query: { request_id: waiting.request_id },
+    });
+    expect(items.map(({ state }) => state).toSorted()).toEqual(["delivered", "pending"]);
+    expect(items.map(({ last_error }) => last_error)).toContain('the address "audit" is gone');
+    await test.database.db.query(
+      "UPDATE dagapp.callback_deliveries SET state = 'exhausted' WHERE state = 'pending'",
+    );
+  });
+
   it("are signed with the old secret too for a day after a change", async () => {
     const params = { platform_id: "ddh" };
     const old = await test.operator.callbackSecret({ params });

@@ -86,6 +86,9 @@ async function send(
   // Checked again: the list of hosts may have changed since the request was accepted.
   const problem = callbackProblem(url, delivery.platform?.callback_hosts ?? deps.jobHosts);
   if (problem !== undefined) return { status_code: null, error: problem };
+  if (delivery.callback_name !== null && delivery.platform?.address == null) {
+    return { status_code: null, error: `the address "${delivery.callback_name}" is gone` };
+  }
   const { privateNetworks, timeoutMs, lookup } = deps;
   const headers = {
     ...headersOf(deps.clock, signingKey, delivery),

@@ -32,7 +32,7 @@ export function showJobSecret(callbacks: CallbackSettings): { secret: string } {
   return { secret: jobSecret(requireSigningKey(callbacks)) };
 }
 
-function requireSigningKey({ signingKey }: CallbackSettings): string {
+export function requireSigningKey({ signingKey }: CallbackSettings): string {
   if (signingKey !== undefined) return signingKey;
   throw new Problem("SWITCHED_OFF", "Callbacks need CALLBACK_SIGNING_KEY in the configuration.");
 }

@@ -1,7 +1,9 @@
 /**
  * How a callback to a partner is signed: HMAC-SHA256 over `<unix seconds>.<body>`, sent as
  * `x-rmhdag-signature: t=<unix seconds>,v1=<hex>`. The key of the HMAC is the secret of the platform,
- * or one secret for all jobs that were submitted without a platform.
+ * the one of the
+ * address if it is one of the platform's further addresses, or one secret for all jobs that were
+ * submitted without a platform.
  *
  * Secrets are derived from CALLBACK_SIGNING_KEY and never stored, so a reader of the database, such
  * as the gateway, cannot sign.
@@ -11,6 +13,16 @@ import type { DeliveryPlatform } from "../../adapters/postgres/repositories/deli
 
 export function platformSecret(signingKey: string, platformId: string, number: number): string {
   return deriveSecret(signingKey, `callback|${platformId}|${number}`);
+}
+
+/** Never equal to the secret of a platform: a name starts with a letter, where that has a number. */
+export function addressSecret(
+  signingKey: string,
+  platformId: string,
+  name: string,
+  number: number,
+): string {
+  return deriveSecret(signingKey, `callback|${platformId}|${name}|${number}`);
 }
 
 /** Never equal to the secret of a platform: the text for a platform always contains `|`. */
@@ -41,7 +53,12 @@ export function signCallback(
 /** The secret of today and, for a day after a rotation, the previous one. */
 function secretsOf(signingKey: string, platform: DeliveryPlatform | null): string[] {
   if (platform === null) return [jobSecret(signingKey)];
-  const { platform_id, secret_number, secret_is_new } = platform;
+  const { platform_id, address } = platform;
+  const { secret_number, secret_is_new } = address ?? platform;
   const numbers = secret_is_new ? [secret_number, secret_number - 1] : [secret_number];
-  return numbers.map((number) => platformSecret(signingKey, platform_id, number));
+  return numbers.map((number) =>
+    address === null
+      ? platformSecret(signingKey, platform_id, number)
+      : addressSecret(signingKey, platform_id, address.name, number),
+  );
 }

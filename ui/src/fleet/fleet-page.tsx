@@ -1,3 +1,4 @@
+import { CallbackAddresses } from "../platforms/callback-addresses.tsx";
 import { Callbacks } from "../platforms/callbacks.tsx";
 import { Keys } from "../platforms/keys.tsx";
 import { Platforms } from "../platforms/platforms.tsx";
@@ -16,6 +17,7 @@ export default function FleetPage() {
       <CurrentTasks />
       <Callbacks />
       <Platforms />
+      <CallbackAddresses />
       <Keys />
     </Page>
   );

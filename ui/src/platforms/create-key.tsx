@@ -79,7 +79,13 @@ export function CreateKey({ onCreated }: { onCreated: (key: NewKey) => void }) {
   );
 }
 
-function PlatformChoice({ value, onChange }: { value: string; onChange: (id: string) => void }) {
+export function PlatformChoice({
+  value,
+  onChange,
+}: {
+  value: string;
+  onChange: (id: string) => void;
+}) {
   const platforms = useQuery(platformsQuery);
   return (
     <Await query={platforms} what="the platforms">

@@ -59,6 +59,12 @@ export const commands = {
   deleteFile: (path: string) => command("rm", path),
 
   requeue: (queue: string, ids: readonly string[]) => command("queues", "requeue", queue, ...ids),
+  setCallback: (platformId: string, name: string, url: string) =>
+    command("platforms", "set-callback", platformId, name, "--to", url),
+  removeCallback: (platformId: string, name: string) =>
+    command("platforms", "remove-callback", platformId, name),
+  addressSecret: (platformId: string, name: string) =>
+    command("platforms", "callback-secret", platformId, name),
   redeliver: (eventId: string) => command("callbacks", "redeliver", eventId),
   callbackSecret: (platformId: string, rotate: boolean) =>
     command("callbacks", "secret", platformId, ...(rotate ? ["--rotate"] : [])),

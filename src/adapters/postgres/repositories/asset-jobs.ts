@@ -16,6 +16,12 @@ export interface EndedAssetJob extends AssetJob {
   readonly approved_content: string | null;
   readonly is_approved: boolean;
   readonly callback_url: string | null;
+  /** Further addresses of the platform. */
+  readonly addresses: readonly {
+    readonly name: string;
+    readonly url: string;
+    readonly event_types: readonly string[];
+  }[];
 }
 
 /** Reads the asset versions that these jobs worked for. Jobs without a request have none. */
@@ -32,7 +38,11 @@ export async function findAssetJobs(
          OR EXISTS (SELECT FROM dagapp.stac_items i WHERE i.asset_id = j.asset_id
            AND i.version_ordinal = j.version_ordinal)) AS has_items,
        v.approval_state = 'approved' AS is_approved, v.content_hash AS approved_content,
-       coalesce(r.callback_url, p.callback_url) AS callback_url
+       coalesce(r.callback_url, p.callback_url) AS callback_url,
+       coalesce((SELECT jsonb_agg(jsonb_build_object('name', c.name, 'url', c.url,
+           'event_types', c.event_types) ORDER BY c.name)
+         FROM dagapp.platform_callbacks c
+         WHERE c.platform_id = r.platform_id AND c.is_active), '[]') AS addresses
      FROM dagapp.asset_jobs j
      JOIN dagapp.asset_versions v USING (asset_id, version_ordinal)
      JOIN dagapp.requests r ON r.request_id = j.request_id
@@ -111,7 +121,12 @@ export function replaceByRerun(tx: Transaction, from: string, to: string): void 
 export interface NewDelivery {
   readonly event_id: string;
   readonly of:
-    { readonly platform_id: string; readonly request_id: string } | { readonly job_id: string };
+    | {
+        readonly platform_id: string;
+        readonly request_id: string;
+        readonly callback_name?: string;
+      }
+    | { readonly job_id: string };
   readonly event_type: string;
   readonly url: string;
   readonly host: string;
@@ -124,8 +139,9 @@ export function insertDelivery(tx: Transaction, delivery: NewDelivery): void {
   tx.send(
     `WITH woken AS (SELECT pg_notify('${callbacksChannel}', ''))
      INSERT INTO dagapp.callback_deliveries
-       (event_id, platform_id, request_id, job_id, event_type, url, host, body, trace_parent)
-     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9 FROM woken`,
+       (event_id, platform_id, request_id, job_id, event_type, url, host, body, callback_name,
+        trace_parent)
+     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10 FROM woken`,
     [
       delivery.event_id,
       ...("job_id" in delivery.of
@@ -135,6 +151,7 @@ export function insertDelivery(tx: Transaction, delivery: NewDelivery): void {
       delivery.url,
       delivery.host,
       JSON.stringify(delivery.body),
+      "callback_name" in delivery.of ? delivery.of.callback_name : null,
       delivery.trace_parent,
     ],
   );

@@ -9,11 +9,20 @@ export interface TakenDelivery {
   readonly url: string;
   readonly host: string;
   readonly body: string;
+  /** The name of a further address. */
+  readonly callback_name: string | null;
   /** This attempt's number, from 1. */
   readonly attempts: number;
   readonly trace_parent: string | null;
   /** Names the allowed hosts and the secret; null: the settings for jobs without a platform. */
   readonly platform: DeliveryPlatform | null;
+}
+
+/** A further address of the platform. */
+interface DeliveryAddress {
+  readonly name: string;
+  readonly secret_number: number;
+  readonly secret_is_new: boolean;
 }
 
 export interface DeliveryPlatform {
@@ -22,6 +31,8 @@ export interface DeliveryPlatform {
   readonly secret_number: number;
   /** The secret was changed less than a day ago: the one before is still valid. */
   readonly secret_is_new: boolean;
+  /** Null: the address of the request or of the platform itself. */
+  readonly address: DeliveryAddress | null;
 }
 
 /**
@@ -49,9 +60,14 @@ export async function takeDeliveries(db: Queryable, limit: number): Promise<Take
      FROM taken
      WHERE d.event_id = taken.event_id
      RETURNING d.event_id, d.event_type, d.url, d.host, d.body, d.attempts, d.trace_parent,
+       d.callback_name,
        (SELECT jsonb_build_object('platform_id', p.platform_id,
           'callback_hosts', p.callback_hosts, 'secret_number', p.secret_number,
-          'secret_is_new', coalesce(p.secret_changed_at > now() - interval '1 day', false))
+          'secret_is_new', coalesce(p.secret_changed_at > now() - interval '1 day', false),
+          'address', (SELECT jsonb_build_object('name', c.name, 'secret_number', c.secret_number,
+            'secret_is_new', coalesce(c.secret_changed_at > now() - interval '1 day', false))
+            FROM dagapp.platform_callbacks c
+            WHERE c.platform_id = d.platform_id AND c.name = d.callback_name AND c.is_active))
         FROM dagapp.platforms p WHERE p.platform_id = d.platform_id) AS platform`,
     [limit, failuresToOpen],
   );
