@@ -1,5 +1,4 @@
 /** How values by H3 cell are shown: which resolution at which zoom, and in which colours. */
-import type { H3Column } from "../h3/columns.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { ColormapName } from "./colormaps.ts";
 import { namedColormap } from "./colormaps.ts";
@@ -20,7 +19,7 @@ const preferred = ["mean", "sum", "length", "area", "count"];
 
 /** The column that colours the cells; undefined: there is no such column of numbers. */
 export function chooseStat(
-  columns: readonly H3Column[],
+  columns: readonly { readonly name: string; readonly type: string }[],
   wanted: string | undefined,
 ): string | undefined {
   const numbers = columns.filter(({ type }) => type === "number").map(({ name }) => name);
