@@ -2,7 +2,13 @@
 import { openAdmin } from "./harness/database.js";
 import { describeMachine } from "./harness/machine.js";
 import { help, readOptions } from "./harness/options.js";
-import { checkoutPeer, peers as allPeers, preparePeers, tracedPeer } from "./harness/peers.js";
+import {
+  checkoutPeer,
+  httpPeer,
+  peers as allPeers,
+  preparePeers,
+  tracedPeer,
+} from "./harness/peers.js";
 import { startPostgres } from "./harness/postgres.js";
 import { startRedis } from "./harness/redis.js";
 import { startTraceSink } from "./harness/trace-sink.js";
@@ -30,6 +36,7 @@ async function bench(options) {
   const peers = preparePeers(
     [
       ...allPeers.filter(({ id }) => options.peers.includes(id)),
+      ...(options.http ? [httpPeer()] : []),
       ...(options.before === undefined ? [] : [checkoutPeer(options.before)]),
       ...(sink === undefined ? [] : [tracedPeer(options.traces, sink.url)]),
     ],

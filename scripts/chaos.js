@@ -1,5 +1,5 @@
 // Runs the chaos test for as long and with the seeds that are asked for, one after the other:
-//   npm run chaos -- --seconds 60 --seed 7,11,23 --broker rabbitmq
+//   npm run chaos -- --seconds 60 --seed 7,11,23 --broker rabbitmq --workers http,python
 import { spawnSync } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { parseArgs } from "node:util";
@@ -9,11 +9,16 @@ const { values } = parseArgs({
     seconds: { type: "string", default: "60" },
     seed: { type: "string", default: String(randomInt(1_000_000)) },
     broker: { type: "string", default: "postgres" },
+    workers: { type: "string", default: "" },
   },
 });
 const brokers = ["postgres", "rabbitmq", "servicebus"];
 if (!brokers.includes(values.broker)) {
   process.stderr.write(`--broker must be ${brokers.join(" or ")}, not "${values.broker}"\n`);
+  process.exit(2);
+}
+if (!/^(?:(?:http|python)(?:,|$))*$/.test(values.workers)) {
+  process.stderr.write(`--workers must be http, python or both, not "${values.workers}"\n`);
   process.exit(2);
 }
 for (const name of ["seconds", "seed"]) {
@@ -38,6 +43,7 @@ const { status } = spawnSync(
       CHAOS_SECONDS: values.seconds,
       CHAOS_SEED: values.seed,
       CHAOS_BROKER: values.broker,
+      CHAOS_WORKERS: values.workers,
     },
   },
 );

@@ -7,6 +7,7 @@ export const help = `node bench/run.js [options]
   --rounds N         rounds, each of which runs every peer once (default 3)
   --only W1,W3       only these workloads: ${workloadIds.join(", ")}
   --peers ours,…     only these: ${peerIds.join(", ")}
+  --http             beside them, our engine with a worker over HTTP, without a database
   --before DIR       beside them, the programs of another checkout that is built
   --traces RATIO     beside them, ours with so many of its jobs traced, such as 0.01
   --quick            one round with small sizes, for development
@@ -16,7 +17,7 @@ export const help = `node bench/run.js [options]
   --cpu-prof DIR     CPU profiles of our orchestrator and workers
   --statements       after each workload, what took the most time in PostgreSQL
 
-A whole run (none of --only, --peers, --before, --traces, --quick) writes bench/results/latest.{json,md,svg}.
+A whole run (none of --only, --peers, --http, --before, --traces, --quick) writes bench/results/latest.{json,md,svg}.
 BENCH_DATABASE_URL names another server than the private one; it needs pg_stat_statements.
 `;
 
@@ -29,6 +30,7 @@ export function readOptions(args) {
       peers: { type: "string" },
       before: { type: "string" },
       traces: { type: "string" },
+      http: { type: "boolean", default: false },
       quick: { type: "boolean", default: false },
       json: { type: "boolean", default: false },
       workers: { type: "string", default: "1" },
@@ -45,6 +47,7 @@ export function readOptions(args) {
       !values.quick &&
       values.only === undefined &&
       values.peers === undefined &&
+      !values.http &&
       values.before === undefined &&
       values.traces === undefined,
     rounds: whole("--rounds", values.rounds ?? (values.quick ? "1" : "3")),

@@ -99,6 +99,13 @@ export function tracedPeer(ratio, url) {
   return { ...ours, id: "traced", label: "traced", kind: `traces of ${ratio}`, settings: { env } };
 }
 
+/** The same engine, with workers that speak the worker protocol and reach no database. */
+export function httpPeer() {
+  const [ours] = peers;
+  const kind = "workers over HTTP, without a database";
+  return { ...ours, id: "http", label: "over HTTP", kind, settings: { transport: "http" } };
+}
+
 export const peerIds = peers.map(({ id }) => id);
 
 /** Installs the peers on first use; `node` is what everybody then runs on, ours as well. */

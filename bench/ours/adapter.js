@@ -47,6 +47,10 @@ export async function open({ databaseUrl, watchUrl, workload, size, settings, ..
         start("worker", {
           WORKER_TYPE: "light",
           WORKER_CONCURRENCY: String(settings.concurrency),
+          ...(settings.transport === "http" && {
+            DATABASE_URL: "",
+            DAG_CALLBACK_URL: orchestrator.fields.url,
+          }),
         }),
       ),
     );

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ChaosReport } from "../support/chaos-report.ts";
+import type { WorkerKind } from "../support/chaos.ts";
 import { runChaos } from "../support/chaos.ts";
 
 /** `npm run chaos` sets these; without them the run is short and its seeds are these. */
@@ -9,13 +10,16 @@ const seconds = Number(process.env["CHAOS_SECONDS"] ?? "10");
 const known: readonly number[] = [];
 const seeds = given === undefined ? [1, ...known] : given.split(",").map(Number);
 
+const workers = (process.env["CHAOS_WORKERS"] ?? "").split(",").filter(Boolean) as WorkerKind[];
+
 describe("chaos", () => {
   const reports: ChaosReport[] = [];
 
   it.each(seeds)(
     `with seed %i ends every job as the model says, after ${seconds} s of harm`,
     async (seed) => {
-      const report = await runChaos({ seed, seconds, broker: process.env["CHAOS_BROKER"] });
+      const broker = process.env["CHAOS_BROKER"];
+      const report = await runChaos({ seed, seconds, broker, workers });
       reports.push(report);
       if (given !== undefined) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
     },

@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { toContract } from "../../src/adapters/json-schema/to-contract.ts";
 import type { Database } from "../../src/adapters/postgres/database.ts";
 import type { Graph } from "../../src/core/dag/graph.ts";
 import type { JsonObject } from "../../src/core/model/json.ts";
@@ -20,25 +21,49 @@ export interface ChaosWork {
 
 type Source = Record<string, unknown>;
 
+/** The handler of chaos-worker.py, which does what the probe does in the mode "script". */
+const inPython = toContract({
+  name: "chaos.script",
+  description: "",
+  params: {},
+  result: {},
+  queue: "chaos-python",
+  timeout_seconds: 300,
+  examples: [],
+});
+
 /**
  * The same workflow that the evaluator's property test plays, with the script of each task in its
  * parameters: the probe then does on a real worker what the model assumes.
  */
-export function makeChaosWork(seed: number, index: number): ChaosWork {
+export function makeChaosWork(seed: number, index: number, hasPython: boolean): ChaosWork {
   const random = new Random(seed * 1000 + index);
+  // Of its own, so that a machine without Python plays the same workflows.
+  const language = new Random(seed * 1000 + index);
   const made = randomWorkflow(random, index % 3 !== 0);
   const workflow_id = `chaos_${index}`;
   const nodes: Record<string, Source> = {};
   const inputs = structuredClone(made.inputs) as { lists: Record<string, unknown[]> } & JsonObject;
   const scriptOf = (id: string): Script => made.scripts.get(id) ?? ["ok"];
   for (const [id, source] of Object.entries(made.tree["nodes"] as Record<string, Source>)) {
-    nodes[id] = withScript(id, source, inputs.lists, scriptOf, random);
+    const node = withScript(id, source, inputs.lists, scriptOf, random);
+    nodes[id] = hasPython && language.int(3) === 0 ? toPython(node) : node;
   }
   const tree = { workflow_id, nodes } as unknown as JsonObject;
-  const graph = graphOf(tree);
+  const graph = graphOf(tree, [inPython]);
   const order = graph.nodes.map((node) => node.id);
   const expected = interpret(graph.definition, inputs, made.scripts, order);
   return { workflow_id, tree, inputs, graph, expected };
+}
+
+/** The same node with the handler in Python, if it has one. */
+function toPython(node: Source): Source {
+  const task = (node["type"] === "fan_out" ? node["task"] : node) as Source;
+  if (task["handler"] !== "probe") return node;
+  const { script, value, seconds } = task["params"] as Source;
+  const params = { script, value, seconds };
+  const moved = { ...task, handler: inPython.name, params };
+  return node["type"] === "fan_out" ? { ...node, task: moved } : moved;
 }
 
 /** A task that kills its worker a few times, whatever runs beside it, and then succeeds. */

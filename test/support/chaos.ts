@@ -10,6 +10,8 @@ import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { openDatabase } from "../../src/adapters/postgres/database.ts";
 import type { Database } from "../../src/adapters/postgres/database.ts";
+import type { Balancer } from "./balance.ts";
+import { startBalancer } from "./balance.ts";
 import { describeStuck, expectInvariants } from "./chaos-invariants.ts";
 import type { ChaosReport } from "./chaos-report.ts";
 import { countChaos, ranAlone, watchRedeliveries } from "./chaos-report.ts";
@@ -29,6 +31,8 @@ export interface ChaosOptions {
   readonly seconds: number;
   /** An outside broker that carries the messages, and is killed as well; absent: PostgreSQL alone. */
   readonly broker?: string | undefined;
+  /** Workers beside those with a database. */
+  readonly workers?: readonly WorkerKind[];
 }
 
 const orchestratorSettings = {
@@ -69,9 +73,20 @@ type Action = (typeof actions)[number] | (typeof brokerActions)[number];
 const longestAwayMs = 60_000;
 /** So long a run may go on until a lost message has run alone. */
 const longestLoneMs = 120_000;
+/** How a worker reaches the platform. */
+export type WorkerKind = "direct" | "http" | "python";
+const pythonFile = path.join(import.meta.dirname, "chaos-worker.py");
 
-export async function runChaos({ seed, seconds, broker }: ChaosOptions): Promise<ChaosReport> {
-  const works = Array.from({ length: workflowCount }, (_, index) => makeChaosWork(seed, index));
+export async function runChaos({
+  seed,
+  seconds,
+  broker,
+  workers = [],
+}: ChaosOptions): Promise<ChaosReport> {
+  const hasPython = workers.includes("python");
+  const works = Array.from({ length: workflowCount }, (_, index) =>
+    makeChaosWork(seed, index, hasPython),
+  );
   const folder = await mkdtemp(path.join(tmpdir(), "rmhdag-chaos-"));
   for (const { workflow_id, tree } of [...works, makePoison(3)]) {
     await writeFile(path.join(folder, `${workflow_id}.yaml`), JSON.stringify(tree));
@@ -86,7 +101,7 @@ export async function runChaos({ seed, seconds, broker }: ChaosOptions): Promise
   try {
     await watchRedeliveries(db);
     const run = new Run(seed, server, fleet, db, works, outside);
-    return await run.play(seconds);
+    return await run.play(seconds, workers);
   } finally {
     await fleet.stop();
     await db.close();
@@ -105,7 +120,8 @@ class Run {
   private readonly broker: ChaosBroker | undefined;
   private readonly actions: readonly Action[];
   private orchestrators: Orchestrator[] = [];
-  private workers: Program[] = [];
+  private workers: (Program & { readonly kind: WorkerKind })[] = [];
+  private balancer: Balancer | undefined;
   private readonly allPrograms: Program[] = [];
   private readonly thaws: Promise<void>[] = [];
   private readonly submitted = new Set<string>();
@@ -136,10 +152,13 @@ class Run {
     this.actions = broker === undefined ? actions : [...actions, ...brokerActions];
   }
 
-  async play(seconds: number): Promise<ChaosReport> {
+  async play(seconds: number, kinds: readonly WorkerKind[]): Promise<ChaosReport> {
     const count = 2 + this.random.int(2);
     for (let i = 0; i < count; i++) await this.addOrchestrator();
-    for (let i = 0; i < count; i++) await this.addWorker();
+    // Workers over HTTP outlive the orchestrator that they began with.
+    this.balancer = await startBalancer(() => this.random.pick(this.orchestrators));
+    for (let i = 0; i < count; i++) await this.addWorker("direct");
+    for (const kind of kinds) await this.addWorker(kind);
     const until = performance.now() + seconds * 1000;
     this.awayMs = Math.min(longestAwayMs, seconds * 250);
     const load = this.submitAll();
@@ -157,6 +176,7 @@ class Run {
     await Promise.all([load, ...this.thaws]);
     await this.converge();
     this.isOver = true;
+    await this.balancer.close();
     await this.persist(() => this.db.query("SELECT 1"));
     await expectInvariants(this.db);
     const works = [...this.works, this.poison];
@@ -178,15 +198,27 @@ class Run {
     this.allPrograms.push(program);
   }
 
-  private async addWorker(): Promise<void> {
-    const program = await this.fleet.worker({ ...workerSettings, ...this.broker?.env });
+  private async startWorker(kind: WorkerKind): Promise<Program> {
+    const url = this.balancer?.url ?? "";
+    switch (kind) {
+      case "http":
+        return this.fleet.httpWorker(url, workerSettings);
+      case "python":
+        return this.fleet.pythonWorker(url, pythonFile);
+      case "direct":
+        return this.fleet.worker({ ...workerSettings, ...this.broker?.env });
+    }
+  }
+
+  private async addWorker(kind: WorkerKind): Promise<void> {
+    const program = { ...(await this.startWorker(kind)), kind };
     this.workers.push(program);
     this.allPrograms.push(program);
     // A worker that a poisonous task has killed is replaced.
     void program.gone.then(async () => {
       if (!this.workers.includes(program) || this.isOver) return;
       this.workers = this.workers.filter((one) => one !== program);
-      await this.addWorker();
+      await this.addWorker(kind);
     });
   }
 
@@ -224,9 +256,8 @@ class Run {
         return;
       default:
     }
-    const isWorker = whom === "worker";
-    const programs: Program[] = isWorker ? this.workers : this.orchestrators;
-    const victim = this.random.pick(programs);
+    const worker = whom === "worker" ? this.random.pick(this.workers) : undefined;
+    const victim: Program = worker ?? this.random.pick(this.orchestrators);
     if (verb === "freeze") {
       victim.signal("SIGSTOP");
       this.thaws.push(
@@ -239,9 +270,9 @@ class Run {
     // A frozen program gets the signal only when it goes on.
     victim.signal("SIGCONT");
     victim.signal(verb === "kill" ? "SIGKILL" : "SIGTERM");
-    if (isWorker) {
+    if (worker !== undefined) {
       this.workers = this.workers.filter((one) => one !== victim);
-      await this.addWorker();
+      await this.addWorker(worker.kind);
     } else {
       this.orchestrators = this.orchestrators.filter((one) => one !== victim);
       await this.addOrchestrator();

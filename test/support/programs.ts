@@ -89,6 +89,23 @@ export class Fleet {
     return program;
   }
 
+  /** A worker without a database, which works over HTTP. */
+  async httpWorker(url: string, env: Record<string, string> = {}): Promise<Program> {
+    return this.worker({ ...env, DATABASE_URL: "", DAG_CALLBACK_URL: url });
+  }
+
+  /** A worker in Python; `file` calls `run`. */
+  async pythonWorker(url: string, file: string): Promise<Program> {
+    const program = await this.start(
+      "python",
+      { RMHDAG_URL: url, PYTHONPATH: path.join(root, "python/src"), PYTHONUNBUFFERED: "1" },
+      [],
+      ["python3", file],
+    );
+    await started(program, " offers ");
+    return program;
+  }
+
   /** Before an orchestrator, on a user of the database of its own. */
   async gateway(
     { url }: Pick<Orchestrator, "url">,
@@ -128,13 +145,10 @@ export class Fleet {
     name: string,
     env: Record<string, string>,
     under: readonly string[] = [],
+    program = [process.execPath, path.join(root, `dist/programs/${name}.js`)],
   ): Promise<Program> {
     this.folder ??= await mkdtemp(path.join(tmpdir(), "rmhdag-fleet-"));
-    const [command, ...args] = [
-      ...under,
-      process.execPath,
-      path.join(root, `dist/programs/${name}.js`),
-    ];
+    const [command = "", ...args] = [...under, ...program];
     const child = spawn(command, args, {
       env: {
         PATH: process.env["PATH"],
@@ -145,15 +159,17 @@ export class Fleet {
       },
       stdio: ["ignore", "pipe", "pipe"],
     });
-    const program = watch(name, child);
-    this.programs.push(program);
-    return program;
+    const watched = watch(name, child);
+    this.programs.push(watched);
+    return watched;
   }
 }
 
-/** A busy machine takes its time; a program that does not start says why. */
-async function started(program: Program): Promise<void> {
-  const line = `${program.name} started`;
+/**
+ * A busy machine takes its time, and a worker over HTTP starts when an orchestrator answers, which may be
+ * frozen or gone. A program that does not start says why.
+ */
+async function started(program: Program, line = `${program.name} started`): Promise<void> {
   await waitFor(() => program.output().includes(line), { timeoutMs: 120_000, what: line }).catch(
     (cause: unknown) => {
       throw new Error(`${program.name} did not start:\n${program.output()}`, { cause });

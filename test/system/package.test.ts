@@ -6,6 +6,7 @@
 import { mkdir, readFile, readdir, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { createClient as clientOf } from "../../src/cli/client/index.ts";
 import { endProcesses, root, startCommand, temporaryFolder } from "../support/processes.ts";
 
 const isInstalled = process.env["PACKAGE_INSTALL"] === "npm";
@@ -55,6 +56,24 @@ async function unpack(file: string): Promise<void> {
   await writeFile(path.join(folder, "package.json"), "{}");
 }
 
+/** The package's client: submits, watches, waits, and reads the lists. */
+async function useClient(url: string): Promise<void> {
+  const file = path.join(folder, "node_modules/rmhdagmaster/dist/cli/client/index.js");
+  const { createClient } = (await import(file)) as { createClient: typeof clientOf };
+  const token = (await readFile(path.join(demo, ".rmhdag/cli-token"), "utf8")).trim();
+  const client = createClient({ url, token });
+  const job = await client.submit("hello", { name: "Bob" });
+  const seen: string[] = [];
+  for await (const { type } of job.watch()) seen.push(type);
+  expect([seen[0], seen.at(-1)]).toEqual(["snapshot", "end"]);
+  expect(await job.wait()).toMatchObject({ result_data: { greeting: "Hello, Bob!" } });
+  expect((await client.handlers()).map(({ name }) => name)).toContain("my.greet");
+  const assets: string[] = [];
+  for await (const { asset_id } of client.assets()) assets.push(asset_id);
+  expect(assets).toEqual([]);
+  expect(await client.catalogue.search({ limit: 5 })).toEqual([]);
+}
+
 describe("the packed product in an empty folder", () => {
   beforeAll(async () => {
     folder = await temporaryFolder();
@@ -91,6 +110,9 @@ describe("the packed product in an empty folder", () => {
     expect((await fetch(`${url}/ui/`)).status).toBe(200);
     const submit = rmhdag("submit", "hello", "--input", "name=Ada", "--wait");
     expect(await outputOf(submit, demo)).toContain('"greeting": "Hello, Ada!"');
+
+    expect(await outputOf(rmhdag("validate", "workflows"), demo)).toContain("0 errors");
+    await useClient(url);
 
     const file = path.join(demo, "handlers/greet.ts");
     await writeFile(file, (await readFile(file, "utf8")).replace("Hello,", "Good morning,"));

@@ -6,9 +6,14 @@ import path from "node:path";
 import { Upload } from "tus-js-client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sweepUploads } from "../../src/orchestrator/files/finish-upload.ts";
+import { createAzureStaging } from "../../src/adapters/storage/azure-staging.ts";
+import { createAzureStorage } from "../../src/adapters/storage/azure-storage.ts";
+import type { Client } from "../../src/core/api/client.ts";
+import { createClient } from "../../src/core/api/client.ts";
 import { createLocalStaging } from "../../src/adapters/storage/local-staging.ts";
 import { createLocalStorage } from "../../src/adapters/storage/local-storage.ts";
 import { writeMetadata } from "../../src/core/files/upload-headers.ts";
+import { azureSettings, connectTo, startAzurite } from "../support/azurite.ts";
 import { openApiTest, tokens } from "../support/api.ts";
 import type { ApiTest } from "../support/api.ts";
 import { waitFor } from "../support/wait.ts";
@@ -349,4 +354,72 @@ describe("the files of storage", () => {
       code: "NOT_FOUND",
     });
   });
+});
+
+describe("past the orchestrator", () => {
+  const create = async (client: Client, length: number, metadata: Record<string, string>) =>
+    client.createUpload({
+      query: {},
+      headers: { "upload-length": String(length), "upload-metadata": writeMetadata(metadata) },
+    });
+
+  it("is refused where storage is a folder", async () => {
+    const { upload_id } = await create(test.operator, 3, { path: "bronze/direct/none.bin" });
+    const request = { params: { upload_id }, query: {} };
+    await expect(test.operator.signUpload(request)).rejects.toMatchObject({
+      code: "SWITCHED_OFF",
+    });
+  });
+
+  it("goes to Azure by a signed address, whole or in blocks, and is checked when it is there", async () => {
+    const azurite = await startAzurite();
+    const settings = azureSettings({
+      AZURE_STORAGE_CONNECTION_STRING: connectTo(azurite.port),
+      BRONZE_CONTAINER: "bronze",
+      RESULTS_CONTAINER: "results",
+    });
+    const storage = await createAzureStorage(settings);
+    const staging = await createAzureStaging(settings, storage);
+    const api = await test.another({ storage, uploads: { staging, maxBytes: 1024 ** 3 } });
+    const { url: baseUrl } = await api.server.listen({ host: "127.0.0.1", port: 0 });
+    const client = createClient({ baseUrl, token: tokens.operator, fetch });
+    try {
+      const content = randomBytes(300_000);
+      const metadata = { path: "bronze/direct/whole.bin", sha256: sha256(content) };
+      const { upload_id } = await create(client, content.length, metadata);
+      const request = { params: { upload_id }, query: {} };
+      await expect(client.completeUpload(request)).rejects.toMatchObject({ code: "UPLOAD_OFFSET" });
+      const { url, method, headers } = await client.signUpload(request);
+      const put = async (address: string, body: Buffer<ArrayBuffer>) =>
+        (await fetch(address, { method, headers, body })).status;
+      expect(await put(url, content)).toBe(201);
+      expect(await storage.head(metadata.path)).toBeUndefined();
+      expect(await client.completeUpload(request)).toMatchObject({ received: content.length });
+      expect(await client.completeUpload(request)).toMatchObject({ path: metadata.path });
+      expect(sha256(await storage.get(metadata.path))).toBe(metadata.sha256);
+      // The address opens that one upload and nothing else.
+      const elsewhere = url.replace("results/.uploads", "bronze/direct");
+      expect(await put(elsewhere, content)).toBe(403);
+
+      const parts = [content.subarray(0, 200_000), content.subarray(200_000)];
+      const damaged = { path: "bronze/direct/blocks.bin", sha256: sha256(parts[0]!) };
+      const second = await create(client, content.length, damaged);
+      const again = { params: { upload_id: second.upload_id }, query: {} };
+      const target = (await client.signUpload(again)).url;
+      let offset = 0;
+      for (const part of parts) {
+        const block = Buffer.from(String(offset).padStart(18, "0")).toString("base64");
+        const address = `${target}&comp=block&blockid=${encodeURIComponent(block)}`;
+        expect(await put(address, part)).toBe(201);
+        offset += part.length;
+      }
+      await expect(client.completeUpload(again)).rejects.toMatchObject({
+        code: "CHECKSUM_MISMATCH",
+      });
+      expect(await storage.head(damaged.path)).toBeUndefined();
+    } finally {
+      await api.close();
+      await azurite.stop();
+    }
+  }, 90_000);
 });

@@ -119,8 +119,9 @@ class Worker:
                 body = {"max": free, "wait_seconds": 5}
                 tasks = self._retry(lambda: self._post("lease", body))["tasks"]
             except ApiError as error:
-                if not self._stopping.is_set():
+                if error.is_refusal and not self._stopping.is_set():
                     raise
+                # The orchestrator is away for long: a worker waits for it.
                 log.debug("not leased: %s", error)
             for _ in range(free - len(tasks)):
                 slots.release()

@@ -18,7 +18,7 @@ export async function createAzureStaging(
   const nameOf = (id: string) => `.uploads/${id}`;
   const blobOf = (id: string): BlockBlobClient => results.container.getBlockBlobClient(nameOf(id));
 
-  /** Commits the blocks that follow each other up to the length. False: there are none. */
+  /** Commits the blocks that follow each other up to the length. False: some are missing. */
   async function commit(id: string, length: number): Promise<boolean> {
     const blob = blobOf(id);
     if ((await storage.head(`results/${nameOf(id)}`))?.bytes === length) return true;
@@ -82,6 +82,11 @@ export async function createAzureStaging(
 
     remove: async (id) => {
       await blobOf(id).deleteIfExists();
+    },
+
+    direct: {
+      sign: (id) => storage.signedUrl(`results/${nameOf(id)}`, { method: "PUT" }),
+      hasAll: commit,
     },
   };
 }

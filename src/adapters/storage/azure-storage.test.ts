@@ -1,41 +1,34 @@
-import { execFile, spawn } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
+import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { buffer } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
-import { z } from "zod";
 import { describeStorage } from "../../../test/conformance/storage.ts";
-import { waitFor } from "../../../test/support/wait.ts";
-import type { AzureSettings } from "./azure-client.ts";
+import {
+  account,
+  azureSettings,
+  connectTo,
+  otherAccount,
+  otherKey,
+  startAzurite,
+} from "../../../test/support/azurite.ts";
 import { createAzureStaging } from "./azure-staging.ts";
 import { createAzureStorage } from "./azure-storage.ts";
-import { storageEnvironment, toStorageSettings } from "./settings.ts";
 
 const run = promisify(execFile);
 const hasOpenssl = await run("openssl", ["version"]).then(
   () => true,
   () => false,
 );
-/** The emulator's well-known account. */
-const account = "devstoreaccount1";
-const key =
-  "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
-const [otherAccount, otherKey] = ["rawuploads", Buffer.from("another key").toString("base64")];
-
-const connectTo = (port: number, name = account, secret = key) =>
-  `DefaultEndpointsProtocol=http;AccountName=${name};AccountKey=${secret};` +
-  `BlobEndpoint=http://127.0.0.1:${port}/${name};`;
 
 describeStorage("Azure Blob Storage with two accounts and their keys", async () => {
-  const emulator = await startEmulator([]);
+  const emulator = await startAzurite([]);
   // Both accounts have a container of the same name.
-  const settings = settingsFor({
+  const settings = azureSettings({
     AZURE_STORAGE_CONNECTION_STRING: connectTo(emulator.port),
     BRONZE_AZURE_STORAGE_CONNECTION_STRING: connectTo(emulator.port, otherAccount, otherKey),
     BRONZE_CONTAINER: "files",
@@ -54,15 +47,8 @@ describeStorage("Azure Blob Storage with two accounts and their keys", async () 
   };
 });
 
-function settingsFor(env: Readonly<Record<string, string>>): AzureSettings {
-  const given = z.object(storageEnvironment).parse({ STORAGE_BACKEND: "azure", ...env });
-  const settings = toStorageSettings(given, "/nowhere");
-  if (settings.backend !== "azure") throw new Error("not Azure");
-  return settings;
-}
-
 describe.skipIf(!hasOpenssl)("with an identity and no key (needs openssl)", () => {
-  let emulator: Awaited<ReturnType<typeof startEmulator>> | undefined;
+  let emulator: Awaited<ReturnType<typeof startAzurite>> | undefined;
   let folder: string | undefined;
   afterAll(async () => {
     await emulator?.stop();
@@ -76,7 +62,7 @@ describe.skipIf(!hasOpenssl)("with an identity and no key (needs openssl)", () =
       ...["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=127.0.0.1"],
       ...["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", certKey, "-out", cert],
     ]);
-    emulator = await startEmulator(["--oauth", "basic", "--cert", cert, "--key", certKey]);
+    emulator = await startAzurite(["--oauth", "basic", "--cert", cert, "--key", certKey]);
     // Only in this process, and only for this certificate, which is self-signed.
     process.env["NODE_TLS_REJECT_UNAUTHORIZED"] = "0";
     try {
@@ -125,39 +111,4 @@ async function get(url: string): Promise<{ status: number | undefined; text: str
   });
   const text = (await buffer(response)).toString();
   return { status: response.statusCode, text };
-}
-
-async function startEmulator(
-  args: readonly string[],
-): Promise<{ port: number; stop(): Promise<void> }> {
-  const folder = await mkdtemp(path.join(tmpdir(), "rmhdag-azurite-"));
-  const require = createRequire(import.meta.url);
-  const program = path.join(
-    path.dirname(require.resolve("azurite/package.json")),
-    "dist/src/blob/main.js",
-  );
-  const child: ChildProcess = spawn(
-    process.execPath,
-    [program, "--location", folder, "--blobPort", "0", "--disableTelemetry", ...args],
-    {
-      stdio: ["ignore", "pipe", "inherit"],
-      env: {
-        ...process.env,
-        AZURITE_ACCOUNTS: `${account}:${key};${otherAccount}:${otherKey}`,
-      },
-    },
-  );
-  let output = "";
-  child.stdout?.setEncoding("utf8").on("data", (text: string) => (output += text));
-  const port = await waitFor(() => /listens on https?:\/\/127\.0\.0\.1:(\d+)/i.exec(output)?.[1], {
-    what: "the emulator",
-    timeoutMs: 30_000,
-  });
-  return {
-    port: Number(port),
-    stop: async () => {
-      child.kill("SIGKILL");
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
 }

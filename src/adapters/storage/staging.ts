@@ -16,6 +16,15 @@ export interface Staging {
    */
   publish(id: string, path: string, length: number): Promise<StoredObject | undefined>;
   remove(id: string): Promise<void>;
+  /** Where a client can put the bytes itself; undefined: they come through us. */
+  readonly direct?: DirectStaging;
+}
+
+export interface DirectStaging {
+  /** An address that takes the bytes of one upload for a while. */
+  sign(id: string): Promise<string>;
+  /** Whether all bytes are there. */
+  hasAll(id: string, length: number): Promise<boolean>;
 }
 
 export interface WriteOptions {

@@ -37,7 +37,19 @@ export interface Client {
   job(jobId: string): Job;
   handlers(): Promise<Awaited<ReturnType<Api["listHandlers"]>>["items"]>;
   workflows(): Promise<Awaited<ReturnType<Api["listWorkflows"]>>["items"]>;
+  /** Assets, page by page; the filters are those of the route. */
+  assets(
+    filter?: Omit<AssetQuery, "cursor">,
+  ): AsyncIterable<Awaited<ReturnType<Api["listAssets"]>>["items"][number]>;
+  readonly catalogue: {
+    collections(): Promise<Awaited<ReturnType<Api["stacCollections"]>>["collections"]>;
+    /** The items that a STAC search finds, at most `limit`. */
+    search(filter?: SearchQuery): Promise<Awaited<ReturnType<Api["stacSearch"]>>["features"]>;
+  };
 }
+
+type AssetQuery = NonNullable<NonNullable<Parameters<Api["listAssets"]>[0]>["query"]>;
+type SearchQuery = NonNullable<NonNullable<Parameters<Api["stacSearch"]>[0]>["query"]>;
 
 export function createClient({ url, token }: ClientOptions): Client {
   const api = createApi({ baseUrl: url, token, fetch });
@@ -69,5 +81,19 @@ export function createClient({ url, token }: ClientOptions): Client {
       job((await api.submitJob({ body: { workflow_id: workflow, inputs } })).job_id),
     handlers: async () => (await api.listHandlers()).items,
     workflows: async () => (await api.listWorkflows()).items,
+    async *assets(filter = {}) {
+      for (let cursor: string | undefined; ;) {
+        const page = await api.listAssets({
+          query: { ...filter, ...(cursor === undefined ? {} : { cursor }) },
+        });
+        yield* page.items;
+        if (page.next_cursor === null) return;
+        cursor = page.next_cursor;
+      }
+    },
+    catalogue: {
+      collections: async () => (await api.stacCollections({ query: {} })).collections,
+      search: async (filter = {}) => (await api.stacSearch({ query: filter })).features,
+    },
   };
 }

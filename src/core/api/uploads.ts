@@ -127,10 +127,51 @@ const deleteUpload = defineContract({
   errors: ["UPLOAD_NOT_FOUND", "TUS_VERSION"],
 });
 
+const signUpload = defineContract({
+  id: "signUpload",
+  method: "POST",
+  path: "/api/v1/uploads/{upload_id}/address",
+  access: "operate",
+  summary:
+    "An address of Azure Blob Storage, signed for an hour, that takes the bytes of this upload past " +
+    "the orchestrator. `complete` makes the file of them.",
+  params,
+  query: z.strictObject({ platform_id }),
+  response: z
+    .object({
+      url: z.string(),
+      method: z.literal("PUT"),
+      headers: z.record(z.string(), z.string()),
+    })
+    .meta({ id: "UploadAddress" }),
+  errors: ["UPLOAD_NOT_FOUND", "SWITCHED_OFF", "UNAVAILABLE"],
+});
+
+const completeUpload = defineContract({
+  id: "completeUpload",
+  method: "POST",
+  path: "/api/v1/uploads/{upload_id}/complete",
+  access: "operate",
+  summary: "Make a file of the bytes that were put to the signed address of an upload.",
+  params,
+  query: z.strictObject({ platform_id }),
+  response: upload,
+  errors: [
+    "UPLOAD_NOT_FOUND",
+    "UPLOAD_OFFSET",
+    "CHECKSUM_MISMATCH",
+    "FILE_EXISTS",
+    "SWITCHED_OFF",
+    "UNAVAILABLE",
+  ],
+});
+
 export const uploadContracts = [
   createUpload,
   listUploads,
   getUpload,
   appendUpload,
   deleteUpload,
+  signUpload,
+  completeUpload,
 ] as const;

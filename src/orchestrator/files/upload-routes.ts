@@ -16,6 +16,7 @@ import {
 import { appendUpload } from "./append-upload.ts";
 import { createUpload, uploadMissing } from "./create-upload.ts";
 import type { FileDeps } from "./deps.ts";
+import { completeDirect, signDirect } from "./direct-upload.ts";
 import { discardUpload, finishUpload } from "./finish-upload.ts";
 
 type Headers = Pick<ApiRequest<Contract>, "header">;
@@ -77,6 +78,16 @@ export function uploadRoutes(deps: FileDeps): Handlers<typeof uploadContracts> {
         });
         return new Answer(null, { status: 204, headers: tusHeaders(upload) });
       }),
+
+    signUpload: async ({ params: { upload_id }, query: { platform_id } }) => {
+      await known(upload_id, platform_id);
+      return signDirect(deps, upload_id);
+    },
+
+    completeUpload: async ({ params: { upload_id }, query: { platform_id } }) => {
+      await known(upload_id, platform_id);
+      return toUpload(await completeDirect(deps, upload_id));
+    },
 
     deleteUpload: async (request) =>
       speakTus(request, async () => {
