@@ -30,7 +30,7 @@ const database = openDatabase({ url: server.url, applicationName: "bench" });
 const storage = createLocalStorage(path.join(folder, "storage"));
 const nothing = () => undefined;
 const gdal = await createGdal();
-let peak = 0;
+let [peak, count] = [0, 0];
 const timer = setInterval(() => {
   peak = Math.max(peak, memoryOf(process.pid));
 }, 50);
@@ -87,7 +87,6 @@ async function measure(work) {
   return `${seconds.toFixed(0)} s, peak ${(peak / 1e6).toFixed(0)} MB`;
 }
 
-let count = 0;
 async function run(handler, params) {
   const workDir = path.join(folder, `work-${count++}`);
   mkdirSync(workDir);
