@@ -15,6 +15,7 @@ interface Block {
 
 /** Names that every program reads. */
 const common = "adapters/runtime/environment.ts";
+const tracingInReadme = ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_TRACES_SAMPLER"];
 
 const readme = readFileSync(path.join(root, "README.md"), "utf8");
 
@@ -103,7 +104,7 @@ describe("the README", () => {
   });
 
   it("lists every variable that a program reads, or docs/compatibility.md does, and no other", async () => {
-    const declared = new Set(["TEST_DATABASE_URL", "CHROMIUM"]);
+    const declared = new Set(["TEST_DATABASE_URL", "CHROMIUM", ...tracingInReadme]);
     const programs = ["orchestrator/config.ts", "worker/config.ts", "cli/common/config.ts"];
     const shared = [
       "adapters/broker/settings.ts",
@@ -139,6 +140,18 @@ describe("the README", () => {
       .filter((name) => !others.includes(name));
     expect(read.length).toBeGreaterThan(10);
     expect(listed.toSorted()).toEqual(read.toSorted());
+  });
+
+  it("leaves all but two of those of traces to their page, which lists them all", async () => {
+    const page = await readFile(path.join(root, "docs/tracing.md"), "utf8");
+    const text = await readFile(path.join(root, "src/adapters/tracing/settings.ts"), "utf8");
+    const read = [...text.matchAll(/^ {2}([A-Z][A-Z_]+):/gm)].map(([, name = ""]) => name);
+    expect(read).toEqual(expect.arrayContaining(tracingInReadme));
+    // Names that share their beginning are written as one name and the endings of the others.
+    const named = (name: string) =>
+      page.includes(`\`${name}`) ||
+      page.includes(`\`${name.replace(/^OTEL_(BSP|EXPORTER_OTLP)/, "")}\``);
+    expect(read.filter((name) => !named(name))).toEqual([]);
   });
 
   it("leaves those of Azure Data Factory to their page, which lists them all", async () => {
