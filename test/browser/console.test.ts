@@ -250,7 +250,7 @@ describe.skipIf(isOff)("the console (needs Chromium)", () => {
         ["/workflows/doomed?tab=definition", ".source li"],
         ["/workflows/conditional_test/submit", "form .field"],
         ["/handlers", "tbody tr"],
-        ["/handlers/raster.create_cog", ".code"],
+        ["/handlers/raster.create_cog", "tbody tr"],
         ["/validate", "textarea"],
         ["/nodes?status=failed", "tbody tr"],
         ["/tasks", ".histogram-bar"],
