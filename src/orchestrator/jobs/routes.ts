@@ -161,16 +161,16 @@ export function jobRoutes(
 }
 
 async function showWhole(
-  { graphs }: Pick<JobRouteDeps, "graphs">,
+  { graphs, traceUrlTemplate }: Pick<JobRouteDeps, "graphs" | "traceUrlTemplate">,
   { job, db, archivedAt }: OpenedJob,
 ) {
   const nodes = await readJobNodes(db, job, await graphs.graphOf(job.workflow_hash));
-  const shown = { ...(await showJob({ db, graphs }, job)), nodes };
+  const shown = { ...(await showJob({ db, graphs, traceUrlTemplate }, job)), nodes };
   return archivedAt === undefined ? shown : { ...shown, archived_at: archivedAt };
 }
 
 async function* streamArchived(
-  deps: Pick<JobRouteDeps, "graphs">,
+  deps: Pick<JobRouteDeps, "graphs" | "traceUrlTemplate">,
   opened: OpenedJob,
 ): AsyncGenerator<StreamMessage> {
   const { event_seq: seq, status } = opened.job;
