@@ -79,7 +79,7 @@ function valueOf(name: string, cell: string, resolution: number, measures: CellM
 
 function textOf(value: unknown): string | undefined {
   if (value === null || value === undefined) return undefined;
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 /** The box around all cells: two where it crosses the antimeridian. */
