@@ -79,6 +79,7 @@ function valueOf(name: string, cell: string, resolution: number, measures: CellM
 
 function textOf(value: unknown): string | undefined {
   if (value === null || value === undefined) return undefined;
+  if (typeof value === "bigint") return String(value);
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
