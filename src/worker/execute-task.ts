@@ -28,7 +28,7 @@ const maxIssues = 10;
 export interface ExecuteDependencies extends ContextDependencies {
   readonly handlers: { get(name: string): Handler | undefined };
   readonly inlineOutputBytes?: number;
-  /** Told about every task that has ended; undefined: nobody counts. */
+  /** Called with every task that has ended; undefined: tasks are not counted. */
   readonly onEnded?: WorkerMetrics["observe"] | undefined;
   /** Undefined: tasks are not traced. */
   readonly tracer?: Tracer | undefined;

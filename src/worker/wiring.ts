@@ -108,7 +108,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
       : await connectToDatabase({ ...config, databaseUrl: url ?? "" }, handlers, facts, log);
   announce = connections.announce;
   const { broker, reporter, database, reachOf } = connections;
-  // Without a port nobody can read them.
+  // Without a port the metrics cannot be read.
   const counted =
     config.health && createWorkerMetrics(config.concurrency, () => consumption.busy());
   const parts = {

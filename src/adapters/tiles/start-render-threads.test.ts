@@ -72,7 +72,7 @@ it("answers others while a thread is stuck in a read, and takes it up again", as
   threads = startRenderThreads(storage, log, { most: 2 });
   const { renderer } = threads;
   expect((await renderer.info({ file: fileOf("silver/a.tif") })).width).toBe(256);
-  // Whoever opens a pipe for reading waits until somebody opens it for writing.
+  // A thread that opens a pipe for reading waits until another process opens it for writing.
   const pipe = (await storage.localPath("silver/a.tif"))!;
   await rm(pipe);
   execFileSync("mkfifo", [pipe]);

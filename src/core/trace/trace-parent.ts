@@ -51,7 +51,7 @@ export function jobTraceParent(jobId: string, stored: string | null): string | n
 
 /**
  * Of a fan-out only the children 0 to 9, 10, 20 … 90, 100, 200 … are traced: 28 of 1,000 and 37 of
- * 10,000. The same ones whoever asks, so retries of a child stay in the trace.
+ * 10,000. Every caller gets the same ones, so retries of a child stay in the trace.
  */
 export function isTracedChild(index: number): boolean {
   return /^\d0*$/.test(String(index));

@@ -1,7 +1,7 @@
 /** Which rows are old, and which of them are still needed: what a plan counts and a run removes. */
 import type { JobClass } from "../../../core/retention/classes.ts";
 
-/** Terminal states never change, so that nobody writes to the rows of such a job any more. */
+/** Terminal states never change, so no tick writes to the rows of such a job any more. */
 export const isOld = `j.status IN ('completed', 'failed', 'cancelled')
   AND j.completed_at < now() - make_interval(secs => $1 * 86400)`;
 
