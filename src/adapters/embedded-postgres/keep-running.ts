@@ -5,7 +5,7 @@ import { startEmbeddedPostgres } from "./start-embedded-postgres.ts";
 import type { EmbeddedPostgres, StartEmbeddedPostgresOptions } from "./start-embedded-postgres.ts";
 
 export interface KeepRunningOptions extends StartEmbeddedPostgresOptions {
-  /** Told when the server has died and when it runs again. */
+  /** Called when the server has died and when it runs again. */
   readonly say: (line: string) => void;
   /** The server runs again at an address that the programs do not know. */
   readonly onMoved: (reason: string) => void;

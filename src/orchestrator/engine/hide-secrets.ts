@@ -20,7 +20,7 @@ export function maskOf(state: JobState): Mask | undefined {
   return new Mask(values);
 }
 
-/** Errors are told in events, rows, lists and callbacks, so they are masked before any of them. */
+/** Errors are written to events, rows, lists and callbacks, so they are masked before any of them. */
 export function maskErrors(mask: Mask, evaluated: Evaluated): Evaluated {
   const decisions = evaluated.decisions.map((decision): Decision => {
     switch (decision.type) {

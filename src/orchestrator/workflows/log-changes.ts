@@ -12,8 +12,8 @@ interface Known {
 
 /** Logs each change of the workflow files once: what is refused, warned about, loaded or gone. */
 export function logChanges(log: Logger, before: Known, after: Known): void {
-  const told = new Set(before.findings.map(keyOf));
-  const fresh = after.findings.filter((finding) => !told.has(keyOf(finding)));
+  const logged = new Set(before.findings.map(keyOf));
+  const fresh = after.findings.filter((finding) => !logged.has(keyOf(finding)));
   for (const file of new Set(fresh.map((finding) => finding.file))) {
     const found = fresh.filter((finding) => finding.file === file);
     const errors = found.filter(({ severity }) => severity === "error");

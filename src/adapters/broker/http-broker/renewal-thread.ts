@@ -60,12 +60,12 @@ function post(message: FromThread): void {
 
 async function renew(): Promise<void> {
   const leases = [...held].slice(0, 1000);
-  const told = [...progress].slice(0, 1000);
-  for (const [lease] of told) progress.delete(lease);
+  const sent = [...progress].slice(0, 1000);
+  for (const [lease] of sent) progress.delete(lease);
   const body = {
     worker_id: workerId,
     leases,
-    progress: told.map(([lease, { percent, message }]) => ({
+    progress: sent.map(([lease, { percent, message }]) => ({
       lease,
       percent,
       message: message?.slice(0, 1024) ?? null,

@@ -53,7 +53,7 @@ export async function beatWorker(db: Queryable, workerId: string, busy?: number)
 }
 
 export async function removeWorker(db: Queryable, workerId: string): Promise<void> {
-  // With its offers: orchestrators are told.
+  // Its offers go with it, so orchestrators are notified.
   await db.query(
     `WITH gone AS (DELETE FROM dagapp.dag_workers WHERE worker_id = $1 RETURNING 1)
      SELECT pg_notify('${handlersChannel}', '') FROM gone`,

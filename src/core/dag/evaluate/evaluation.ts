@@ -10,10 +10,10 @@ import type { TemplateContext } from "../language/expression/scope.ts";
 import { edgeState } from "./join.ts";
 import { Worklist } from "./worklist.ts";
 
-/** Failed children of a fan-out that its error names; of the first few the error is told as well. */
+/** Failed children of a fan-out that its error names; it quotes the errors of the first few. */
 const namedFailures = 20;
-const toldErrors = 3;
-const longestTold = 500;
+const quotedErrors = 3;
+const longestQuote = 500;
 
 /**
  * The state of one evaluation: the recorded facts, the changes of this evaluation on top of them,
@@ -202,13 +202,13 @@ export class Evaluation {
 }
 
 function withError(
-  told: readonly ChildError[],
+  quoted: readonly ChildError[],
   nodeId: string,
   { code, message, category }: TaskError,
 ): readonly ChildError[] {
-  if (told.length >= toldErrors) return told;
-  const short = message.length > longestTold ? `${message.slice(0, longestTold)}…` : message;
-  return [...told, { node_id: nodeId, code, message: short, category }];
+  if (quoted.length >= quotedErrors) return quoted;
+  const short = message.length > longestQuote ? `${message.slice(0, longestQuote)}…` : message;
+  return [...quoted, { node_id: nodeId, code, message: short, category }];
 }
 
 function untouched(nodeId: string): NodeFact {

@@ -217,12 +217,12 @@ function budgetError(node: FanOutNode, counters: FanOutCounters): TaskError {
   const allowed = Math.max(0, allowedFailures(node.fanIns, total));
   const named = failed_indexes.map((index) => childNodeId(node.id, index));
   const errorOf = new Map(first_errors.map((error) => [error.node_id, error]));
-  const told = named.map((id) => {
+  const listed = named.map((id) => {
     const error = errorOf.get(id);
     return error === undefined ? id : `${id} (${error.code}: ${error.message})`;
   });
   const more = failed > named.length ? ` and ${failed - named.length} more` : "";
-  const who = named.length > 0 ? `: ${told.join(", ")}${more}` : "";
+  const who = named.length > 0 ? `: ${listed.join(", ")}${more}` : "";
   const message =
     failed === 0
       ? `${total} children are fewer than the successes required`

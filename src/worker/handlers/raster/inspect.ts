@@ -191,13 +191,13 @@ async function leaveOutMasked(
  * Errors of GDAL that are no damaged block: a band without a valid pixel has no statistics, and the
  * corners of a local system or of a picture of the globe have no longitude and latitude.
  */
-const harmless =
+const notDamage =
   /no valid pixels found|^ERROR \d+: PROJ: |projection domain|coordinate (?:operation|transformation)|tolerance condition error|proj_/i;
 
 function errorsIn(stderr: string, file: string, display: string, hasFailed = false): string[] {
   const lines = stderr
     .split("\n")
-    .filter((line) => /^(?:ERROR|FAILURE)\b/.test(line) && !harmless.test(line))
+    .filter((line) => /^(?:ERROR|FAILURE)\b/.test(line) && !notDamage.test(line))
     .map((line) => withoutPath(line.replace(/^ERROR \d+: /, ""), file, display));
   const unique = [...new Set(lines)];
   return unique.length === 0 && hasFailed ? ["GDAL could not read it"] : unique;

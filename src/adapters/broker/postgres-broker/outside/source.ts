@@ -57,7 +57,7 @@ export function createOutsideSource(options: OutsideSourceOptions): OutsideSourc
     const carried: CarriedMessage[] = [];
     const refused: CarriedMessage[] = [];
     for (const message of arrived) {
-      if (message.carried === undefined) await adopt(message);
+      if (message.carried === undefined) await republish(message);
       else if (known.has(sendingOf(message.carried))) continue;
       else if (isAccepted(message.carried, fetchOptions.accepts)) carried.push(message.carried);
       else refused.push(message.carried);
@@ -72,7 +72,7 @@ export function createOutsideSource(options: OutsideSourceOptions): OutsideSourc
   }
 
   /** Publishes the message of another program again, with what a lease needs. */
-  async function adopt({ id, body }: ArrivedMessage): Promise<void> {
+  async function republish({ id, body }: ArrivedMessage): Promise<void> {
     await publish(db(), queue, [{ id: id ?? randomUUID(), body }]);
   }
 

@@ -19,7 +19,7 @@ export interface Connection {
   send(line: FromServer): boolean;
 }
 
-/** Credit that is set aside for messages of a transaction. */
+/** Credit that is reserved for messages of a transaction. */
 export interface ReservedCredit {
   readonly connection: Connection;
   readonly count: number;
