@@ -1,4 +1,5 @@
 import path from "node:path";
+import { behindGate } from "./gate.ts";
 import { limitArguments } from "./limits.ts";
 import type { Sandbox } from "./sandbox.ts";
 import { seccompFilter } from "./seccomp-filter.ts";
@@ -12,7 +13,7 @@ export const temporaryBytes = 64 * 1024 * 1024;
  * There is no /proc: GDAL needs none, and containers do not allow to mount one.
  */
 export function createBubblewrap(
-  programs: { readonly bwrap: string; readonly prlimit: string },
+  programs: { readonly bwrap: string; readonly prlimit: string; readonly sh: string },
   system: SystemFiles,
 ): Sandbox {
   const filter = seccompFilter(process.arch);
@@ -35,9 +36,13 @@ export function createBubblewrap(
         ...outside(workDir, sources).flatMap((file) => ["--ro-bind-try", file, file]),
         ...["--remount-ro", "/", "--chdir", workDir],
         ...(filter === undefined ? [] : ["--seccomp", "3"]),
-        ...["--", programs.prlimit, ...limitArguments(limits), "--", command.file, ...command.args],
+        "--",
+        ...behindGate(programs.sh, [
+          ...[programs.prlimit, ...limitArguments(limits), "--", command.file, ...command.args],
+        ]),
       ],
       extraInput: filter,
+      hasGate: true,
     }),
   };
 }

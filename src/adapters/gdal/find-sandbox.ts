@@ -3,6 +3,7 @@ import { access, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createBubblewrap } from "./bubblewrap.ts";
+import { behindGate } from "./gate.ts";
 import { GdalError } from "./gdal-error.ts";
 import type { Unusable } from "./gdal.ts";
 import { limitArguments, limitsFor } from "./limits.ts";
@@ -50,9 +51,9 @@ type Made = Sandbox | { readonly missing: string };
 
 const make: Readonly<Record<Sandbox["kind"], (programs: readonly string[]) => Promise<Made>>> = {
   bubblewrap: async (programs) => {
-    const { found, missing } = await locate(["bwrap", "prlimit"]);
+    const { found, missing } = await locate(["bwrap", "prlimit", "sh"]);
     if (found === undefined) return { missing };
-    return createBubblewrap(found, findSystemFiles([...programs, found.prlimit]));
+    return createBubblewrap(found, findSystemFiles([...programs, found.prlimit, found.sh]));
   },
 
   namespaces: async (programs) => {
@@ -69,15 +70,16 @@ const make: Readonly<Record<Sandbox["kind"], (programs: readonly string[]) => Pr
  * processes, which would count all processes of the user; and an end with the worker.
  */
 export async function createNoSandbox(): Promise<Sandbox> {
-  const { found } = await locate(["setpriv", "prlimit"]);
+  const { found } = await locate(["setpriv", "prlimit", "sh"]);
   if (found === undefined) return { kind: "none", confine: (command) => command };
-  const { setpriv, prlimit } = found;
+  const { setpriv, prlimit, sh } = found;
   return {
     kind: "none",
     confine: (command, { limits }) => {
       const bounds = limitArguments(limits).filter((each) => !each.startsWith("--nproc"));
-      const args = ["--pdeathsig", "KILL", "--", prlimit, ...bounds, "--", command.file];
-      return { ...command, file: setpriv, args: [...args, ...command.args] };
+      const limited = [prlimit, ...bounds, "--", command.file, ...command.args];
+      const args = ["--pdeathsig", "KILL", "--", ...behindGate(sh, limited)];
+      return { ...command, file: setpriv, args, hasGate: true };
     },
   };
 }

@@ -1,4 +1,4 @@
-import { execFile, spawn } from "node:child_process";
+import { execFile } from "node:child_process";
 import { copyFile, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -33,30 +33,10 @@ beforeAll(async () => {
 });
 afterAll(() => rm(workDir, { recursive: true, force: true }));
 
-describe.each(natives)("native GDAL, $kind (needs GDAL and $kind)", ({ kind, native }) => {
+describe.each(natives)("native GDAL, $kind (needs GDAL and $kind)", ({ native }) => {
   describe.skipIf(native === undefined)("runs", () => {
     describeGdal(native!);
     describeEnd(native!);
-
-    it("ends with its worker, however that ends", async () => {
-      const fifo = path.join(workDir, `orphan-${kind}.vrt`);
-      await promisify(execFile)("mkfifo", [fifo]);
-      const file = new URL("../../../dist/adapters/gdal/native-gdal.js", import.meta.url).href;
-      const text = `import { findNativeGdal } from ${JSON.stringify(file)};
-      const gdal = await findNativeGdal(${JSON.stringify(folders)}, { sandboxes: ["${kind}"] });
-      await gdal.run("gdalinfo", [${JSON.stringify(fifo)}], { workDir: ${JSON.stringify(workDir)} });`;
-      const parent = spawn(process.execPath, ["--input-type=module", "-e", text], {
-        stdio: "ignore",
-      });
-      const running = async () =>
-        (await processesWith(fifo)).filter((line) => !line.includes("input-type"));
-      // Not the sandbox alone: until it has started the program, it has not asked to end with its parent.
-      const isProgram = (line: string) => /^\S+\s+\/usr\/\S*gdalinfo /.test(line);
-      await waitFor(async () => (await running()).some(isProgram), { what: "the program" });
-      parent.kill("SIGKILL");
-      await waitFor(async () => (await running()).length === 0, { what: "its end" });
-      await rm(fifo);
-    });
   });
 });
 

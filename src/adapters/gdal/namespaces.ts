@@ -1,6 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import path from "node:path";
 import { outside, temporaryBytes } from "./bubblewrap.ts";
+import { gateLines } from "./gate.ts";
 import { limitArguments } from "./limits.ts";
 import type { Sandbox } from "./sandbox.ts";
 import type { SystemFiles } from "./system-files.ts";
@@ -34,6 +35,7 @@ export function createNamespaces(programs: NamespacePrograms, system: SystemFile
       const files = outside(workDir, sources).filter((file) => existsSync(file));
       const after = [bind(workDir), ...files.map((file) => bind(file, "ro,nosuid,nodev,noexec"))];
       const script = [
+        ...gateLines,
         ...begin,
         ...makePlaces([...readable, ...system.devices]),
         "mkdir -p .old tmp",
@@ -57,6 +59,7 @@ export function createNamespaces(programs: NamespacePrograms, system: SystemFile
           ...[programs.setpriv, ...powerless, "--", programs.prlimit],
           ...[...limitArguments(limits), "--", command.file, ...command.args],
         ],
+        hasGate: true,
       };
     },
   };

@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
-import type { ChildProcessByStdio } from "node:child_process";
+import type { ChildProcess, ChildProcessByStdio } from "node:child_process";
 import { Writable } from "node:stream";
 import type { Readable } from "node:stream";
+import { openGate } from "./gate.ts";
 import { GdalError, GdalTimeout } from "./gdal-error.ts";
 import type { GdalOutput, GdalRunOptions } from "./gdal.ts";
 import { signalOf } from "./limits.ts";
@@ -17,6 +18,8 @@ export interface Command {
   readonly env: Readonly<Record<string, string>>;
   /** Bytes that it reads from its file descriptor 3. */
   readonly extraInput?: Uint8Array | undefined;
+  /** True: it waits for an answer on its file descriptor 4 (gate.ts). */
+  readonly hasGate?: boolean;
 }
 
 /**
@@ -31,12 +34,9 @@ export function runProcess(command: Command, options: GdalRunOptions): Promise<G
       cwd: workDir,
       env: command.env,
       detached: true,
-      stdio: ["pipe", "pipe", "pipe", command.extraInput === undefined ? "ignore" : "pipe"],
+      stdio: ["pipe", "pipe", "pipe", ...extraStreams(command)],
     }) as ChildProcessByStdio<Writable, Readable, Readable>;
-    const extra = child.stdio[3];
-    if (extra instanceof Writable) {
-      extra.on("error", () => undefined).end(command.extraInput);
-    }
+    serveExtraStreams(child, command);
     const stdout: string[] = [];
     const stderr: string[] = [];
     let printed = 0;
@@ -103,6 +103,17 @@ export function runProcess(command: Command, options: GdalRunOptions): Promise<G
       });
     });
   });
+}
+
+/** The kinds of the file descriptors 3 and 4 of a command. */
+export function extraStreams({ extraInput, hasGate = false }: Command): ("pipe" | "ignore")[] {
+  return [extraInput === undefined ? "ignore" : "pipe", hasGate ? "pipe" : "ignore"];
+}
+
+export function serveExtraStreams(child: ChildProcess, { extraInput }: Command): void {
+  const extra = child.stdio[3];
+  if (extra instanceof Writable) extra.on("error", () => undefined).end(extraInput);
+  openGate(child);
 }
 
 export function reasonOf(signal: AbortSignal): Error {

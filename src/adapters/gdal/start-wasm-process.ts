@@ -2,9 +2,9 @@ import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { createRequire } from "node:module";
 import path from "node:path";
-import { Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { GdalLimits } from "./limits.ts";
+import { extraStreams, serveExtraStreams } from "./run-process.ts";
 import type { Sandbox } from "./sandbox.ts";
 import type { TaskFiles } from "./wasm-library.ts";
 
@@ -53,16 +53,9 @@ export function startWasmProcess(
     cwd: workDir,
     env: {},
     detached: true,
-    stdio: [
-      "ignore",
-      "ignore",
-      "inherit",
-      command.extraInput === undefined ? "ignore" : "pipe",
-      "ipc",
-    ],
+    stdio: ["ignore", "ignore", "inherit", ...extraStreams(command), "ipc"],
   });
-  const extra = child.stdio[3];
-  if (extra instanceof Writable) extra.on("error", () => undefined).end(command.extraInput);
+  serveExtraStreams(child, command);
   return child;
 }
 
