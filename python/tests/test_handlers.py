@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import logging
+import subprocess
 import sys
 import unittest
 from pathlib import Path
@@ -95,6 +96,30 @@ class Handlers(unittest.TestCase):
 
         with self.assertRaises(Cancelled):
             run_handler(busy)
+
+    def test_process_ends_with_its_worker(self) -> None:
+        program = f"""
+import os, sys, time
+sys.path.insert(0, {str(Path(__file__).parents[1] / "src")!r})
+from rmhdag import Context, Handler
+from rmhdag.worker import run_function
+
+def busy(ctx):
+    print(os.getpid(), flush=True)
+    while True:
+        pass
+
+task = {{"task_id": "t", "job_id": "j", "node_id": "n", "lease": "l"}}
+run_function(Handler("test.busy", busy), Context(task, None), {{}}, "processes")
+"""
+        worker = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+        assert worker.stdout is not None
+        self.assertGreater(int(worker.stdout.readline()), 0)
+        worker.kill()
+        worker.wait()
+        # Reads until the child, which holds the other end, is gone as well.
+        self.assertEqual(worker.stdout.read(), "")
+        worker.stdout.close()
 
     def test_files(self) -> None:
         def copy(ctx: Context, source: str) -> dict[str, Any]:

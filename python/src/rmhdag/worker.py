@@ -381,7 +381,8 @@ def _run_in_process(handler: Handler, context: Context, params: dict[str, Any]) 
     """A process of its own, forked: computation does not share the interpreter lock."""
     fork = multiprocessing.get_context("fork")
     ours, theirs = fork.Pipe()
-    child = fork.Process(target=_child, args=(theirs, handler, context, params), daemon=True)
+    arguments = (os.getpid(), theirs, handler, context, params)
+    child = fork.Process(target=_child, args=arguments, daemon=True)
     child.start()
     theirs.close()
     try:
@@ -428,8 +429,16 @@ class _Pipe:
         return call
 
 
-def _child(connection: Any, handler: Handler, context: Context, params: dict[str, Any]) -> None:
+def _end_with(parent: int) -> None:
+    """A worker that is killed cannot end its children, so each one looks whether it is still there."""
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _child(parent: int, connection: Any, handler: Handler, context: Context, params: dict[str, Any]) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     context._port = _Pipe(connection)
     try:
         connection.send(("result", handler.function(context, **params)))

@@ -1,6 +1,6 @@
 /**
- * Stops a program when the `rmhdag` that started it is gone. Loaded into the program before its own
- * first line (see spawn-program.ts), so that the program need not know that it has a parent.
+ * Stops a program when the process of ours that started it is gone. Loaded into the program before its
+ * own first line (`node --import`), so that the program need not know that it has a parent.
  *
  * The parent holds the other end of an IPC channel and sends nothing on it. The kernel closes the
  * channel even after `kill -9`, so there is no pid to watch, and none that could be reused.

@@ -6,10 +6,10 @@ import { Failure } from "../common/failure.ts";
 
 export type ProgramName = "gateway" | "orchestrator" | "worker";
 
-const endWithParent = new URL("./end-with-parent.js", import.meta.url).href;
+const endWithParent = new URL("../../adapters/runtime/end-with-parent.js", import.meta.url).href;
 
 /**
- * Starts a program as a process that ends with this one, even after `kill -9` (end-with-parent.ts).
+ * Starts a program as a process that ends with this one, even after `kill -9` (runtime/end-with-parent.ts).
  *
  * The program leads its own session. Ctrl-C in a terminal goes to the whole process group: in our
  * group the program would get the signal twice, once from us, and a second signal ends it at once.

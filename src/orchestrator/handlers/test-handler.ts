@@ -1,4 +1,6 @@
 import { spawn } from "node:child_process";
+import type { ChildProcessByStdio } from "node:child_process";
+import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import pLimit from "p-limit";
@@ -19,6 +21,8 @@ export type TestEnd =
 
 /** Programs never import each other: the worker is a process. It lies beside ours in dist/programs. */
 const worker = fileURLToPath(new URL("../../programs/worker.js", import.meta.url));
+
+const endWithParent = new URL("../../adapters/runtime/end-with-parent.js", import.meta.url).href;
 
 /** What a handler must not see: it runs beside the orchestrator and not in its name. */
 const withheld = [
@@ -47,12 +51,12 @@ export function testHandler(
       RMHDAG_RUN_PARAMS: JSON.stringify(params),
     };
     for (const name of withheld) Reflect.deleteProperty(env, name);
-    const child = spawn(process.execPath, [worker], {
+    const child = spawn(process.execPath, ["--import", endWithParent, worker], {
       env,
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
       signal,
       killSignal: "SIGKILL",
-    });
+    }) as ChildProcessByStdio<null, Readable, Readable>;
     const ended = new Promise<number | null>((resolve, reject) => {
       child.once("error", reject);
       child.once("close", resolve);

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { accessSync, constants } from "node:fs";
 import path from "node:path";
 import { PermanentError } from "../errors.ts";
@@ -7,6 +8,8 @@ export interface ProgramCommand {
   readonly file: string;
   readonly args: string[];
   readonly env: Record<string, string>;
+  /** The container outlives its client, so it has to be ended by its name. */
+  readonly container?: { readonly engine: string; readonly name: string };
 }
 
 /**
@@ -21,6 +24,12 @@ export async function commandOf(
 ): Promise<ProgramCommand> {
   const [file = "", ...args] = command;
   if (image === undefined) {
+    if (findProgram(file, env["PATH"], folder) === undefined) {
+      throw new PermanentError(
+        `The program cannot be started: ${file} is not there, or may not be executed.`,
+        { code: "PROGRAM_NOT_STARTED" },
+      );
+    }
     const limit = max_memory_mb === undefined ? undefined : findProgram("prlimit", env["PATH"]);
     if (limit === undefined) return { file, args, env };
     return {
@@ -37,6 +46,7 @@ export async function commandOf(
       { code: "NO_CONTAINER_ENGINE" },
     );
   }
+  const name = `rmhdag-${randomUUID()}`;
   const passed = Object.keys(env).filter((name) => name !== "PATH" && name !== "HOME");
   return {
     file: engine,
@@ -46,6 +56,7 @@ export async function commandOf(
       "--interactive",
       "--init",
       "--network=none",
+      `--name=${name}`,
       ...(max_memory_mb === undefined ? [] : [`--memory=${max_memory_mb}m`]),
       ...passed.flatMap((name) => ["--env", name]),
       "--volume",
@@ -59,12 +70,19 @@ export async function commandOf(
       ...args,
     ],
     env,
+    container: { engine, name },
   };
 }
 
-function findProgram(name: string, searched = ""): string | undefined {
-  for (const folder of searched.split(path.delimiter)) {
-    const file = path.join(folder, name);
+/** Looks where the system looks: a name with a slash is a path, from the folder in which it runs. */
+function findProgram(
+  name: string,
+  searched = "/usr/bin:/bin",
+  workingFolder = "/",
+): string | undefined {
+  const folders = name.includes("/") ? [workingFolder] : searched.split(path.delimiter);
+  for (const folder of folders) {
+    const file = path.resolve(workingFolder, folder, name);
     try {
       accessSync(file, constants.X_OK);
       return file;

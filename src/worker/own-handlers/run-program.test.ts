@@ -1,9 +1,13 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, readlinkSync } from "node:fs";
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
 import type { TestContext } from "../../../test/support/handler-context.ts";
 import { createTestContext, noGdal } from "../../../test/support/handler-context.ts";
+import { waitFor } from "../../../test/support/wait.ts";
 import type { HandlerContext } from "../define-handler.ts";
 import { loadProgram } from "./load-program.ts";
 
@@ -114,6 +118,36 @@ describe("a program as a handler", () => {
     expect(await readFile(mark, "utf8")).toBe("told\n");
   });
 
+  it("ends with all its processes when its worker is killed, at whatever moment", async () => {
+    await writeFile(
+      path.join(handlers, "it.yaml"),
+      stringify({ name: "acme.it", command: sh(`sleep 1000 & trap '' TERM; exec sleep 1000`) }),
+    );
+    const built = new URL("../../../dist/worker/own-handlers/load-program.js", import.meta.url);
+    const context = { workDir: test.context.workDir, task_id: "a", attempt: 0, environment: {} };
+    const worker = (delayMs: number) => `
+      import { loadProgram } from ${JSON.stringify(built.href)};
+      const handler = await loadProgram(${JSON.stringify(path.join(handlers, "it.yaml"))});
+      const checkpoint = { load: async () => undefined };
+      const { signal } = new AbortController();
+      const context = { ...${JSON.stringify(context)}, checkpoint, signal };
+      void handler.run({}, context);
+      setTimeout(() => process.kill(process.pid, "SIGKILL"), ${delayMs});`;
+    const start = (delayMs: number) => {
+      const args = ["--input-type=module", "-e", worker(delayMs)];
+      return spawn(process.execPath, args, { stdio: "ignore" });
+    };
+    const moments = [5, 8, 10, 15, 20, 40];
+    await Promise.all(moments.map((delayMs) => once(start(delayMs), "exit")));
+    await waitFor(() => processesIn(handlers).length === 0, { what: "the end of all programs" });
+
+    const running = start(60_000);
+    // The program, its child and the watcher.
+    await waitFor(() => processesIn(handlers).length === 3, { what: "the program" });
+    running.kill("SIGKILL");
+    await waitFor(() => processesIn(handlers).length === 0, { what: "its end" });
+  });
+
   describe("with an image", () => {
     const image = { image: "python:3.12-slim", command: ["python3", "ndvi.py"] };
 
@@ -149,8 +183,9 @@ console.log(JSON.stringify({ args: process.argv.slice(2), given, cwd: process.cw
       };
       const { workDir } = test.context;
       const { args } = answer;
-      expect(args.slice(0, 6)).toEqual([
-        ...["run", "--rm", "--interactive", "--init", "--network=none", "--memory=512m"],
+      expect(args.slice(0, 7)).toEqual([
+        ...["run", "--rm", "--interactive", "--init", "--network=none"],
+        ...[expect.stringMatching(/^--name=rmhdag-/) as string, "--memory=512m"],
       ]);
       expect(args.join(" ")).toContain(
         `--volume ${workDir}:${workDir} --volume ${handlers}:${handlers}:ro --workdir ${handlers}` +
@@ -163,5 +198,43 @@ console.log(JSON.stringify({ args: process.argv.slice(2), given, cwd: process.cw
       expect(JSON.parse(answer.given)).toEqual({ n: 1 });
       expect(test.progress).toEqual([30]);
     });
+
+    it("has its container killed by its name when it does not stop", async () => {
+      const programs = path.join(test.folder, "bin");
+      await mkdir(programs);
+      const [standIn, killed] = [path.join(programs, "podman"), path.join(test.folder, "killed")];
+      await writeFile(
+        standIn,
+        `#!/bin/sh
+        if [ "$1" = kill ]; then echo "$2" > ${killed}; exit; fi
+        trap '' TERM
+        for each in "$@"; do case $each in --name=*) echo "::log info $each";; esac; done
+        echo "::progress 1"
+        while :; do :; done`,
+      );
+      await chmod(standIn, 0o755);
+      const stop = new AbortController();
+      const context = {
+        environment: { PATH: programs },
+        signal: stop.signal,
+        progress: () => {
+          stop.abort(new Error("cancelled"));
+        },
+      };
+      await expect(run({ ...image, grace_seconds: 0.1 }, {}, context)).rejects.toThrow("cancelled");
+      const name = (await readFile(killed, "utf8")).trim();
+      expect(test.logged).toContain(`--name=${name}`);
+    });
   });
 });
+
+/** The processes whose working folder this is. */
+function processesIn(folder: string): string[] {
+  return readdirSync("/proc").filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readlinkSync(`/proc/${pid}/cwd`) === folder;
+    } catch {
+      return false;
+    }
+  });
+}

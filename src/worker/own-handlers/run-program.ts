@@ -1,18 +1,21 @@
 /**
- * Runs a described program as a task. It is started without a shell, leads its own process group, and
- * gets its parameters as JSON on standard input and in RMHDAG_PARAMS. Lines of standard output that
+ * Runs a described program as a task. No shell reads its command; it leads its own process group, ends
+ * with the worker (guard.ts), and gets its parameters as JSON on standard input and in RMHDAG_PARAMS. Lines of standard output that
  * start with `::` are messages to the worker; the result is the file RMHDAG_RESULT or the last line.
  */
 import { spawn } from "node:child_process";
+import type { ChildProcessByStdio } from "node:child_process";
+import { once } from "node:events";
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { createInterface } from "node:readline";
-import type { Readable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import { ignoreMissing } from "../../adapters/runtime/error-code.ts";
 import { isJsonObject } from "../../core/model/json.ts";
 import type { HandlerContext } from "../define-handler.ts";
 import { PermanentError, TransientError } from "../errors.ts";
 import { commandOf } from "./container.ts";
+import { endGuarded, guarded, holdGuard } from "./guard.ts";
 import { hearLine } from "./hear-line.ts";
 import type { ProgramFile } from "./load-program.ts";
 
@@ -102,13 +105,15 @@ async function start(
 ): Promise<string | undefined> {
   const { signal, workDir } = context;
   signal.throwIfAborted();
-  const { file, args, env } = await commandOf(program, folder, workDir, given.env);
+  const command = await commandOf(program, folder, workDir, given.env);
+  const { file, args } = guarded(command);
   const child = spawn(file, args, {
     cwd: program.image === undefined ? folder : workDir,
-    env,
+    env: command.env,
     detached: true,
-    stdio: ["pipe", "pipe", "pipe"],
-  });
+    stdio: ["pipe", "pipe", "pipe", "pipe"],
+  }) as ChildProcessByStdio<Writable, Readable, Readable>;
+  holdGuard(child);
   let stopped: Error | undefined;
   let killTimer: NodeJS.Timeout | undefined;
   const send = (name: NodeJS.Signals) => {
@@ -123,7 +128,7 @@ async function start(
     stopped = reason;
     send("SIGTERM");
     killTimer = setTimeout(() => {
-      send("SIGKILL");
+      endGuarded(child);
     }, graceMs);
   };
   const onAbort = () => {
@@ -158,7 +163,7 @@ async function start(
   child.stdin.on("error", () => undefined).end(given.json);
   try {
     const { code, by } = await ended(child);
-    // Processes that it left behind.
+    // Processes that it left behind, and the watcher.
     send("SIGKILL");
     if (stopped !== undefined) throw stopped;
     await Promise.all(saves);
@@ -170,10 +175,12 @@ async function start(
   }
 }
 
-function ended(
-  child: ReturnType<typeof spawn>,
+/** Does not wait for `close`, which the watcher holds back by its file descriptor. */
+async function ended(
+  child: ChildProcessByStdio<Writable, Readable, Readable>,
 ): Promise<{ code: number | null; by: NodeJS.Signals | null }> {
-  return new Promise((resolve, reject) => {
+  const read = [child.stdout, child.stderr].map((stream) => once(stream, "close"));
+  const end = new Promise<{ code: number | null; by: NodeJS.Signals | null }>((resolve, reject) => {
     child.once("error", (error) => {
       reject(
         new PermanentError(`The program cannot be started: ${error.message}`, {
@@ -181,10 +188,12 @@ function ended(
         }),
       );
     });
-    child.once("close", (code, by) => {
+    child.once("exit", (code, by) => {
       resolve({ code, by });
     });
   });
+  const [status] = await Promise.all([end, ...read]);
+  return status;
 }
 
 function failure(
