@@ -7,14 +7,21 @@ import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from "h
 import type { FileMetaData, SchemaElement } from "hyparquet";
 import { compressors } from "hyparquet-compressors";
 import { z } from "zod";
+import { shown } from "../../core/files/problem.ts";
 import type { GeoColumn } from "../../core/vector/geo-table.ts";
 import type { Bounds } from "../../core/vector/parts.ts";
 import { KnownError } from "../runtime/known-error.ts";
 import { columnType, textOf } from "./parquet-values.ts";
 
+export type ParquetProblem =
+  "FILE_UNREADABLE" | "NO_GEOMETRY" | "FORMAT_NOT_SUPPORTED" | "EXTERNAL_REFERENCE";
+
 export class ParquetError extends KnownError {
-  constructor(code: "FILE_UNREADABLE" | "NO_GEOMETRY" | "FORMAT_NOT_SUPPORTED", message: string) {
-    super(code, "permanent", message);
+  readonly problem: ParquetProblem;
+
+  constructor(problem: ParquetProblem, message: string) {
+    super(problem, "permanent", message);
+    this.problem = problem;
   }
 }
 
@@ -28,20 +35,19 @@ export interface ReadParquet {
 
 /** Decoded in memory at once, as the file's own index claims it. */
 const largestGroup = 1024 ** 3;
+/** More are never written in one group, and cost no bytes if they are empty. */
+const mostRows = 2 ** 25;
 const rowsAtOnce = 20_000;
 
 export async function readParquet(
   path: string,
-  options: {
-    readonly target: string;
-    readonly geometryColumn: string | undefined;
-    readonly signal: AbortSignal;
-  },
+  options: { readonly target: string; readonly geometryColumn: string | undefined },
 ): Promise<ReadParquet> {
   const file = await asyncBufferFromFile(path);
   const metadata = await parquetMetadataAsync(file).catch((error: unknown) => {
     throw new ParquetError("FILE_UNREADABLE", `The Parquet file cannot be read: ${words(error)}.`);
   });
+  refuseReferences(metadata);
   refuseLargeGroups(metadata);
   const geometry = findGeometry(metadata, options.geometryColumn);
   const columns = rootColumns(metadata).filter(
@@ -51,9 +57,8 @@ export async function readParquet(
   const names = [geometry.name, ...columns.map(({ name }) => name)];
   try {
     await handle.write(`${names.map(quoted).join(",")}\n`);
-    const count = Number(metadata.num_rows);
+    const count = metadata.row_groups.reduce((sum, group) => sum + Number(group.num_rows), 0);
     for (let rowStart = 0; rowStart < count; rowStart += rowsAtOnce) {
-      options.signal.throwIfAborted();
       const rowEnd = Math.min(count, rowStart + rowsAtOnce);
       const range = { rowStart, rowEnd, columns: names, useOffsetIndex: true };
       const raw = (bytes: Uint8Array) => bytes;
@@ -88,11 +93,26 @@ export async function readParquet(
   }
 }
 
+/** The index of a folder of files (`_metadata`) names a file for every column. */
+function refuseReferences({ row_groups }: FileMetaData): void {
+  for (const { file_path } of row_groups.flatMap(({ columns }) => columns)) {
+    if (file_path === undefined || file_path === "") continue;
+    throw new ParquetError(
+      "EXTERNAL_REFERENCE",
+      `Its rows are in another file, "${shown(file_path)}".`,
+    );
+  }
+}
+
 export function refuseLargeGroups({ row_groups }: FileMetaData): void {
-  if (row_groups.every((group) => Number(group.total_byte_size) <= largestGroup)) return;
+  const isLarge = row_groups.some(
+    ({ total_byte_size, num_rows }) =>
+      Number(total_byte_size) > largestGroup || Number(num_rows) > mostRows,
+  );
+  if (!isLarge) return;
   throw new ParquetError(
     "FORMAT_NOT_SUPPORTED",
-    "A row group of the Parquet file holds more than 1 GiB: write the file again with smaller row groups.",
+    `A row group of the Parquet file holds more than 1 GiB or ${mostRows} rows: write the file again with smaller row groups.`,
   );
 }
 

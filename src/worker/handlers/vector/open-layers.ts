@@ -1,6 +1,8 @@
 /** Opens a source: its layers as GDAL reads them, each with what is known of its columns. */
 import path from "node:path";
-import { readParquet } from "../../../adapters/parquet/read-parquet.ts";
+import { convertParquet } from "../../../adapters/parquet/convert-parquet.ts";
+import { ParquetError } from "../../../adapters/parquet/read-parquet.ts";
+import { externalReference } from "../../../core/files/problem.ts";
 import type { VectorFinding } from "../../../core/vector/findings.ts";
 import type { GeoColumn } from "../../../core/vector/geo-table.ts";
 import type { LayerFacts } from "../../../core/vector/read-ogrinfo.ts";
@@ -8,6 +10,7 @@ import { csv, isCsv, isParquet, isTable } from "../../../core/vector/source-form
 import type { SourceFormat } from "../../../core/vector/source-format.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
+import { FileRefused } from "./check-source.ts";
 import type { SourceFile } from "./fetch-source.ts";
 import { hasDegreeColumns, openOptions, readHeader, runOptions } from "./gdal-options.ts";
 import type { CsvColumns } from "./gdal-options.ts";
@@ -140,10 +143,12 @@ async function openParquet(
   context: HandlerContext,
 ): Promise<SourceLayer> {
   const file = path.join(context.workDir, "parquet.csv");
-  const { geometryColumn, crs, types, featureCount } = await readParquet(source.file, {
-    target: file,
-    geometryColumn: given.geometry_column ?? undefined,
-    signal: context.signal,
+  const { geometryColumn, crs, types, featureCount } = await convertParquet(
+    { path: source.file, target: file, geometryColumn: given.geometry_column ?? undefined },
+    context,
+  ).catch((error: unknown) => {
+    const isReference = error instanceof ParquetError && error.problem === "EXTERNAL_REFERENCE";
+    throw isReference ? new FileRefused(externalReference(error.message)) : error;
   });
   const chosen = { ...given, geometry_column: geometryColumn };
   const [layer] = await openCsv(file, chosen, context);
