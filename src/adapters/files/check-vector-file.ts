@@ -90,8 +90,8 @@ function wholeContent(detected: Content): VectorContent | undefined {
 }
 
 /**
- * A spreadsheet is an archive of XML. Its size and each of its parts that GDAL reads are checked: the
- * workbook, the sheets, the texts and the styles.
+ * A spreadsheet is an archive of XML. Its size and each of its parts that is XML are checked, whatever
+ * their names are: the workbook says by which names GDAL finds the sheets, the texts and the styles.
  */
 async function checkSpreadsheet(file: string, signal: AbortSignal): Promise<CheckedVector> {
   const zip = await openZip(file, { bytes: largestSpreadsheet });
@@ -102,9 +102,8 @@ async function checkSpreadsheet(file: string, signal: AbortSignal): Promise<Chec
     }
     const folder = await mkdtemp(`${file}-parts-`);
     try {
-      const isRead = (name: string) => /\.(?:xml|rels)$/i.test(name);
-      const parts = await zip.extractTo(folder, { signal, only: ({ name }) => isRead(name) });
-      for (const part of parts) {
+      for (const part of await zip.extractTo(folder, { signal })) {
+        if (!(await mayBeXml(part))) continue;
         const scanner = new XmlScanner();
         await scan(part, signal, scanner);
         const problem = scanner.end();
@@ -117,6 +116,14 @@ async function checkSpreadsheet(file: string, signal: AbortSignal): Promise<Chec
   } finally {
     zip.close();
   }
+}
+
+/** As a parser of XML begins to read, in one byte a character or in two. */
+function mayBeXml(file: string): Promise<boolean> {
+  return withFile(file, async (source) => {
+    const start = Buffer.from(await source.read(0, detectedBytes)).toString("latin1");
+    return /^(?:\u00ef\u00bb\u00bf)?\s*<|^(?:\u00fe\u00ff|\u00ff\u00fe|\u0000)|^\s*$/.test(start);
+  });
 }
 
 const largestSpreadsheet = 2 * 1024 ** 3;

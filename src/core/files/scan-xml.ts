@@ -10,7 +10,13 @@ const references: readonly (readonly [RegExp, string])[] = [
   [/<(?:[\w.-]+:)?NetworkLink\b/i, "It is loaded from another place by a network link"],
   // Bounded: a file of such beginnings without an end would be searched for hours.
   [/<(?:[\w.-]+:)?include\b[^>]{0,200}\bhref\b/i, "It includes another file"],
+  [/\bxlink:href\s{0,9}=\s{0,9}["'](?:file:|\/|\.\.\/|[a-z]:\\)/i, "It links to another file"],
 ];
+
+/** GML names its schema in its first element; an address is never fetched, but a path is opened. */
+const schemaLocations = /\bschemaLocation\s*=\s*(?:"([^"]*)"|'([^']*)')/gi;
+const schemaBytes = 64 * 1024;
+const path = /^(?:file:|\/|\.\.|[a-z]:\\)/i;
 
 /** Encodings in which the patterns above are found as they are written. */
 const readable = /^(?:utf-8|us-ascii|ascii|iso-8859-\d+|windows-125\d|latin-?1)$/i;
@@ -21,12 +27,16 @@ const overlap = 256;
 export class XmlScanner {
   private problem: FileProblem | undefined;
   private tail = "";
+  private head = "";
   private isFirst = true;
 
   push(bytes: Uint8Array): void {
     if (this.problem !== undefined) return;
     const text = this.tail + decodeLatin(bytes);
     if (this.isFirst) this.checkEncoding(text);
+    if (this.head.length < schemaBytes) this.head += decodeLatin(bytes.subarray(0, schemaBytes));
+    // A character in two bytes: no XML in one byte has a zero.
+    if (text.includes("\u0000")) this.problem ??= inUtf16;
     for (const [pattern, words] of references) {
       const found = pattern.exec(text);
       if (found !== null) {
@@ -37,7 +47,7 @@ export class XmlScanner {
   }
 
   end(): FileProblem | undefined {
-    return this.problem;
+    return this.problem ?? findSchema(this.head);
   }
 
   private checkEncoding(text: string): void {
@@ -49,6 +59,19 @@ export class XmlScanner {
       `Its encoding is "${shown(named)}", in which references cannot be found: save it as UTF-8.`,
     );
   }
+}
+
+const inUtf16 = externalReference(
+  "Its encoding is UTF-16, in which references cannot be found: save it as UTF-8.",
+);
+
+function findSchema(head: string): FileProblem | undefined {
+  for (const [, double, single] of head.matchAll(schemaLocations)) {
+    const named = (double ?? single ?? "").split(/\s+/).find((each) => path.test(each));
+    if (named === undefined) continue;
+    return externalReference(`It names a file as its schema: "${shown(named)}".`);
+  }
+  return undefined;
 }
 
 function decodeLatin(bytes: Uint8Array): string {

@@ -19,8 +19,10 @@ export function runOptions(context: HandlerContext, drivers: readonly string[]):
     drivers,
     env: {
       OGR_GEOJSON_MAX_OBJ_SIZE: "0",
-      // GML: no schema is fetched, and values stay text, in which a code keeps its zeros.
+      // GML: no schema is fetched and no link is followed; values stay text, in which a code keeps its
+      // zeros.
       GML_DOWNLOAD_SCHEMA: "NO",
+      GML_SKIP_RESOLVE_ELEMS: "ALL",
       GML_FIELDTYPES: "ALWAYS_STRING",
       OGR_CSV_MAX_LINE_SIZE: "-1",
       // A sheet of texts only would have no header otherwise.
