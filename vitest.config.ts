@@ -20,6 +20,8 @@ export default defineConfig({
       {
         test: {
           name: "real",
+          // Of the cases that a file runs at once: each starts programs of its own.
+          maxConcurrency: 3,
           include: [
             "src/{adapters,cli,gateway,orchestrator,worker}/**/*.test.ts",
             "test/**/*.test.ts",

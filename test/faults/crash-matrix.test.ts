@@ -3,13 +3,13 @@
  * job ends as if nothing had happened. A fail point that is never reached fails its test, which waits
  * for the program to die there.
  */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { FailPoint } from "../../src/adapters/runtime/fail-points.ts";
 import { failPoints } from "../../src/adapters/runtime/fail-points.ts";
 import { ApiError } from "../../src/core/api/api-error.ts";
 import type { JsonObject } from "../../src/core/model/json.ts";
 import { expectInvariants } from "../support/chaos-invariants.ts";
-import type { TestDatabase } from "../support/database.ts";
+import type { Database } from "../../src/adapters/postgres/database.ts";
 import { createTestDatabase } from "../support/database.ts";
 import type { Orchestrator, Program } from "../support/programs.ts";
 import { Fleet } from "../support/programs.ts";
@@ -18,21 +18,11 @@ import type { WorkFolder, WorkName } from "./mixed-work.ts";
 import { allEnded, expectMixedEnds, makeWorkFolder, quick, twoQueues } from "./mixed-work.ts";
 
 let folder: WorkFolder;
-let database: TestDatabase;
-let fleet: Fleet;
 
 beforeAll(async () => {
   folder = await makeWorkFolder();
 });
 afterAll(() => folder.remove());
-beforeEach(async () => {
-  database = await createTestDatabase();
-  fleet = new Fleet(database.url, folder.path);
-});
-afterEach(async () => {
-  await fleet.stop();
-  await database.drop();
-});
 
 /** Places that a submission reaches as well as a tick are also tried when only ticks are left. */
 const moments: Partial<Record<FailPoint, readonly number[]>> = {
@@ -82,7 +72,7 @@ class Customer {
   }
 }
 
-async function submitMix(customer: Customer): Promise<void> {
+async function submitMix(db: Database, customer: Customer): Promise<void> {
   await customer.submit("chain", "chain", { n: 7 });
   await customer.submit("spread", "spread", { items: [10, 11, 12, 13, 14, 15] });
   await customer.submit("branch", "branch", { size: 500 });
@@ -90,13 +80,13 @@ async function submitMix(customer: Customer): Promise<void> {
   const halted = await customer.submit("halted", "chain", { n: 8 });
   const nap = await customer.submit("nap", "nap");
   await customer.submit("doomed", "doomed");
-  await database.db.query(
+  await db.query(
     `WITH added AS (INSERT INTO dagapp.dag_queue_ready (queue, message_key, body)
        VALUES ('dag-jobs', 'by-queue', '{"workflow_id":"chain","inputs":{"n":9}}'))
      SELECT pg_notify('dag_queue_dag-jobs', '')`,
   );
   // No worker takes from this queue: the job waits, and its message is moved to the dead letters.
-  await database.db.query(
+  await db.query(
     `WITH gone AS (DELETE FROM dagapp.dag_queue_ready WHERE queue = 'container-tasks' RETURNING *)
      INSERT INTO dagapp.dag_queue_dead (message_id, queue, priority, deliveries, released,
        message_key, group_key, headers, body, enqueued_at, reason)
@@ -125,48 +115,59 @@ const dead = (program: Program, name: string) =>
     ),
   ]);
 
-describe.each(matrix)("a program that dies at %s, the time %i", (name, nth) => {
-  const armed = { RMHDAG_FAIL_POINT: `${name}:${nth}` };
-
+/** Each has a database and programs of its own, and mostly waits for leases and heartbeats to run out. */
+describe.concurrent.each(matrix)("a program that dies at %s, the time %i", (name, nth) => {
   it("costs no job, no success and no event", async () => {
-    const isWorker = name.startsWith("worker.");
-    const isTakeOver = name.startsWith("take_over.");
-    const isCallback = name.startsWith("callback.");
-
-    const orchestrator = await fleet.orchestrator({ ...quick, ...(isWorker ? {} : armed) });
-    // An orchestrator that can only die of a take-over lets another one have the jobs first.
-    const first = isTakeOver ? await fleet.orchestrator(quick) : orchestrator;
-    const worker = await fleet.worker({
-      ...twoQueues,
-      ...(isWorker ? armed : {}),
-      ...(isCallback ? { DAG_CALLBACK_URL: orchestrator.url } : {}),
-    });
-    const victim = isWorker ? worker : orchestrator;
-    const code = dead(victim, name);
-    code.catch(() => undefined);
-    let replacement: Promise<Orchestrator> | undefined;
-    const replace = () => (replacement ??= code.then(() => fleet.orchestrator(quick)));
-
-    await submitMix(new Customer(first, replace));
-    if (isTakeOver) first.signal("SIGKILL");
-    if (name.startsWith("sign_off.")) orchestrator.signal("SIGTERM");
-    // Killed by the fail point: an exit code would mean that it ended by itself.
-    expect(await code).toBeNull();
-    if (isWorker) await fleet.worker(twoQueues);
-    else await replace();
-    if (isCallback) {
-      // It reports to the address of the orchestrator that is gone.
-      worker.signal("SIGKILL");
-      await fleet.worker(twoQueues);
+    const database = await createTestDatabase();
+    const fleet = new Fleet(database.url, folder.path);
+    try {
+      await expectNoLoss(database.db, fleet, name, nth);
+    } finally {
+      await fleet.stop();
+      await database.drop();
     }
-    expectMixedEnds(await allEnded(database.db, 8));
-    await waitFor(
-      async () => {
-        const { rows } = await database.db.query(`SELECT FROM dagapp.dag_queue_leases`);
-        return rows.length === 0;
-      },
-      { timeoutMs: 20_000, what: "every lease to end" },
-    );
-    await expectInvariants(database.db);
   });
 });
+
+async function expectNoLoss(db: Database, fleet: Fleet, name: FailPoint, nth: number) {
+  const armed = { RMHDAG_FAIL_POINT: `${name}:${nth}` };
+  const isWorker = name.startsWith("worker.");
+  const isTakeOver = name.startsWith("take_over.");
+  const isCallback = name.startsWith("callback.");
+
+  const orchestrator = await fleet.orchestrator({ ...quick, ...(isWorker ? {} : armed) });
+  // An orchestrator that can only die of a take-over lets another one have the jobs first.
+  const first = isTakeOver ? await fleet.orchestrator(quick) : orchestrator;
+  const worker = await fleet.worker({
+    ...twoQueues,
+    ...(isWorker ? armed : {}),
+    ...(isCallback ? { DAG_CALLBACK_URL: orchestrator.url } : {}),
+  });
+  const victim = isWorker ? worker : orchestrator;
+  const code = dead(victim, name);
+  code.catch(() => undefined);
+  let replacement: Promise<Orchestrator> | undefined;
+  const replace = () => (replacement ??= code.then(() => fleet.orchestrator(quick)));
+
+  await submitMix(db, new Customer(first, replace));
+  if (isTakeOver) first.signal("SIGKILL");
+  if (name.startsWith("sign_off.")) orchestrator.signal("SIGTERM");
+  // Killed by the fail point: an exit code would mean that it ended by itself.
+  expect(await code).toBeNull();
+  if (isWorker) await fleet.worker(twoQueues);
+  else await replace();
+  if (isCallback) {
+    // It reports to the address of the orchestrator that is gone.
+    worker.signal("SIGKILL");
+    await fleet.worker(twoQueues);
+  }
+  expectMixedEnds(await allEnded(db, 8));
+  await waitFor(
+    async () => {
+      const { rows } = await db.query(`SELECT FROM dagapp.dag_queue_leases`);
+      return rows.length === 0;
+    },
+    { timeoutMs: 20_000, what: "every lease to end" },
+  );
+  await expectInvariants(db);
+}
