@@ -86,7 +86,7 @@ const progress = async (): Promise<string> =>
 async function ended(job_id: string): Promise<void> {
   await waitFor(
     async () => (await opened.client.getJob({ params: { job_id } })).completed_at !== null,
-    { what: `the end of ${job_id}`, timeoutMs: 60_000 },
+    { what: `the end of ${job_id}`, timeoutMs: 60_000, isFinal: true },
   );
 }
 

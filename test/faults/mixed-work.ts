@@ -118,7 +118,7 @@ export async function allEnded(
         );
         return rows[0]?.ended === count;
       },
-      { timeoutMs, what: `the end of ${count} jobs` },
+      { timeoutMs, what: `the end of ${count} jobs`, isFinal: true },
     );
   } catch (error) {
     throw new Error(`${String(error)}\n${await describeStuck(db)}`, { cause: error });

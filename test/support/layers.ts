@@ -80,7 +80,7 @@ export async function submitVersion(
       const request = await client.getRequest({ params: { request_id } });
       return request.completed_at !== null && request;
     },
-    { what: `the end of ${version.dataset} ${version.label}`, timeoutMs: 90_000 },
+    { what: `the end of ${version.dataset} ${version.label}`, timeoutMs: 90_000, isFinal: true },
   );
   if (ended.status !== "completed") throw new Error(ended.error?.message ?? ended.status);
   return asset_id;

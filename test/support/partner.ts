@@ -67,7 +67,7 @@ export class Partner {
         const request = await this.call<{ status: string; error: unknown }>("GET", at);
         return request.status !== "pending" && request.status !== "running" && request;
       },
-      { what: `the end of ${requestId}`, timeoutMs },
+      { what: `the end of ${requestId}`, timeoutMs, isFinal: true },
     );
     expect(found).toMatchObject({ status: "completed", error: null });
   }

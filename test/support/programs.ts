@@ -220,6 +220,6 @@ export async function finished({ client }: Orchestrator, jobId: string, timeoutM
       const job = await client.getJob({ params: { job_id: jobId } });
       return isFinished(job.status) ? job : undefined;
     },
-    { timeoutMs, what: `the end of job ${jobId}` },
+    { timeoutMs, what: `the end of job ${jobId}`, isFinal: true },
   );
 }

@@ -82,7 +82,7 @@ async function submit(dataset: string, workflow_id: string, inputs: JsonObject):
       const request = await client.getRequest({ params: { request_id } });
       return request.completed_at !== null && request;
     },
-    { what: `the end of ${dataset}`, timeoutMs: 90_000 },
+    { what: `the end of ${dataset}`, timeoutMs: 90_000, isFinal: true },
   );
   expect(ended).toMatchObject({ status: "completed" });
   return asset_id;
