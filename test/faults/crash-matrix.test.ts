@@ -11,11 +11,11 @@ import type { JsonObject } from "../../src/core/model/json.ts";
 import { expectInvariants } from "../support/chaos-invariants.ts";
 import type { Database } from "../../src/adapters/postgres/database.ts";
 import { createTestDatabase } from "../support/database.ts";
-import type { Orchestrator, Program } from "../support/programs.ts";
+import type { Orchestrator } from "../support/programs.ts";
 import { Fleet } from "../support/programs.ts";
 import { waitFor } from "../support/wait.ts";
 import type { WorkFolder, WorkName } from "./mixed-work.ts";
-import { allEnded, expectMixedEnds, makeWorkFolder, quick, twoQueues } from "./mixed-work.ts";
+import { allEnded, dead, expectMixedEnds, makeWorkFolder, quick, twoQueues } from "./mixed-work.ts";
 
 let folder: WorkFolder;
 
@@ -34,6 +34,10 @@ const moments: Partial<Record<FailPoint, readonly number[]>> = {
   // Later than the program's line that it started, which the test waits for.
   "recover.before": [4],
   "worker.after_report": [1, 9],
+  // Reached by workers over HTTP alone: remote-crashes.test.ts dies there.
+  "remote.leased": [],
+  "remote.recorded": [],
+  "remote.checkpoint_saved": [],
   // Reached with an outside broker alone: test/support/outside-crashes.ts dies there.
   "relay.before_send": [],
   "relay.after_send": [],
@@ -104,16 +108,6 @@ async function submitMix(db: Database, customer: Customer): Promise<void> {
   await customer.ask(({ client }) => client.cancelJob({ ...job(nap), body: { reason: "enough" } }));
   await tolerant(customer.ask(({ client }) => client.resumeJob(job(halted))));
 }
-
-const dead = (program: Program, name: string) =>
-  Promise.race([
-    program.gone,
-    new Promise<never>((_, reject) =>
-      setTimeout(() => {
-        reject(new Error(`nothing reached ${name}`));
-      }, 20_000).unref(),
-    ),
-  ]);
 
 /** Each has a database and programs of its own, and mostly waits for leases and heartbeats to run out. */
 describe.concurrent.each(matrix)("a program that dies at %s, the time %i", (name, nth) => {

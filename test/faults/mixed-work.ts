@@ -85,6 +85,17 @@ export const twoQueues = {
   GDAL_ENGINE: "wasm",
 };
 
+/** Answers the exit code of a program that dies at its fail-point: null, because it was killed. */
+export const dead = (program: Program, name: string) =>
+  Promise.race([
+    program.gone,
+    new Promise<never>((_, reject) =>
+      setTimeout(() => {
+        reject(new Error(`nothing reached ${name}`));
+      }, 20_000).unref(),
+    ),
+  ]);
+
 /** Waits until a program has stopped itself at its fail-point. */
 export async function frozen({ name, pid }: Program): Promise<void> {
   await waitFor(async () => /^State:\s+T/m.test(await readFile(`/proc/${pid}/status`, "utf8")), {

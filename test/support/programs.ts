@@ -95,10 +95,19 @@ export class Fleet {
   }
 
   /** A worker in Python; `file` calls `run`. */
-  async pythonWorker(url: string, file: string): Promise<Program> {
+  async pythonWorker(
+    url: string,
+    file: string,
+    env: Record<string, string> = {},
+  ): Promise<Program> {
     const program = await this.start(
       "python",
-      { RMHDAG_URL: url, PYTHONPATH: path.join(root, "python/src"), PYTHONUNBUFFERED: "1" },
+      {
+        RMHDAG_URL: url,
+        PYTHONPATH: path.join(root, "python/src"),
+        PYTHONUNBUFFERED: "1",
+        ...env,
+      },
       [],
       ["python3", file],
     );

@@ -198,8 +198,8 @@ export interface RemoteLeases {
     holder: string,
     leases: readonly string[],
   ): Promise<readonly ("held" | "cancelled" | "lost")[]>;
-  /** Records how tasks ended and completes their messages. */
-  report(reports: readonly RemoteReport[]): Promise<readonly Settled[]>;
+  /** Records how tasks ended and completes their messages, in `tx` if it is given. */
+  report(reports: readonly RemoteReport[], tx?: Transaction): Promise<readonly Settled[]>;
   release(holder: string, leases: readonly string[]): Promise<readonly Settled[]>;
   progress(holder: string, progress: readonly RemoteProgress[]): Promise<void>;
   /** The tasks of the leases that the holder holds, by lease. */

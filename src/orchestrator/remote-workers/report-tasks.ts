@@ -1,5 +1,6 @@
 import type { RemoteLeases, RemoteReport } from "../../adapters/broker/broker.ts";
 import type { Database } from "../../adapters/postgres/database.ts";
+import type { Transaction } from "../../adapters/postgres/queryable.ts";
 import { writeTaskMetrics } from "../../adapters/postgres/repositories/task-metrics.ts";
 import { reach } from "../../adapters/runtime/fail-points.ts";
 import type { Storage } from "../../adapters/storage/storage.ts";
@@ -51,19 +52,31 @@ export async function reportTasks(
     if (task !== undefined) reports.push(await toReport(storage, holder, result, task));
   }
   reach("callback.before_record");
-  const settled = await leases.report(reports);
-  const accepted = new Set(
-    reports.filter((_, index) => settled[index] === "ok").map(({ lease }) => lease),
-  );
-  await writeTaskMetrics(
-    db,
-    results.flatMap(({ lease, metrics = null, execution_duration_ms: duration = null }) => {
+  const measured = results.flatMap(
+    ({ lease, metrics = null, execution_duration_ms: duration = null }) => {
       const task = tasks.get(lease);
-      if (task === undefined || !accepted.has(lease) || (metrics ?? duration) === null) return [];
+      if (task === undefined || (metrics ?? duration) === null) return [];
       const { task_id, job_id } = task;
-      return [{ task_id, job_id, metrics, execution_duration_ms: duration }];
-    }),
+      return [{ lease, task_id, job_id, metrics, execution_duration_ms: duration }];
+    },
   );
+  const record = async (tx?: Transaction): Promise<ReadonlySet<string>> => {
+    const settled = await leases.report(reports, tx);
+    reach("remote.recorded");
+    return new Set(reports.filter((_, index) => settled[index] === "ok").map(({ lease }) => lease));
+  };
+  // Metrics must be written with the results: a report that is repeated after a crash is `lost`.
+  const accepted =
+    measured.length === 0
+      ? await record()
+      : await db.transaction(async (tx) => {
+          const kept = await record(tx);
+          await writeTaskMetrics(
+            tx,
+            measured.filter(({ lease }) => kept.has(lease)),
+          );
+          return kept;
+        });
   reach("callback.after_record");
   return accepted;
 }

@@ -5,6 +5,7 @@ import { readNewestCheckpoints } from "../../adapters/postgres/queries/history.t
 import { saveHeldCheckpoint } from "../../adapters/postgres/repositories/checkpoints.ts";
 import { insertTaskLogs } from "../../adapters/postgres/repositories/task-logs.ts";
 import { beatWorker, removeWorker } from "../../adapters/postgres/repositories/workers.ts";
+import { reach } from "../../adapters/runtime/fail-points.ts";
 import { hideSecrets } from "../../adapters/runtime/redact.ts";
 import type { Storage } from "../../adapters/storage/storage.ts";
 import type { remoteWorkerContracts } from "../../core/api/remote-workers.ts";
@@ -85,6 +86,7 @@ export function remoteWorkerRoutes({
         },
         { limit: body.max, waitMs: body.wait_seconds * 1000, signal },
       );
+      if (messages.length > 0) reach("remote.leased");
       if (signal.aborted && messages.length > 0) {
         // The caller is gone: no answer can bring it the leases.
         await leases.release(
@@ -155,6 +157,7 @@ export function remoteWorkerRoutes({
         const text = JSON.stringify(data);
         return saveHeldCheckpoint(tx, { task_id, job_id, node_id, phase, data: text });
       });
+      reach("remote.checkpoint_saved");
       if (seq !== undefined) return { seq };
       throw new Problem("STALE_ATTEMPT", `This worker does not hold the lease ${lease}.`);
     },

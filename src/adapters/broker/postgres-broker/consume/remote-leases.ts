@@ -102,9 +102,9 @@ export function createRemoteLeases(deps: RemoteLeaseDeps): RemoteLeases {
       const states = await renewRemote(db(), holder, tokens);
       return tokens.map((token) => states.get(token.message_id) ?? "lost");
     },
-    report: (reports) =>
+    report: (reports, tx) =>
       recordRemoteReports(
-        db(),
+        tx ?? db(),
         reports.map(({ lease, ...report }) => ({ ...report, lease: toToken(lease) })),
       ),
     release: async (holder, leases) => {
