@@ -2,6 +2,7 @@
  * Calls the orchestrator for a partner. A refusal of the orchestrator is passed to the partner as it
  * is; a failure between gateway and orchestrator is answered as UNAVAILABLE.
  */
+import type { Durations } from "../adapters/http/metrics.ts";
 import type { Logger } from "../adapters/runtime/logger.ts";
 import type { Tracer } from "../adapters/tracing/tracer.ts";
 import { ApiError } from "../core/api/api-error.ts";
@@ -38,9 +39,10 @@ export function createOrchestrator(
     readonly timeoutMs: number;
     readonly log: Pick<Logger, "error" | "warn">;
     readonly tracer?: Tracer | undefined;
+    readonly durations: Durations<"outcome">;
   },
 ): Orchestrator {
-  const { timeoutMs, log, tracer } = options;
+  const { timeoutMs, log, tracer, durations } = options;
   const fetch: Fetch = async (url, { method, headers, body }) => {
     const path = url.slice(target.url.length);
     const answer = await callTarget(target, { method, path, headers, body, timeoutMs });
@@ -63,12 +65,15 @@ export function createOrchestrator(
         ...traceHeader(span?.context ?? request.traceParent),
       };
       let failure: string | undefined;
+      let outcome = "answered";
+      const since = performance.now();
       try {
         return await work(client, { headers });
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
         const refusal = toProblem(error);
-        if (refusal.status >= 500) {
+        outcome = refusal.status >= 500 ? "failed" : "refused";
+        if (outcome === "failed") {
           failure = error.message;
           const trace_id = traceIdOf(span?.context) ?? undefined;
           const fields = { err: error, request_id: request.requestId, trace_id };
@@ -77,6 +82,7 @@ export function createOrchestrator(
         throw refusal;
       } finally {
         span?.end({ error: failure });
+        durations.observe({ outcome }, (performance.now() - since) / 1000);
       }
     },
   };

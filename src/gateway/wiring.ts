@@ -1,4 +1,5 @@
 import type { AccessPolicy } from "../adapters/http/access.ts";
+import { createMetrics } from "../adapters/http/metrics.ts";
 import { buildServer } from "../adapters/http/server.ts";
 import { createAccessPolicy } from "../adapters/http/tokens.ts";
 import { parseNetworks } from "../adapters/net/check-address.ts";
@@ -35,6 +36,8 @@ export interface GatewayOptions {
 
 const checkEveryMs = 5000;
 const pollsAtOnce = 500;
+/** In seconds: a submission takes milliseconds, a call of an orchestrator that is away its timeout. */
+const callBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 export async function startGateway(
   config: GatewayConfig,
@@ -60,6 +63,7 @@ export async function startGateway(
   if (orchestrator === undefined) throw new Error("The gateway has no orchestrator.");
   const tracer = await openTracer(config.tracing, log);
   const limiter = createRateLimiter(config.rates, systemClock);
+  const metrics = createMetrics();
   const polls = createBatcher<Asked, PartnerRequest | undefined>({
     maxItems: pollsAtOnce,
     flush: (asked) => findRequests(db, asked),
@@ -72,6 +76,12 @@ export async function startGateway(
         timeoutMs: config.forwardTimeoutMs,
         log,
         tracer,
+        durations: metrics.histogram(
+          "orchestrator_call_duration_seconds",
+          "How long calls of the orchestrator for partners took, by outcome.",
+          ["outcome"],
+          callBuckets,
+        ),
       }),
       polls,
       limiter,
@@ -82,6 +92,7 @@ export async function startGateway(
       publicUrl: config.publicUrl,
       servicesUrl: config.servicesUrl,
       version,
+      metrics,
       shownConfig: shown(config),
     }),
     access: accessPolicy(
@@ -93,6 +104,9 @@ export async function startGateway(
     bodyLimitBytes: config.bodyLimitBytes,
     timeouts: config.timeouts,
     tracer,
+    onAnswered: (timing) => {
+      metrics.observe(timing);
+    },
     admit: (caller) => {
       limiter.take(caller);
     },

@@ -13,6 +13,13 @@ describe("limits", () => {
     expect(refused.json()).toMatchObject({ status: 429, code: "TOO_MANY_REQUESTS" });
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
     expect((await get(calm)).status).toBe(200);
+    // The operator reads in the figures what was answered, and what it cost.
+    const { text } = await small.call("GET", "/metrics", { key: GatewayTest.operatorToken });
+    const answered = (status: number, count: number) =>
+      `http_request_duration_seconds_count{method="GET",path="/api/platform",status="${status}"} ${count}\n`;
+    expect(text).toContain(answered(200, 4));
+    expect(text).toContain(answered(429, 1));
+    expect(text).toMatch(/^rmhdag_process_cpu_seconds_total [\d.]+$/m);
     await small.close();
   });
 

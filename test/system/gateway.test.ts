@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { hashToken } from "../../src/adapters/http/tokens.ts";
 import { makeWorkflowFolder } from "../support/domain.ts";
 import { makeGatewayUser } from "../support/database-user.ts";
 import { GatewayTest, startTestGateway, stopGateway } from "../support/gateway.ts";
@@ -467,6 +468,7 @@ describe("when a part is away", () => {
     const user = await makeGatewayUser(test.api.database.url);
     const gateway = await startTestGateway({
       GATEWAY_DATABASE_URL: user.url,
+      GATEWAY_OPERATOR_TOKENS: `operator:operate:${hashToken(operator)}`,
       ORCHESTRATOR_URL: nowhere,
     });
     const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
@@ -484,6 +486,12 @@ describe("when a part is away", () => {
     expect(await (await fetch(`${gateway.url}/api/gateway/health`)).json()).toMatchObject({
       status: "degraded",
     });
+    const figures = await fetch(`${gateway.url}/metrics`, {
+      headers: { authorization: `Bearer ${operator}` },
+    });
+    expect(await figures.text()).toContain(
+      'orchestrator_call_duration_seconds_count{outcome="failed"} 1',
+    );
     await stopGateway(gateway);
     await user.remove();
   });

@@ -10,6 +10,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { hashToken } from "../../src/adapters/http/tokens.ts";
 import type { TestDatabase } from "../support/database.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { freePort } from "../support/free-port.ts";
@@ -35,6 +36,7 @@ let database: TestDatabase;
 let fleet: Fleet;
 let metrics: string;
 let ofWorker: string;
+let ofGateway: string;
 
 /** An orchestrator without workers, with tasks that have waited for an hour and a dead letter. */
 beforeAll(async () => {
@@ -49,8 +51,13 @@ beforeAll(async () => {
      VALUES (1, 'functionapp-tasks', 0, 5, 0, 'dead', '{}', now(), 'MaxDeliveriesExceeded')`,
   );
   fleet = new Fleet(database.url, path.join(root, "workflows"));
-  const { url } = await fleet.orchestrator();
-  metrics = await (await fetch(`${url}/metrics`)).text();
+  const orchestrator = await fleet.orchestrator();
+  metrics = await (await fetch(`${orchestrator.url}/metrics`)).text();
+  const gateway = await fleet.gateway(orchestrator, {
+    GATEWAY_OPERATOR_TOKENS: `prometheus:operate:${hashToken("prometheus")}`,
+  });
+  const headers = { authorization: "Bearer prometheus" };
+  ofGateway = await (await fetch(`${gateway.url}/metrics`, { headers })).text();
   const port = String(await freePort());
   await fleet.worker({ WORKER_PORT: port });
   ofWorker = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
@@ -65,8 +72,9 @@ it("the rules, alerts and dashboard use no figure that the programs do not have"
   const dashboard = await readFile(path.join(folder, "dashboard.json"), "utf8");
   const recorded = new Set(rules.flatMap(({ record }) => record ?? []));
   const offered = new Set(
-    [...(metrics + ofWorker).matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(([, name = "", type]) =>
-      type === "histogram" ? [`${name}_bucket`, `${name}_count`, `${name}_sum`] : [name],
+    [...(metrics + ofWorker + ofGateway).matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(
+      ([, name = "", type]) =>
+        type === "histogram" ? [`${name}_bucket`, `${name}_count`, `${name}_sum`] : [name],
     ),
   );
   const text = rules.map(({ expr }) => expr).join("\n") + dashboard.replaceAll('\\"', '"');
@@ -117,6 +125,11 @@ describe.skipIf(!existsSync(promtool))("alerts (needs Prometheus)", () => {
       })),
     RequestsFail: () => failing,
     RequestsSlow: () => slow,
+    GatewayCannotCall: () =>
+      ["answered", "failed"].map((outcome) => ({
+        series: `rmhdag_orchestrator_call_duration_seconds_count{outcome="${outcome}"}`,
+        values: outcome === "failed" ? "0+1x60" : "0+9x60",
+      })),
     JobOld: () => [constant("rmhdag_oldest_open_job_seconds", 90_000)],
   };
 

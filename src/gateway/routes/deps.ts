@@ -1,3 +1,4 @@
+import type { Metrics } from "../../adapters/http/metrics.ts";
 import type { Queryable } from "../../adapters/postgres/queryable.ts";
 import type { Asked, PartnerRequest } from "../../adapters/postgres/queries/gateway-requests.ts";
 import type { Batcher } from "../../adapters/runtime/batcher.ts";
@@ -24,6 +25,7 @@ export interface RouteDeps {
   /** Put before the URLs of tiles and features, which the orchestrator serves. */
   readonly servicesUrl: string;
   readonly version: string;
+  readonly metrics: Pick<Metrics, "render">;
   /** The configuration without secrets. */
   readonly shownConfig: JsonObject;
 }

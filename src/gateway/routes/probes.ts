@@ -12,7 +12,7 @@ import type { RouteDeps } from "./deps.ts";
 type State = "ok" | "degraded" | "down";
 
 export function probeRoutes(
-  deps: Pick<RouteDeps, "db" | "checks" | "targets" | "version">,
+  deps: Pick<RouteDeps, "db" | "checks" | "targets" | "version" | "metrics">,
 ): Handlers<typeof probeContracts> {
   const { db, checks, version } = deps;
   const document = once(() => makeOpenApi(gatewayContracts, version, "gateway"));
@@ -55,6 +55,7 @@ export function probeRoutes(
     apiReadyz: readyz,
 
     gatewayHealth: health,
+    gatewayMetrics: () => deps.metrics.render(),
 
     gatewayOpenapi: async () => document(),
     gatewayDocs: async () => page(),

@@ -50,6 +50,17 @@ const gatewayHealth = defineContract({
   errors: ["INTERNAL"],
 });
 
+const gatewayMetrics = defineContract({
+  id: "gatewayMetrics",
+  method: "GET",
+  path: "/metrics",
+  access: "operate",
+  summary: "The metrics of this gateway, in the text format of Prometheus.",
+  response: z.string(),
+  media: "text/plain",
+  errors: ["UNAUTHENTICATED", "FORBIDDEN"],
+});
+
 const gatewayOpenapi = defineContract({
   id: "gatewayOpenapi",
   method: "GET",
@@ -77,6 +88,7 @@ export const probeContracts = [
   readyz,
   apiReadyz,
   gatewayHealth,
+  gatewayMetrics,
   gatewayOpenapi,
   gatewayDocs,
 ] as const;
