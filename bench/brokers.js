@@ -1,8 +1,10 @@
 /**
  * `npm run bench:brokers`: W1 to W5 with each broker between our programs, one after the other within a
  * workload, and the brokers' own clients beside them. Service Bus is the tests' stand-in, which runs in
- * this process: its figures show what our side costs, and not what the service does.
+ * this process: its figures show what our side costs, and not what the service does. A run of some
+ * workloads (`--only W1,W5`) or brokers (`--brokers rabbitmq`) keeps the other figures of the last run.
  */
+import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { ServiceBusServer } from "../test/support/service-bus-server.js";
 import { openAdmin } from "./harness/database.js";
@@ -19,6 +21,7 @@ const { values } = parseArgs({
   options: {
     quick: { type: "boolean", default: false },
     only: { type: "string", default: "W1,W2,W3,W4,W5" },
+    brokers: { type: "string", default: "postgres,rabbitmq,servicebus" },
   },
 });
 const only = values.only.split(",");
@@ -35,6 +38,7 @@ await serviceBus.listen();
 
 const [ours] = peers;
 const withBroker = (id, env) => ({ ...ours, id, node: process.execPath, settings: { env } });
+const chosen = values.brokers.split(",");
 const brokers = [
   withBroker("postgres", {}),
   ...(rabbitmq === undefined
@@ -44,21 +48,24 @@ const brokers = [
     BROKER: "servicebus",
     SERVICE_BUS_CONNECTION_STRING: serviceBus.connectionString,
   }),
-];
+].filter(({ id }) => chosen.includes(id));
 
+const known = await knownFigures();
 const figures = [];
 try {
   const raw = await measureRaw();
-  const ofPostgres = new Map();
   for (const cell of cellsOf({ only, quick: values.quick }, brokers)) {
     const result = await measure({
       ...{ admin, server, folder, cell, peer: cell.peer },
       settings: { workers: 1, concurrency: 100, ...cell.peer.settings },
     });
     const figure = toFigure(cell, result, raw[cell.peer.id]);
-    const first = ofPostgres.get(cell.row);
-    if (first === undefined) ofPostgres.set(cell.row, figure.value);
-    else figure.note = `${ratio(figure.value, first)} × PostgreSQL alone${figure.note ?? ""}`;
+    const alone = [...figures, ...known].find(
+      ({ what }) => what === figure.what.replace(cell.peer.id, "postgres"),
+    );
+    if (alone !== undefined && cell.peer.id !== "postgres") {
+      figure.note = `${ratio(figure.value, alone.value)} × PostgreSQL alone${figure.note ?? ""}`;
+    }
     figure.note = [figure.note, `${result.foreign.toFixed(1)} cores used by others`]
       .filter(Boolean)
       .join("; ");
@@ -68,7 +75,7 @@ try {
   await reportFigures("brokers", {
     title: "Brokers",
     settings: "one orchestrator, one worker with 100 tasks at once; Service Bus is a stand-in",
-    figures,
+    figures: merge(known, figures),
     whole: !values.quick,
   });
 } finally {
@@ -79,11 +86,28 @@ try {
 }
 process.exit();
 
+/** Those of the last whole run, which this one completes. */
+async function knownFigures() {
+  const file = new URL("results/brokers.json", import.meta.url);
+  const text = await readFile(file, "utf8").catch(() => '{"figures":[]}');
+  return JSON.parse(text).figures;
+}
+
+/** In the order of their names: the clients first, then by workload. */
+function merge(before, measured) {
+  const all = new Map([...before, ...measured].map((figure) => [figure.what, figure]));
+  const order = ({ what }) => (what.startsWith("W") ? `1 ${what}` : `0 ${what}`);
+  return [...all.values()].sort((a, b) => order(a).localeCompare(order(b)));
+}
+
 async function measureRaw() {
   const sizes = { rounds: 100, backlog: values.quick ? 2000 : 20_000 };
   const measured = {
-    ...(rabbitmq && { rabbitmq: await measureRabbitmq(rabbitmq.url, sizes) }),
-    servicebus: await measureServiceBus(serviceBus.connectionString, sizes),
+    ...(rabbitmq &&
+      chosen.includes("rabbitmq") && { rabbitmq: await measureRabbitmq(rabbitmq.url, sizes) }),
+    ...(chosen.includes("servicebus") && {
+      servicebus: await measureServiceBus(serviceBus.connectionString, sizes),
+    }),
   };
   for (const [id, { p50, perSecond }] of Object.entries(measured)) {
     figures.push({ what: `${id}: its client, one message`, value: p50, unit: "ms" });

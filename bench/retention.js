@@ -1,9 +1,10 @@
 /**
  * `npm run bench:retention -- --nodes 10000000`: a database with years of finished nodes. Is a task as
  * cheap beside them as in an empty one, do jobs notice that old ones are removed, and what is left?
- * Prints a table and writes results/retention.json.
+ * Prints a table and writes results/retention.json. Filling takes long: `--data FOLDER` keeps the server's
+ * files, `--parts fill`, `speed` or `removal` runs one part with them, and a fill that was stopped goes on.
  */
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import pg from "pg";
@@ -19,9 +20,13 @@ const { values } = parseArgs({
   options: {
     nodes: { type: "string", default: "2000000" },
     rounds: { type: "string", default: "3" },
+    data: { type: "string" },
+    parts: { type: "string", default: "fill,speed,removal" },
+    statements: { type: "boolean", default: false },
   },
 });
 const nodes = Number(values.nodes);
+const parts = values.parts.split(",");
 /** Of the three years that the history spans, two are kept: the default. */
 const days = 3 * 365;
 const classes = ["LOGS", "RESULTS", "EVENTS", "JOBS", "CALLBACKS", "REQUESTS", "DEAD_LETTERS"];
@@ -30,13 +35,13 @@ const tables = ["dag_jobs", "dag_node_states", "dag_task_results", "dag_job_even
 
 for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(130));
 const say = (text) => process.stdout.write(`${text}\n`);
-const folder = makeWorkFolder();
+const folder = makeWorkFolder(values.data);
 const server = await startPostgres(folder, say);
 const admin = await openAdmin(server.url);
 const [ours] = preparePeers([peers[0]], say);
 
 async function cell(database, workload, size, { env = off, repeat = 1 } = {}) {
-  const settings = { workers: 1, concurrency: 100, env };
+  const settings = { workers: 1, concurrency: 100, env, statements: values.statements };
   const given = { workload, size, repeat, database };
   return measure({ admin, server, folder, peer: ours, cell: given, settings });
 }
@@ -56,36 +61,47 @@ async function sizes(client) {
   return rows;
 }
 
-try {
-  const machine = await describeMachine({ admin, peers: [ours] });
-  for (const name of ["years_empty", "years"]) {
-    await admin.create(name);
-    await cell(name, "W3", 1000);
-  }
-  const client = new pg.Client({ connectionString: admin.urls("years").databaseUrl });
-  await client.connect();
-  let began = performance.now();
+const latency = ({ latencies }) => ({
+  p50: percentile(latencies, 0.5),
+  p95: percentile(latencies, 0.95),
+});
+const figuresOf = ({ cpuMs, cpuByRole, pages, walBytes, tasks, wallMs, foreign, top }) => ({
+  ...{ cpuMs, storeMs: cpuByRole.store, pages, walBytes, foreign },
+  perSecond: (tasks / wallMs) * 1000,
+  ...(top === undefined ? {} : { top }),
+});
+
+async function fill(client) {
+  const began = performance.now();
   const stored = await fillHistory(admin.urls("years").databaseUrl, nodes, { days });
   await admin.run("CHECKPOINT");
-  say(`filled ${stored} nodes in ${((performance.now() - began) / 1000).toFixed(0)} s`);
-  const before = await sizes(client);
+  const seconds = (performance.now() - began) / 1000;
+  say(`filled ${stored} nodes in ${seconds.toFixed(0)} s`);
+  return { nodes: stored, before: await sizes(client) };
+}
 
+async function compareSpeed() {
   const rounds = [];
   for (let round = 0; round < Number(values.rounds); round++) {
-    const empty = await cell("years_empty", "W3", 1000, { repeat: 5 });
-    const full = await cell("years", "W3", 1000, { repeat: 5 });
-    rounds.push({
-      empty: { cpuMs: empty.cpuMs, perSecond: (empty.tasks / empty.wallMs) * 1000 },
-      full: { cpuMs: full.cpuMs, perSecond: (full.tasks / full.wallMs) * 1000 },
-      foreign: [empty.foreign, full.foreign],
-    });
+    const empty = figuresOf(await cell("years_empty", "W3", 1000, { repeat: 5 }));
+    const full = figuresOf(await cell("years", "W3", 1000, { repeat: 5 }));
+    rounds.push({ empty, full });
     say(JSON.stringify(rounds.at(-1)));
   }
+  const ratio = (key) => median(rounds.map(({ empty, full }) => full[key] / empty[key]));
+  return {
+    rounds,
+    cpuRatio: ratio("cpuMs"),
+    pagesRatio: ratio("pages"),
+    speedRatio: ratio("perSecond"),
+  };
+}
+
+async function remove(client) {
   const quiet = await cell("years", "W1", 200);
   // The orchestrator of this cell removes what is older than the defaults while it runs the jobs.
   const busy = await cell("years", "W1", 200, { env: {} });
-
-  began = performance.now();
+  const began = performance.now();
   const { removeOld } = await import("../dist/orchestrator/retention/remove-old.js");
   const { openDatabase } = await import("../dist/adapters/postgres/database.js");
   const { readConfig } = await import("../dist/orchestrator/config.js");
@@ -118,27 +134,39 @@ try {
     await pause(5000);
   }
   const after = await sizes(client);
-  const last = await cell("years", "W3", 1000, { repeat: 5 });
-  await client.end();
-
-  const latency = ({ latencies }) => ({
-    p50: percentile(latencies, 0.5),
-    p95: percentile(latencies, 0.95),
-  });
-  const results = {
-    machine,
-    nodes: stored,
-    rounds,
-    cpuRatio: median(rounds.map(({ empty, full }) => full.cpuMs / empty.cpuMs)),
-    speedRatio: median(rounds.map(({ empty, full }) => full.perSecond / empty.perSecond)),
+  const last = figuresOf(await cell("years", "W3", 1000, { repeat: 5 }));
+  return {
     oneTask: { quiet: latency(quiet), whileRemoving: latency(busy) },
     removal: { rows: removed, seconds, perSecond: removed / seconds },
-    before,
     after,
-    afterRemoval: { cpuMs: last.cpuMs, perSecond: (last.tasks / last.wallMs) * 1000 },
+    afterRemoval: last,
   };
-  say(JSON.stringify(results, null, 2));
+}
+
+try {
+  const machine = await describeMachine({ admin, peers: [ours] });
+  if (parts.includes("fill")) {
+    for (const name of ["years_empty", "years"]) {
+      const known = await admin.run("SELECT FROM pg_database WHERE datname = $1", [name]);
+      if (known.length > 0) continue;
+      await admin.create(name);
+      await cell(name, "W3", 1000);
+    }
+  }
+  const client = new pg.Client({ connectionString: admin.urls("years").databaseUrl });
+  await client.connect();
   const file = new URL("results/retention.json", import.meta.url);
+  // A part that runs alone keeps the figures of the others.
+  const known = parts.includes("fill") ? {} : JSON.parse(await readFile(file, "utf8"));
+  const results = {
+    ...known,
+    machine,
+    ...(parts.includes("fill") ? await fill(client) : {}),
+    ...(parts.includes("speed") ? await compareSpeed() : {}),
+    ...(parts.includes("removal") ? await remove(client) : {}),
+  };
+  await client.end();
+  say(JSON.stringify(results, null, 2));
   await writeFile(file, `${JSON.stringify(results, null, 2)}\n`);
 } finally {
   await admin.close();

@@ -61,9 +61,20 @@ export async function openAdmin(url) {
       );
       return row.calls;
     },
+    /** Pages that clients' statements looked at: the same on a busy machine as on an idle one. */
+    async pages(name) {
+      const [row] = await run(
+        `SELECT coalesce(sum(shared_blks_hit + shared_blks_read), 0)::float8 AS pages
+           FROM pg_stat_statements
+          WHERE dbid = (SELECT oid FROM pg_database WHERE datname = $1)
+            AND userid <> (SELECT oid FROM pg_roles WHERE rolname = $2)`,
+        [name, watchRole],
+      );
+      return row.pages;
+    },
     topStatements: (name) =>
       run(
-        `SELECT calls::float8, total_exec_time AS ms, rows::float8, wal_bytes::float8 AS wal,
+        `SELECT calls::float8, total_exec_time AS ms, (shared_blks_hit + shared_blks_read)::float8 AS pages, rows::float8, wal_bytes::float8 AS wal,
                 regexp_replace(query, '\\s+', ' ', 'g') AS query
            FROM pg_stat_statements
           WHERE dbid = (SELECT oid FROM pg_database WHERE datname = $1)

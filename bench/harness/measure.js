@@ -24,6 +24,7 @@ export async function measure({ admin, server, redis, folder, peer, cell, settin
     const outcome = await repeat(cell.repeat ?? 1, () => driver.ask("run", size));
     const after = await sample(admin);
     const statements = await admin.statements(name);
+    const pages = await admin.pages(name);
     const top = settings.statements ? await admin.topStatements(name) : undefined;
     const roles = await driver.ask("roles");
     await driver.ask("close");
@@ -40,6 +41,7 @@ export async function measure({ admin, server, redis, folder, peer, cell, settin
       statements: peer.redis ? undefined : statements / tasks,
       commits: peer.redis ? undefined : (after.xids - before.xids) / tasks,
       walBytes: peer.redis ? undefined : (after.wal - before.wal) / tasks,
+      pages: peer.redis ? undefined : pages / tasks,
       cpuMs: cpuMs / tasks,
       cpuByRole: Object.fromEntries(Object.entries(cpu).map(([role, ms]) => [role, ms / tasks])),
       /** Cores that others used meanwhile. */
