@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { Socket } from "node:net";
 import type { Contract } from "../../core/api/contract.ts";
 import type { Tracer } from "../tracing/tracer.ts";
 import type { AccessPolicy } from "./access.ts";
@@ -64,6 +65,8 @@ export function limitBody(
 ): void {
   const { "content-length": length = "0", "transfer-encoding": encoding } = request.headers;
   if (length === "0" && encoding === undefined) return;
+  // The whole body of an injected request is there at once, and it has no connection to end.
+  if (!(request.socket instanceof Socket)) return;
   let seen = request.socket.bytesRead;
   const late = setTimeout(() => {
     if (request.complete) return;
