@@ -47,7 +47,7 @@ async function expectMap(collection: string): Promise<void> {
 
 describe.skipIf(findChromium() === undefined)("files in the console (needs Chromium)", () => {
   beforeAll(async () => {
-    opened = await openConsole();
+    opened = await openConsole({ ownServer: true });
     gpkg = path.join(await temporaryFolder(), "land.gpkg");
     await run("ogr2ogr", [gpkg, fixture("vector/land_110m.geojson")]);
   }, 120_000);

@@ -11,8 +11,6 @@ import { createLogger } from "../../src/adapters/runtime/logger.ts";
 import { findChromium, seriousFindings } from "../support/browser.ts";
 import type { Console } from "../support/console.ts";
 import { openConsole } from "../support/console.ts";
-import type { TestDatabase } from "../support/database.ts";
-import { createTestDatabase } from "../support/database.ts";
 import { collectionOf, itemOf } from "../support/stac.ts";
 import { waitFor } from "../support/wait.ts";
 
@@ -28,7 +26,6 @@ nodes:
 };
 const isOff = findChromium() === undefined;
 
-let database: TestDatabase;
 let opened: Console;
 let page: Page;
 
@@ -47,15 +44,13 @@ async function takeSecret(): Promise<string> {
 
 describe.skipIf(isOff)("the fleet in the console (needs Chromium)", () => {
   beforeAll(async () => {
-    database = await createTestDatabase();
-    opened = await openConsole({ definitions, env: { DATABASE_URL: database.url } });
+    opened = await openConsole({ definitions });
     page = opened.page;
     await opened.go("/fleet");
   }, 180_000);
 
   afterAll(async () => {
     await opened.close();
-    await database.drop();
   }, 90_000);
 
   it("registers a platform, and says what is still missing", async () => {
@@ -122,7 +117,7 @@ describe.skipIf(isOff)("the fleet in the console (needs Chromium)", () => {
 
   it("shows dead letters, and puts them back", async () => {
     const log = createLogger({ level: "silent", format: "json" });
-    const { db, url } = database;
+    const { db, url } = opened.database!;
     const broker = createPostgresBroker({ db, url, holder: "test", log });
     await broker.publish("functionapp-tasks", [{ id: "nonsense", body: "no task at all" }]);
     await broker.close();
@@ -159,7 +154,7 @@ describe.skipIf(isOff)("the fleet in the console (needs Chromium)", () => {
   });
 
   it("shows a catalogue beyond its first hundred items, by the names of the platform", async () => {
-    const { db } = database;
+    const { db } = opened.database!;
     await ensureCollection(db, collectionOf("many"), { kind: "operator" });
     const items = Array.from({ length: 130 }, (_, at) =>
       itemOf("many", `item-${String(at).padStart(3, "0")}`, {

@@ -45,7 +45,7 @@ async function seesPixels(): Promise<void> {
 
 describe.skipIf(isOff)("layers in the console (needs Chromium)", () => {
   beforeAll(async () => {
-    opened = await openConsole();
+    opened = await openConsole({ ownServer: true });
     const { site, client, page } = opened;
     await putFile(site, "terrain.tif", terrainFile());
     await putFile(site, "squares.geojson", squaresFile(3));

@@ -5,12 +5,16 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import type { Client } from "../../src/core/api/client.ts";
 import { createClient } from "../../src/core/api/client.ts";
 import { buildPages, launchBrowser } from "./browser.ts";
+import type { TestDatabase } from "./database.ts";
+import { createTestDatabase } from "./database.ts";
 import type { JsonObject } from "../../src/core/model/json.ts";
 import type { Site } from "./processes.ts";
 import { endProcesses, root, startSite, temporaryFolder } from "./processes.ts";
 
 export interface Console {
   readonly site: Site;
+  /** Of the site, unless that has its own. */
+  readonly database: TestDatabase | undefined;
   readonly token: string;
   readonly client: Client;
   readonly browser: Browser;
@@ -31,20 +35,28 @@ export interface ConsoleOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** False: the browser has no session. */
   readonly signedIn?: boolean;
+  /** With the server that `rmhdag up` finds and starts: with PostGIS where that is installed. */
+  readonly ownServer?: boolean;
 }
 
 export async function openConsole({
   definitions = {},
   env = {},
   signedIn = true,
+  ownServer = false,
 }: ConsoleOptions = {}): Promise<Console> {
   await buildPages();
+  const database = ownServer ? undefined : await createTestDatabase();
   const workflows = await temporaryFolder();
   for (const [name, text] of Object.entries(definitions)) {
     await writeFile(path.join(workflows, `${name}.yaml`), text);
   }
   const site = await startSite({
-    env: { RMHDAG_WORKFLOWS: `${path.join(root, "workflows")},${workflows}`, ...env },
+    env: {
+      RMHDAG_WORKFLOWS: `${path.join(root, "workflows")},${workflows}`,
+      ...(database === undefined ? {} : { DATABASE_URL: database.url }),
+      ...env,
+    },
   });
   const token = (await readFile(path.join(site.dataFolder, "cli-token"), "utf8")).trim();
   const client = createClient({ baseUrl: site.url, token, fetch });
@@ -69,6 +81,7 @@ export async function openConsole({
   const page = await openPage();
   return {
     site,
+    database,
     token,
     client,
     browser,
@@ -84,6 +97,7 @@ export async function openConsole({
     close: async () => {
       await browser.close();
       await endProcesses();
+      await database?.drop();
     },
   };
 }
