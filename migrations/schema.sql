@@ -947,45 +947,46 @@ BEGIN
   RETURN NULL;
 END $function$
 ;
-CREATE OR REPLACE FUNCTION dagapp.trace_item(collection_id text, item_id text, item jsonb, paths text[], tables text[], asset_id text, version_ordinal integer)
- RETURNS void
- LANGUAGE plpgsql
-AS $function$
-DECLARE
-  name     text := collection_id || '/' || item_id;
-  made_of  text := item #>> '{properties,rmhdag:derived_from}';
-  each     text;
-  made_by  text;
-BEGIN
-  DELETE FROM dagapp.dag_dataset_refs ref
-  WHERE ref.target_kind = 'item' AND ref.target_id = name AND ref.relation = 'described_by';
-  FOREACH each IN ARRAY paths LOOP
-    made_by := dagapp.job_of_path(each);
-    INSERT INTO dagapp.dag_blob_assets (path, job_id) VALUES (each, made_by)
-    ON CONFLICT (path) DO UPDATE SET gone_at = NULL
-    WHERE dag_blob_assets.gone_at IS NOT NULL;
-    PERFORM dagapp.add_dataset_ref('file', each, 'item', name, 'described_by');
-    PERFORM dagapp.add_dataset_ref('file', made_of, 'file', each, 'made_into');
-    PERFORM dagapp.add_dataset_ref('job', made_by, 'file', each, 'wrote');
-    PERFORM dagapp.add_dataset_ref('file', made_of, 'job', made_by, 'read_by');
-  END LOOP;
-  FOREACH each IN ARRAY tables LOOP
-    PERFORM dagapp.add_dataset_ref('table', each, 'item', name, 'described_by');
-    PERFORM dagapp.add_dataset_ref('file', made_of, 'table', each, 'made_into');
-  END LOOP;
-  IF asset_id IS NOT NULL THEN
-    PERFORM dagapp.add_dataset_ref(
-      'item', name, 'version', asset_id || '/' || version_ordinal, 'part_of');
-  END IF;
-END $function$
-;
-CREATE OR REPLACE FUNCTION dagapp.trace_written_item()
+CREATE OR REPLACE FUNCTION dagapp.trace_written_items()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
 AS $function$
 BEGIN
-  PERFORM dagapp.trace_item(NEW.collection_id, NEW.item_id, NEW.item, NEW.paths, NEW.tables,
-    NEW.asset_id, NEW.version_ordinal);
+  DELETE FROM dagapp.dag_dataset_refs ref USING written
+  WHERE ref.target_kind = 'item' AND ref.target_id = written.collection_id || '/' || written.item_id
+    AND ref.relation = 'described_by';
+  INSERT INTO dagapp.dag_blob_assets (path, job_id)
+  SELECT path, dagapp.job_of_path(path)
+  FROM (SELECT DISTINCT unnest(paths) AS path FROM written ORDER BY path) AS files
+  ON CONFLICT (path) DO UPDATE SET gone_at = NULL WHERE dag_blob_assets.gone_at IS NOT NULL;
+  INSERT INTO dagapp.dag_dataset_refs (source_kind, source_id, target_kind, target_id, relation)
+  WITH item AS (
+    SELECT collection_id || '/' || item_id AS name, paths, tables,
+      item #>> '{properties,rmhdag:derived_from}' AS made_of,
+      asset_id || '/' || version_ordinal AS version
+    FROM written
+  ), file AS (
+    SELECT name, made_of, path, dagapp.job_of_path(path) AS made_by
+    FROM item CROSS JOIN LATERAL unnest(paths) AS path
+  ), layer AS (
+    SELECT name, made_of, layer FROM item CROSS JOIN LATERAL unnest(tables) AS layer
+  )
+  SELECT * FROM (
+    SELECT 'file', path, 'item', name, 'described_by' FROM file
+    UNION ALL SELECT 'file', made_of, 'file', path, 'made_into' FROM file
+    UNION ALL SELECT 'job', made_by, 'file', path, 'wrote' FROM file
+    UNION ALL SELECT 'file', made_of, 'job', made_by, 'read_by' FROM file
+    UNION ALL SELECT 'table', layer, 'item', name, 'described_by' FROM layer
+    UNION ALL SELECT 'file', made_of, 'table', layer, 'made_into' FROM layer
+    UNION ALL SELECT 'item', name, 'version', version, 'part_of' FROM item
+  ) AS ref (source_kind, source_id, target_kind, target_id, relation)
+  WHERE source_id IS NOT NULL AND target_id IS NOT NULL
+    AND (source_kind, source_id) <> (target_kind, target_id)
+  ORDER BY source_kind, source_id, target_kind, target_id
+  ON CONFLICT DO NOTHING;
   RETURN NULL;
 END $function$
 ;
@@ -1595,9 +1596,11 @@ CREATE TRIGGER job_transition AFTER UPDATE OF status ON dagapp.dag_jobs FOR EACH
 CREATE TRIGGER node_transition AFTER UPDATE OF status ON dagapp.dag_node_states FOR EACH ROW WHEN (((old.status > LEAST(new.status, 'running'::dagapp.node_status)) OR (new.status = 'skipped'::dagapp.node_status))) EXECUTE FUNCTION dagapp.guard_node_transition();
 CREATE TRIGGER asset_identity BEFORE UPDATE OF asset_id, platform_id, platform_refs ON dagapp.geospatial_assets FOR EACH ROW WHEN (((old.asset_id <> new.asset_id) OR (old.platform_id <> new.platform_id) OR (old.platform_refs <> new.platform_refs))) EXECUTE FUNCTION dagapp.refuse_change('asset_identity', 'what an asset is never changes');
 CREATE TRIGGER forget_item AFTER DELETE ON dagapp.stac_items FOR EACH ROW EXECUTE FUNCTION dagapp.forget_item();
-CREATE TRIGGER trace_written_item AFTER INSERT OR UPDATE OF item, paths, tables, asset_id, version_ordinal ON dagapp.stac_items FOR EACH ROW EXECUTE FUNCTION dagapp.trace_written_item();
+CREATE TRIGGER trace_inserted_items AFTER INSERT ON dagapp.stac_items REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION dagapp.trace_written_items();
+CREATE TRIGGER trace_updated_items AFTER UPDATE ON dagapp.stac_items REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION dagapp.trace_written_items();
 CREATE TRIGGER forget_item AFTER DELETE ON dagapp.stac_revision_items FOR EACH ROW EXECUTE FUNCTION dagapp.forget_item();
-CREATE TRIGGER trace_written_item AFTER INSERT OR UPDATE OF item, paths, tables ON dagapp.stac_revision_items FOR EACH ROW EXECUTE FUNCTION dagapp.trace_written_item();
+CREATE TRIGGER trace_inserted_items AFTER INSERT ON dagapp.stac_revision_items REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION dagapp.trace_written_items();
+CREATE TRIGGER trace_updated_items AFTER UPDATE ON dagapp.stac_revision_items REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION dagapp.trace_written_items();
 
 GRANT USAGE ON SCHEMA dagapp TO rmhdag_orchestrator;
 GRANT USAGE ON SCHEMA dagapp TO rmhdag_worker;
