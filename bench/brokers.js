@@ -55,6 +55,7 @@ const figures = [];
 try {
   const raw = await measureRaw();
   for (const cell of cellsOf({ only, quick: values.quick }, brokers)) {
+    if (!["cold", undefined].includes(cell.variant)) continue;
     const result = await measure({
       ...{ admin, server, folder, cell, peer: cell.peer },
       settings: { workers: 1, concurrency: 100, ...cell.peer.settings },

@@ -9,7 +9,7 @@ import {
   preparePeers,
   tracedPeer,
 } from "./harness/peers.js";
-import { startPostgres } from "./harness/postgres.js";
+import { startOlderPostgres, startPostgres } from "./harness/postgres.js";
 import { startRedis } from "./harness/redis.js";
 import { startTraceSink } from "./harness/trace-sink.js";
 import { runRounds } from "./harness/rounds.js";
@@ -45,11 +45,17 @@ async function bench(options) {
   const began = performance.now();
   const folder = makeWorkFolder();
   const server = await startPostgres(folder, say);
+  const older = options.older ? await startOlderPostgres(folder, say) : undefined;
   const redis = peers.some((peer) => peer.redis) ? await startRedis(folder, say) : undefined;
   const admin = await openAdmin(server.url);
+  const olderAdmin = older && (await openAdmin(older.url));
   try {
-    const machine = await describeMachine({ admin, redis, peers });
-    const parts = { options, peers, admin, server, redis, folder };
+    const machine = await describeMachine({ admin, olderAdmin, redis, peers });
+    const servers = {
+      usual: { admin, server },
+      ...(older && { older: { admin: olderAdmin, server: older } }),
+    };
+    const parts = { options, peers, servers, redis, folder };
     const results = await runRounds({ ...parts, say, onResult });
     const seconds = (performance.now() - began) / 1000;
     const summary = summarise({ options, peers, machine, seconds, results });
@@ -59,7 +65,9 @@ async function bench(options) {
     if (results.some(({ peer, error }) => peer === "ours" && error)) process.exitCode = 1;
   } finally {
     await admin.close();
+    await olderAdmin?.close();
     await server.stop();
+    await older?.stop();
     await redis?.stop();
     if (sink !== undefined) say(`${sink.close()} requests with spans were received`);
   }

@@ -86,6 +86,14 @@ export async function openAdmin(url) {
   };
 }
 
+/** What autovacuum would do within a minute or two. No checkpoint: after one, each page is logged whole. */
+export async function analyse(databaseUrl) {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  await client.query("VACUUM (ANALYZE)");
+  await client.end();
+}
+
 function at(url, database) {
   const other = new URL(url);
   other.pathname = `/${database}`;

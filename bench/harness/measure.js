@@ -2,6 +2,7 @@
 import { fork } from "node:child_process";
 import { clearTimeout, setTimeout } from "node:timers";
 import { fileURLToPath } from "node:url";
+import { analyse } from "./database.js";
 import { machineMs, readProcesses, treeOf } from "./processes.js";
 
 const driverFile = fileURLToPath(new URL("../driver.js", import.meta.url));
@@ -14,9 +15,12 @@ export async function measure({ admin, server, redis, folder, peer, cell, settin
   if (peer.redis) await redis.flush();
   const driver = startDriver(peer);
   try {
-    const { workload, size } = cell;
-    await driver.ask("open", { ...urls, redisUrl: redis?.url, folder, workload, size, settings });
+    const { workload, size, variant } = cell;
+    const given = { ...urls, redisUrl: redis?.url, folder, workload, size, variant, settings };
+    await driver.ask("open", { ...given, tool: peer.tool?.path });
     const filled = cell.fill ? await driver.ask("fill", size) : undefined;
+    if (cell.warm && !cell.fill) await driver.ask("run", size);
+    if (cell.warm && !peer.redis) await analyse(urls.databaseUrl);
 
     const roots = { store: peer.redis ? redis.pid : server.pid, driver: driver.pid };
     await admin.reset();

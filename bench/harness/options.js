@@ -10,6 +10,7 @@ export const help = `node bench/run.js [options]
   --http             beside them, our engine with a worker over HTTP, without a database
   --before DIR       beside them, the programs of another checkout that is built
   --traces RATIO     beside them, ours with so many of its jobs traced, such as 0.01
+  --older            also on the system's PostgreSQL, where it is of another version (a whole run does)
   --quick            one round with small sizes, for development
   --json             the results as JSON on standard output, and nothing else there
   --workers N        worker processes of our engine (default 1)
@@ -31,6 +32,7 @@ export function readOptions(args) {
       before: { type: "string" },
       traces: { type: "string" },
       http: { type: "boolean", default: false },
+      older: { type: "boolean", default: false },
       quick: { type: "boolean", default: false },
       json: { type: "boolean", default: false },
       workers: { type: "string", default: "1" },
@@ -40,16 +42,18 @@ export function readOptions(args) {
       help: { type: "boolean", default: false },
     },
   });
+  /** Only such a run may stand for the project. */
+  const isWhole =
+    !values.quick &&
+    values.only === undefined &&
+    values.peers === undefined &&
+    !values.http &&
+    values.before === undefined &&
+    values.traces === undefined;
   return {
     ...values,
-    /** Only such a run may stand for the project. */
-    isWhole:
-      !values.quick &&
-      values.only === undefined &&
-      values.peers === undefined &&
-      !values.http &&
-      values.before === undefined &&
-      values.traces === undefined,
+    isWhole,
+    older: values.older || isWhole,
     rounds: whole("--rounds", values.rounds ?? (values.quick ? "1" : "3")),
     only: chosen("--only", values.only, workloadIds),
     peers: chosen("--peers", values.peers, peerIds),

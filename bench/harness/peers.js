@@ -4,10 +4,16 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { prepareTool } from "./tools.js";
 
 const here = (file) => new URL(`../${file}`, import.meta.url).href;
 const folder = fileURLToPath(new URL("../peers/", import.meta.url));
 const plain = [{}];
+/** After a run of the same size and ANALYZE: what a database that has been in use would show. */
+const warm = { id: "warm", note: "warm", warm: true };
+/** Plans that were made on empty tables, which nothing has analysed. */
+const cold = { id: "cold", note: "cold" };
+const coldAndWarm = [cold, warm];
 
 export const peers = [
   {
@@ -17,10 +23,20 @@ export const peers = [
     workloads: {
       W1: plain,
       W2: plain,
-      W3: plain,
-      W4: plain,
-      W5: [{ note: "100 jobs" }],
+      W3: coldAndWarm,
+      W4: [
+        { ...cold, note: "batches of 100, cold" },
+        { ...warm, note: "batches of 100, warm" },
+        { id: "single", note: "single submissions" },
+      ],
+      W5: [
+        { ...cold, note: "100 fan-outs, cold" },
+        { ...warm, note: "100 fan-outs, warm", size: 50_000 },
+        // Filling 100,000 would take a minute.
+        { id: "jobs", note: "jobs of one task", size: 20_000 },
+      ],
       W6: plain,
+      W7: plain,
     },
   },
   {
@@ -29,7 +45,11 @@ export const peers = [
     package: "graphile-worker",
     kind: "a raw queue with no dependencies and no history",
     module: here("peers/graphile/adapter.js"),
-    workloads: { W1: plain, W5: [{ note: "a raw queue" }] },
+    workloads: {
+      W1: [{ note: "which keeps no output" }],
+      W5: [{ ...warm, note: "a raw queue" }],
+      W7: plain,
+    },
   },
   {
     id: "pgboss",
@@ -41,9 +61,10 @@ export const peers = [
       W1: plain,
       // A second a hop, whatever the length: the other 45 would only take time.
       W2: [{ size: 5, repeat: 1 }],
-      W3: [{ repeat: 1 }],
-      W4: plain,
-      W5: [{ note: "a raw queue" }],
+      W3: [{ repeat: 1, warm: true }],
+      W4: [{ note: "single submissions", warm: true }],
+      W5: [{ ...warm, note: "a raw queue with outputs" }],
+      W7: plain,
     },
   },
   {
@@ -52,7 +73,8 @@ export const peers = [
     package: "@dbos-inc/dbos-sdk",
     kind: "a library, steps run in the submitter",
     module: here("peers/dbos/in-process.js"),
-    workloads: { W1: plain, W2: plain, W3: [{ repeat: 1 }], W4: plain },
+    // A fan-out is serial in it: ten thousand take ten times as long as one thousand.
+    workloads: { W1: plain, W2: plain, W3: [{ most: 1000, repeat: 1 }], W4: plain },
   },
   {
     id: "dbos-queue",
@@ -63,11 +85,10 @@ export const peers = [
     workloads: {
       W1: plain,
       W2: plain,
-      // A fan-out is serial in it: ten thousand take ten times as long as one thousand.
       W3: [{ most: 1000, repeat: 1 }],
       W4: plain,
       // It has no bulk interface: filling 100,000 would take half a minute, draining a whole one.
-      W5: [{ size: 10_000 }],
+      W5: [{ size: 5000, warm: true }],
     },
   },
   {
@@ -77,7 +98,32 @@ export const peers = [
     kind: "may lose a second of acknowledged work in a crash",
     redis: true,
     module: here("peers/bull/adapter.js"),
-    workloads: { W1: plain, W2: plain, W3: plain, W4: plain, W5: plain },
+    workloads: {
+      W1: plain,
+      W2: plain,
+      W3: plain,
+      W4: [
+        { id: "bulk", note: "addBulk" },
+        { id: "single", note: "single submissions" },
+      ],
+      W5: [{ note: "addBulk" }],
+      W7: plain,
+    },
+  },
+  {
+    id: "prefect",
+    label: "Prefect",
+    // Its server takes 20 seconds to make its tables, and a task tens of milliseconds.
+    once: true,
+    kind: "its server on this PostgreSQL; flows and tasks in one Python process, states over HTTP",
+    tool: "prefect",
+    module: here("peers/prefect/adapter.js"),
+    workloads: {
+      W1: [{ size: 20, repeat: 1 }],
+      W2: [{ size: 20, repeat: 1 }],
+      W3: [{ size: 200, most: 1000, repeat: 1 }],
+      W4: [{ size: 20, note: "20 diamonds" }],
+    },
   },
 ];
 
@@ -110,8 +156,9 @@ export const peerIds = peers.map(({ id }) => id);
 
 /** Installs the peers on first use; `node` is what everybody then runs on, ours as well. */
 export function preparePeers(chosen, say) {
-  const others = chosen.some((peer) => peer.package !== undefined);
-  if (others && !existsSync(`${folder}node_modules/.package-lock.json`)) {
+  const isMissing = ({ package: name }) =>
+    name !== undefined && !existsSync(`${folder}node_modules/${name}/package.json`);
+  if (chosen.some(isMissing)) {
     say("installing the peers into bench/peers/node_modules (once)");
     // Without scripts: nothing is downloaded but packages. Not `npm ci`, which refuses a lockfile
     // that lacks the native parts for other platforms, all of which are optional.
@@ -121,7 +168,11 @@ export function preparePeers(chosen, say) {
     });
   }
   const node = nodeOfPeers() ?? process.execPath;
-  return chosen.map((peer) => ({ ...peer, node, version: versionOf(peer) }));
+  return chosen.map((peer) => {
+    if (peer.tool === undefined) return { ...peer, node, version: versionOf(peer) };
+    const { missing, ...tool } = prepareTool(peer.tool, say);
+    return { ...peer, node, tool, missing, version: tool.version };
+  });
 }
 
 /** Some peers need a newer Node than ours; one Node for all keeps the comparison about engines. */

@@ -1,7 +1,11 @@
 /** What is run, by whom, how large. A peer's own sizes stand in peers.js, with their reasons. */
+
+/** Clients that submit at the same time where jobs are submitted one by one. */
+export const clients = 32;
+
 export const workloads = {
   W1: {
-    title: "one task when idle, submit to completed, p50",
+    title: "one task when idle, submit to its output in hand, p50",
     unit: "ms",
     sizes: [200],
     quick: [50],
@@ -34,12 +38,25 @@ export const workloads = {
     fill: true,
   },
   W6: {
-    title: "governed jobs of one task",
+    title: "governed jobs of one task, through the gateway",
     unit: "tasks/s",
-    sizes: [500],
+    sizes: [1000],
     quick: [100],
   },
+  W7: {
+    title: `jobs of one task, submitted one by one by ${clients} clients`,
+    unit: "tasks/s",
+    sizes: [5000],
+    quick: [500],
+  },
 };
+
+/** What also runs on the system's PostgreSQL, which is older than the one from npm: sizes, variants of ours. */
+const onOlder = {
+  W3: { size: 10_000, variants: ["cold", "warm"] },
+  W5: { size: 100_000, variants: ["cold"] },
+};
+const peersOnOlder = ["pgboss"];
 
 /**
  * Ours alone: does a task cost the same when there is much more of everything? Each series compares
@@ -74,28 +91,49 @@ export const growth = [
 export const workloadIds = [...Object.keys(workloads), "growth"];
 
 /** The cells of one round, all peers of a workload next to each other: they meet the same noise. */
-export function cellsOf({ only, quick }, peers) {
+export function cellsOf({ only, quick, older }, everybody, round = 1) {
+  const peers = everybody.filter(({ once = false }) => !once || round === 1);
   return Object.entries(workloads)
     .filter(([workload]) => only.includes(workload))
-    .flatMap(([workload, { sizes, quick: small, repeat, fill }]) =>
+    .flatMap(([workload, { sizes, quick: small, ...how }]) =>
       (quick ? small : sizes).flatMap((size) =>
-        peers.flatMap((peer) => cellsOfPeer({ peer, workload, size, repeat, fill })),
+        peers.flatMap((peer) => cellsOfPeer({ peer, workload, size, ...how })),
       ),
-    );
+    )
+    .flatMap((cell) => (older && isOnOlder(cell) ? [cell, onOlderServer(cell)] : [cell]))
+    .sort((a, b) => Number(a.server === "older") - Number(b.server === "older"));
+}
+
+function isOnOlder({ peer, row, workload, variant }) {
+  const { size, variants } = onOlder[workload] ?? {};
+  if (row !== `${workload}@${size}`) return false;
+  return (
+    peersOnOlder.includes(peer.id) || (peer.package === undefined && variants.includes(variant))
+  );
+}
+
+/** A fifth of the backlog: it is about plans, which a tenth would show as well. */
+function onOlderServer(cell) {
+  const size = cell.workload === "W5" ? Math.min(cell.size, 20_000) : cell.size;
+  return { ...cell, size, row: `${cell.workload}@${size}@older`, server: "older" };
 }
 
 function cellsOfPeer({ peer, workload, size, repeat, fill }) {
   const variants = peer.workloads[workload] ?? [];
   return variants
     .filter(({ most = size }) => size <= most)
-    .map(({ size: own = size, repeat: times, note }) => ({
+    .map(({ id, size: own = size, repeat: times, note, warm }) => ({
       peer,
+      variant: id,
       row: `${workload}@${size}`,
       workload,
       size: Math.min(own, size),
       repeat: times ?? repeat?.(size) ?? 1,
       fill,
-      note: own < size ? `${own.toLocaleString("en-US")} tasks` : note,
+      warm,
+      note: [own < size ? `${own.toLocaleString("en-US")} tasks` : undefined, note]
+        .filter((part) => part !== undefined)
+        .join(", "),
     }));
 }
 

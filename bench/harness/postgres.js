@@ -40,14 +40,14 @@ const settings = {
   "pg_stat_statements.track_utility": "on",
 };
 
-export async function startPostgres(folder, say) {
+export async function startPostgres(folder, say, prefer = "npm") {
   const given = process.env.BENCH_DATABASE_URL;
   if (given) return { url: given, pid: undefined, stop: async () => undefined };
 
-  const layout = layoutOf(path.join(folder, "postgres"));
+  const layout = layoutOf(path.join(folder, prefer === "npm" ? "postgres" : `postgres-${prefer}`));
   const account = await serverAccount();
   await createDataDirectory(layout);
-  const [found] = await findBinaries("npm");
+  const [found] = await findBinaries(prefer);
   if (found === undefined) throw new Error("No PostgreSQL: set BENCH_DATABASE_URL.");
   const binaries = await makeRunnable(found, { account, dataDirectory: layout.dataDirectory });
   say(`making a PostgreSQL ${binaries.major} server in ${folder}`);
@@ -93,6 +93,14 @@ export async function startPostgres(folder, say) {
       await ended;
     },
   };
+}
+
+/** The system's server, where there is one of another version than npm's; otherwise undefined. */
+export async function startOlderPostgres(folder, say) {
+  if (process.env.BENCH_DATABASE_URL) return undefined;
+  const [[npm], [system]] = [await findBinaries("npm"), await findBinaries("system")];
+  if (system === undefined || system.major === npm?.major) return undefined;
+  return startPostgres(folder, say, "system");
 }
 
 async function waitUntilReady(url, server, log) {

@@ -2,10 +2,10 @@
  * Horizontal bars, one group a workload. Drawn without a background and with colours for light and
  * dark pages, so that it can stand in either.
  */
-import { amount, titleOf } from "./table.js";
+import { amount, nameOf, titleOf } from "./table.js";
 
 const width = 860;
-const labelWidth = 240;
+const labelWidth = 270;
 const valueWidth = 130;
 const barWidth = width - labelWidth - valueWidth;
 const barHeight = 18;
@@ -59,15 +59,15 @@ function scaleOf({ isLower }, entries) {
   return isLower ? Math.min(largest, smallest * 12) : largest;
 }
 
-function bar({ unit }, { peer, label, note, value }, scale, y) {
+function bar({ unit }, entry, scale, y) {
+  const { peer, value } = entry;
   const isCut = value > scale;
   const length = Math.max(2, Math.round((Math.min(value, scale) / scale) * barWidth));
-  const name = note === undefined ? label : `${label}, ${note}`;
   const emphasis = peer === "ours" ? "bold" : "";
   const middle = y + barHeight / 2 + 4;
   const value_ = `${isCut ? "» " : ""}${amount(value, unit)} ${unit}`;
   return [
-    text(0, middle, name, emphasis),
+    text(0, middle, nameOf(entry), emphasis),
     `<rect class="bar ${peer === "ours" ? "ours" : ""}" x="${labelWidth}" y="${y}" width="${length}" height="${barHeight}" rx="2"/>`,
     text(labelWidth + length + 6, middle, value_, emphasis),
   ];

@@ -25,3 +25,21 @@ export function median(values) {
     ? sorted[Math.floor(middle)]
     : (sorted[middle - 1] + sorted[middle]) / 2;
 }
+
+export function medianOf(values) {
+  const known = values.filter((value) => value !== undefined);
+  return known.length === 0 ? undefined : median(known);
+}
+
+/** How many times as fast one entry of a row is as another, within each round. */
+export function ratioBetween({ isLower }, ours, theirs) {
+  const rounds = (entry) => new Map(Object.entries(entry.byRound ?? {}));
+  return ratioOf(rounds(ours), rounds(theirs), isLower);
+}
+
+export function ratioOf(ours, theirs, isLower) {
+  const both = [...theirs].filter(([round]) => ours.has(round));
+  return medianOf(
+    both.map(([round, value]) => (isLower ? value / ours.get(round) : ours.get(round) / value)),
+  );
+}

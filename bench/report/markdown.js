@@ -5,7 +5,7 @@ export function markdown(summary) {
   return [
     "# Benchmark",
     "",
-    `${machine.date}, medians of ${rounds} interleaved round${rounds === 1 ? "" : "s"} in ${minutes(seconds)}. Statements, commits, WAL and CPU are for one task; CPU counts all processes, the store included; “ours is” says how many times as fast our engine was in the same round; “foreign” are cores that something else on the machine used meanwhile.`,
+    `${machine.date}, medians of ${rounds} interleaved round${rounds === 1 ? "" : "s"} in ${minutes(seconds)}. Statements, commits, WAL and CPU are for one task; CPU counts all processes, the store included; “ours is” says how many times as fast our engine (its first line) was in the same round; “foreign” are cores that something else on the machine used meanwhile.`,
     "",
     "![Bars of every workload](latest.svg)",
     "",
@@ -66,7 +66,7 @@ function settings({ machine, workers, concurrency }) {
   const server = Object.entries(machine.settings).map(([name, value]) => `${name} ${value}`);
   return [
     `- ${cpu}, ${cores} cores, ${memoryGib} GiB, ${system}; store, submitter and workers share it. Load at the start ${machine.loadAtStart}.`,
-    `- PostgreSQL ${postgres}: ${server.join(", ")}${redis === undefined ? "" : `; Redis ${redis}, AOF everysec`}.`,
+    `- PostgreSQL ${postgres}${machine.older === undefined ? "" : `, and ${machine.older} where it says “older”`}: ${server.join(", ")}${redis === undefined ? "" : `; Redis ${redis}, AOF everysec`}.`,
     `- Node ${node} for all.`,
     ...names,
     `- Ours is one orchestrator, ${workers} worker process${workers === 1 ? "" : "es"} with ${concurrency} tasks at once, jobs over HTTP.`,

@@ -12,7 +12,16 @@ import { number } from "./table.js";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const folder = fileURLToPath(new URL("../results/", import.meta.url));
-const names = ["raster", "tiles", "vector", "catalogue", "gateway", "brokers", "million"];
+const names = [
+  "raster",
+  "tiles",
+  "vector",
+  "catalogue",
+  "gateway",
+  "brokers",
+  "million",
+  "observers",
+];
 
 /** Prints the figures; writes them only when `whole`, since a small run shows nothing but that it runs. */
 export async function reportFigures(name, { title, settings, figures, whole }) {

@@ -18,19 +18,24 @@ export async function writeReadme(summary) {
   await writeFile(file, text.slice(0, begin) + part + text.slice(end));
 }
 
+/** Of several variants each with its name; ratios are to the first of ours. */
+function figure(row, entry) {
+  const note = entry.note ? `${entry.note}: ` : "";
+  if (entry.error) return `${note}${entry.error}`;
+  const ratio =
+    entry.peer === "ours" || entry.ratio === undefined ? "" : ` (${ratioText(entry.ratio)} ×)`;
+  return `${note}${amount(entry.value, row.unit)} ${row.unit}${ratio}`;
+}
+
 function lines({ machine, rounds, rows, targets, workers, concurrency }) {
   const labels = [...new Set(rows.flatMap(({ entries }) => entries.map(({ label }) => label)))];
   const cell = (row, label) => {
-    const entry = row.entries.find((one) => one.label === label);
-    if (entry === undefined) return "";
-    if (entry.error) return entry.error;
-    const ratio =
-      entry.peer === "ours" || entry.ratio === undefined ? "" : ` (${ratioText(entry.ratio)} ×)`;
-    return `${amount(entry.value, row.unit)} ${row.unit}${ratio}`;
+    const entries = row.entries.filter((one) => one.label === label);
+    return entries.map((entry) => figure(row, entry)).join("; ");
   };
   const missed = targets.filter(({ reached }) => reached === false);
   return [
-    "In brackets: how many times as fast ours was in the same round.",
+    "In brackets: how many times as fast ours (the first of its figures) was in the same round.",
     "",
     `| | ${labels.join(" | ")} |`,
     `| --- |${" --: |".repeat(labels.length)}`,
@@ -41,7 +46,7 @@ function lines({ machine, rounds, rows, targets, workers, concurrency }) {
     "![Bars of every workload](bench/results/latest.svg)",
     "",
     `${machine.date}, medians of ${rounds} interleaved rounds; ${machine.cpu}, ${machine.cores} cores, ` +
-      `PostgreSQL ${machine.postgres} with fsync and synchronous_commit on, one orchestrator and ` +
+      `PostgreSQL ${machine.postgres}${machine.older === undefined ? "" : ` (older: ${machine.older})`} with fsync and synchronous_commit on, one orchestrator and ` +
       `${workers} worker process${workers === 1 ? "" : "es"} with ${concurrency} tasks at once. ` +
       "[All figures](bench/results/latest.md) with statements, commits, WAL and CPU a task.",
     ...(missed.length === 0

@@ -1,6 +1,6 @@
 /** Medians over the rounds, and ratios taken within each round, where both met the same noise. */
 import { growth, workloads } from "../harness/plan.js";
-import { figures, median } from "./figures.js";
+import { figures, median, medianOf, ratioOf } from "./figures.js";
 import { judge } from "./targets.js";
 
 const costs = ["statements", "commits", "walBytes", "cpuMs", "foreign", "fillPerSecond"];
@@ -31,7 +31,7 @@ export function summarise({ options, peers, machine, seconds, results }) {
 
 function summariseRow(results, peers) {
   const [{ row }] = results;
-  const [id, size] = row.split("@");
+  const [id, size, server] = row.split("@");
   const { title, unit } = workloads[id];
   const isLower = unit !== "tasks/s";
   const reference = new Map();
@@ -43,32 +43,28 @@ function summariseRow(results, peers) {
   const entries = keys.map((key) => {
     const own = results.filter(({ peer, note }) => JSON.stringify([peer, note]) === key);
     const good = own.filter(({ error }) => !error);
-    const [{ peer, note }] = own;
+    const [{ peer, note, variant }] = own;
     const { label } = peers.find(({ id: one }) => one === peer);
-    if (good.length === 0) return { peer, label, note, error: own[0].error };
-    const values = good.map((result) => figures(result).value);
-    const ratios = good
-      .filter(({ round }) => reference.has(round))
-      .map((result) => {
-        const ours = reference.get(result.round);
-        const { value } = figures(result);
-        return isLower ? value / ours : ours / value;
-      });
+    if (good.length === 0) return { peer, label, note, variant, error: own[0].error };
+    const byRound = new Map(good.map((result) => [result.round, figures(result).value]));
+    const values = [...byRound.values()];
     return {
       peer,
       label,
       note,
+      variant,
+      byRound: Object.fromEntries(byRound),
       rounds: good.length,
       value: median(values),
       lowest: Math.min(...values),
       highest: Math.max(...values),
       p95: medianOf(good.map((result) => figures(result).p95)),
-      /** How many times as fast ours is. */
-      ratio: medianOf(ratios),
+      /** How many times as fast the first row of ours is. */
+      ratio: ratioOf(reference, byRound, isLower),
       ...medians(good),
     };
   });
-  return { row, id, size: Number(size), title, unit, isLower, entries };
+  return { row, id, size: Number(size), server, title, unit, isLower, entries };
 }
 
 /** What a task costs in CPU, compared with the smallest point of its series. */
@@ -90,9 +86,4 @@ function medians(results) {
   return Object.fromEntries(
     costs.map((name) => [name, medianOf(results.map((result) => result[name]))]),
   );
-}
-
-function medianOf(values) {
-  const known = values.filter((value) => value !== undefined);
-  return known.length === 0 ? undefined : median(known);
 }

@@ -12,7 +12,7 @@ export const heads = [
 ];
 
 export function cells(row, entry) {
-  const name = entry.note === undefined ? entry.label : `${entry.label}, ${entry.note}`;
+  const name = nameOf(entry);
   if (entry.error) return [name, entry.error, ...Array(heads.length - 2).fill("")];
   const { unit } = row;
   const p95 = entry.p95 === undefined ? "" : `, p95 ${amount(entry.p95, unit)}`;
@@ -29,10 +29,15 @@ export function cells(row, entry) {
   ];
 }
 
-export function titleOf({ id, size, title, unit }) {
+export function nameOf({ label, note }) {
+  return note ? `${label}, ${note}` : label;
+}
+
+export function titleOf({ id, size, title, unit, server }) {
   const count = id === "W1" || id === "W2" ? "" : `${size.toLocaleString("en-US")}: `;
   const better = unit === "tasks/s" ? "more is better" : "less is better";
-  return `${id}, ${count}${title} (${better})`;
+  const where = server === undefined ? "" : ", on the older PostgreSQL";
+  return `${id}, ${count}${title}${where} (${better})`;
 }
 
 export function number(value, digits) {

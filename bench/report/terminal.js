@@ -2,8 +2,8 @@ import { figures } from "./figures.js";
 import { cells, heads, number, titleOf } from "./table.js";
 
 export function progressLine(result) {
-  const { round, peer, row, note } = result;
-  const name = note === undefined ? peer : `${peer} (${note})`;
+  const { round, peer, row, note, repeats = 0 } = result;
+  const name = note ? `${peer} (${note})` : peer;
   const begin = `${round} ${row.padEnd(16)} ${name.padEnd(28)}`;
   if (result.error) return `${begin} FAILED: ${result.stack ?? result.error}`;
   const { statements, commits, walBytes, cpuMs, foreign } = result;
@@ -15,7 +15,7 @@ export function progressLine(result) {
     `CPU ms ${number(cpuMs, 3)} (${roles.join(", ")})`,
   ];
   const { headline } = figures(result);
-  const load = `foreign load ${number(foreign, 2)} cores; ${number(result.seconds, 0)} s`;
+  const load = `foreign load ${number(foreign, 2)} cores; ${number(result.seconds, 0)} s${repeats > 0 ? `, repeated ${repeats} times` : ""}`;
   return `${begin} ${headline.padEnd(26)} a task: ${per.join(", ")}; ${load}`;
 }
 

@@ -2,6 +2,7 @@
 import { fileURLToPath } from "node:url";
 import { PgBoss } from "pg-boss";
 import { chunks, inFlight } from "../../harness/in-flight.js";
+import { clients } from "../../harness/plan.js";
 import { payload } from "../../harness/payload.js";
 import { timed, timeJobs } from "../../harness/time-jobs.js";
 import { startWorker, waitUntil } from "../start-worker.js";
@@ -37,7 +38,10 @@ export async function open({ databaseUrl, watchUrl, workload }) {
   const runs = {
     W1: (count) =>
       timeJobs(count, async (n) => {
-        await finished(await boss.send("echo", { n, payload }));
+        const id = await boss.send("echo", { n, payload });
+        await finished(id);
+        const { output } = await rows.ask("SELECT output FROM pgboss.job WHERE id = $1", [id]);
+        if (output.n !== n) throw new Error("the output is missing");
         done++;
       }),
     W2: (count) =>
@@ -65,7 +69,7 @@ export async function open({ databaseUrl, watchUrl, workload }) {
       }),
     W4: (count) =>
       timed(5 * count, async () => {
-        await inFlight(count, 32, () =>
+        await inFlight(count, clients, () =>
           boss.flow([
             job("a"),
             ...["b", "c", "d"].map((ref) => job(ref, ["a"])),
@@ -74,6 +78,8 @@ export async function open({ databaseUrl, watchUrl, workload }) {
         );
         await allFinished(5 * count);
       }),
+    W7: (count) =>
+      timed(count, () => inFlight(count, clients, (n) => boss.send("echo", { n, payload }))),
     async W5(count) {
       await start();
       return timed(count, () => allFinished(count));
@@ -84,6 +90,7 @@ export async function open({ databaseUrl, watchUrl, workload }) {
     roles: () => Object.fromEntries(workers.map(({ pid }) => [pid, "worker"])),
     async warmUp() {
       if (workload === "W5") return;
+      if (workload === "W7") return runs.W7(1000);
       await start();
       await runs.W1(warmUpJobs(workload));
     },

@@ -2,7 +2,8 @@
 import { fileURLToPath } from "node:url";
 import { setTimeout as pause } from "node:timers/promises";
 import { FlowProducer, Queue, QueueEvents } from "bullmq";
-import { chunks } from "../../harness/in-flight.js";
+import { chunks, inFlight } from "../../harness/in-flight.js";
+import { clients } from "../../harness/plan.js";
 import { payload } from "../../harness/payload.js";
 import { timed, timeJobs } from "../../harness/time-jobs.js";
 import { startWorker } from "../start-worker.js";
@@ -11,7 +12,7 @@ import { warmUpJobs } from "../../harness/warm-up.js";
 const workerFile = fileURLToPath(new URL("worker.js", import.meta.url));
 const queueName = "bench";
 
-export async function open({ redisUrl, workload }) {
+export async function open({ redisUrl, workload, variant }) {
   const connection = { url: redisUrl };
   const queue = new Queue(queueName, { connection });
   const flows = new FlowProducer({ connection });
@@ -36,7 +37,8 @@ export async function open({ redisUrl, workload }) {
       done += count;
       return timeJobs(count, async (n) => {
         const job = await queue.add("echo", { n, payload });
-        await job.waitUntilFinished(events);
+        const output = await job.waitUntilFinished(events);
+        if (output.n !== n) throw new Error("the output is missing");
       });
     },
     W2: (count) =>
@@ -57,11 +59,17 @@ export async function open({ redisUrl, workload }) {
     /** Its flows are trees, so the first task of a diamond adds the tree of the others. */
     W4: (count) =>
       timed(5 * count, async () => {
-        for (const chunk of chunks(count, 100)) {
-          await queue.addBulk(chunk.map((n) => ({ name: "open", data: { n, payload } })));
+        if (variant === "single") {
+          await inFlight(count, clients, (n) => queue.add("open", { n, payload }));
+        } else {
+          for (const chunk of chunks(count, 100)) {
+            await queue.addBulk(chunk.map((n) => ({ name: "open", data: { n, payload } })));
+          }
         }
         await allFinished(5 * count);
       }),
+    W7: (count) =>
+      timed(count, () => inFlight(count, clients, (n) => queue.add("echo", { n, payload }))),
     async W5(count) {
       await start();
       return timed(count, () => allFinished(count));
@@ -71,6 +79,10 @@ export async function open({ redisUrl, workload }) {
     roles: () => Object.fromEntries(workers.map(({ pid }) => [pid, "worker"])),
     async warmUp() {
       if (workload === "W5") return;
+      if (workload === "W7") {
+        await runs.W7(1000);
+        return;
+      }
       await start();
       await runs.W1(warmUpJobs(workload));
       if (workload === "W3") await runs.W3(100);

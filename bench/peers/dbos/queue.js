@@ -27,6 +27,7 @@ export async function open({ databaseUrl, watchUrl, workload }) {
       "SELECT status = 'SUCCESS' AS finished FROM dbos.workflow_status WHERE workflow_uuid = $1",
       [workflowID],
     );
+    return { workflowID };
   };
   const allFinished = () =>
     rows.until(
@@ -35,7 +36,12 @@ export async function open({ databaseUrl, watchUrl, workload }) {
     );
 
   const runs = {
-    W1: (count) => timeJobs(count, (n) => finish("one", n)),
+    W1: (count) =>
+      timeJobs(count, async (n) => {
+        const { workflowID } = await finish("one", n);
+        const { n: output } = await client.retrieveWorkflow(workflowID).getResult();
+        if (output !== n) throw new Error("the output is missing");
+      }),
     W2: (count) => timed(count, () => finish("chain", count)),
     W3: (count) => timed(count, () => finish("fan", count)),
     W4: (count) =>

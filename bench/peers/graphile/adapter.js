@@ -1,7 +1,8 @@
 /** A raw queue: no dependencies, and a finished job's row is deleted. */
 import { fileURLToPath } from "node:url";
 import { makeWorkerUtils } from "graphile-worker";
-import { chunks } from "../../harness/in-flight.js";
+import { chunks, inFlight } from "../../harness/in-flight.js";
+import { clients } from "../../harness/plan.js";
 import { payload } from "../../harness/payload.js";
 import { timed, timeJobs } from "../../harness/time-jobs.js";
 import { quiet } from "./quiet.js";
@@ -33,6 +34,8 @@ export async function open({ databaseUrl, watchUrl, workload }) {
           [id],
         );
       }),
+    W7: (count) =>
+      timed(count, () => inFlight(count, clients, (n) => utils.addJob("echo", { n, payload }))),
     async W5(count) {
       await start(2);
       return timed(count, () =>
@@ -50,6 +53,7 @@ export async function open({ databaseUrl, watchUrl, workload }) {
     roles: () => Object.fromEntries(workers.map(({ pid }) => [pid, "worker"])),
     async warmUp() {
       if (workload === "W5") return;
+      if (workload === "W7") return runs.W7(1000);
       await start(1);
       await runs.W1(warmUpJobs(workload));
     },

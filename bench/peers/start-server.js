@@ -1,0 +1,48 @@
+/** A server that a peer brings: started on a free port, and stopped with the cell. */
+import { spawn } from "node:child_process";
+import { createServer } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
+
+const patienceMs = 90_000;
+
+/** Resolves when `connect` succeeds. */
+export async function startServer(program, args, connect, env = {}) {
+  const child = spawn(program, args.map(String), {
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let told = "";
+  child.stderr.on("data", (part) => (told = `${told}${part}`.slice(-2000)));
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  process.once("exit", () => child.kill("SIGKILL"));
+  const until = performance.now() + patienceMs;
+  for (;;) {
+    const connected = await Promise.resolve(connect()).then(
+      () => true,
+      () => false,
+    );
+    if (connected) break;
+    if (child.exitCode !== null) throw new Error(`the server ended: ${told.trim().split("\n").at(-1)}`);
+    if (performance.now() > until) throw new Error(`${program} does not answer`);
+    await pause(100);
+  }
+  return {
+    pid: child.pid,
+    async stop() {
+      child.kill("SIGTERM");
+      const late = setTimeout(() => child.kill("SIGKILL"), 5000);
+      await ended;
+      clearTimeout(late);
+    },
+  };
+}
+
+export function freePort() {
+  return new Promise((resolve, reject) => {
+    const probe = createServer().on("error", reject);
+    probe.listen(0, "127.0.0.1", () => {
+      const { port } = probe.address();
+      probe.close(() => resolve(port));
+    });
+  });
+}
