@@ -16,6 +16,7 @@ const longest = [
   "test/system/raster.test.ts",
   "test/faults/database.test.ts",
   "test/system/own-handlers.test.ts",
+  "test/faults/remote-crashes.test.ts",
   "src/adapters/gdal/gdal.test.ts",
   "test/faults/messages.test.ts",
   "test/system/cli-up.test.ts",
