@@ -14,8 +14,13 @@ from typing import Any, Literal, Optional
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
 from rmhdag import Cancelled, Context, PermanentError, Worker, handler, registered  # noqa: E402
-from rmhdag.schema import params_schema, schema_of  # noqa: E402
+from rmhdag.schema import convert, params_schema, result_schema, schema_of  # noqa: E402
 from rmhdag.testing import run_handler  # noqa: E402
+
+try:
+    import pydantic
+except ImportError:
+    pydantic = None  # type: ignore[assignment]
 
 
 class Colour(enum.Enum):
@@ -71,6 +76,41 @@ class Handlers(unittest.TestCase):
 
         self.assertNotIn("additionalProperties", params_schema(open_ended))
         self.assertEqual(run_handler(open_ended, a=1).output, {"a": 1})
+
+    def test_values_are_what_their_hints_say(self) -> None:
+        @dataclasses.dataclass
+        class Grid:
+            size: tuple[int, int]
+            tags: set[str] = dataclasses.field(default_factory=set)
+            weights: dict[str, float] = dataclasses.field(default_factory=dict)
+
+        self.assertEqual(schema_of(Grid)["required"], ["size"])
+        made = convert({"size": [2, 3], "tags": ["a", "a"], "weights": {"x": 1}}, Grid)
+        self.assertEqual(made, Grid((2, 3), {"a"}, {"x": 1.0}))
+        for wrong in ({"size": [2]}, {"size": ["2", 3]}, {"size": [2, 3], "weights": {"x": "1"}}, {}):
+            with self.assertRaises((TypeError, ValueError)):
+                convert(wrong, Grid)
+
+    @unittest.skipIf(pydantic is None, "needs pydantic")
+    def test_models_of_pydantic(self) -> None:
+        Corner = pydantic.create_model("Corner", x=(float, ...), y=(float, 0.0))
+        Area = pydantic.create_model("Area", low=(Corner, ...), high=(Corner, ...))
+        Size = pydantic.create_model("Size", width=(float, ...))
+
+        def size(ctx: Context, area: Any, more: Any = None) -> Any:
+            return Size(width=area.high.x - area.low.x)
+
+        size.__annotations__ = {"ctx": Context, "area": Area, "more": Optional[Area], "return": Size}
+        schema = params_schema(size)
+        # A reference is looked up from the root of the whole schema.
+        reference = schema["properties"]["area"]["properties"]["low"]["$ref"]
+        self.assertIn(reference.removeprefix("#/$defs/"), schema["$defs"])
+        self.assertNotIn("$defs", schema["properties"]["area"])
+        self.assertEqual(result_schema(size)["properties"]["width"]["type"], "number")
+        ran = run_handler(size, area={"low": {"x": 1}, "high": {"x": 3}})
+        self.assertEqual(ran.output.width, 2.0)
+        with self.assertRaises(PermanentError):
+            run_handler(size, area={"low": {"x": "west"}, "high": {"x": 3}})
 
     def test_runs(self) -> None:
         ran = run_handler(area, box={"west": 1, "east": 4}, colour="blue", names=["a"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import inspect
+import re
 import types
 import typing
 from typing import Any, Callable, Literal, Union, get_args, get_origin
@@ -45,20 +46,50 @@ def schema_of(hint: Any) -> JsonSchema:
     if origin is typing.Annotated:
         return schema_of(arguments[0])
     if inspect.isclass(hint):
-        if hasattr(hint, "model_json_schema"):  # a model of pydantic
-            return dict(hint.model_json_schema())
+        if hasattr(hint, "model_json_schema"):
+            return _model_schema(hint)
         if issubclass(hint, enum.Enum):
             return {"enum": [each.value for each in hint]}
         if dataclasses.is_dataclass(hint):
             return _fields(
                 {f.name: f.type for f in dataclasses.fields(hint)},
-                {f.name for f in dataclasses.fields(hint) if f.default is dataclasses.MISSING},
+                {f.name for f in dataclasses.fields(hint) if _is_required(f)},
                 typing.get_type_hints(hint),
             )
         if typing.is_typeddict(hint):
             required = set(getattr(hint, "__required_keys__", ()))
             return _fields(hint.__annotations__, required, typing.get_type_hints(hint))
     return {}
+
+
+def _model_schema(model: Any) -> JsonSchema:
+    """The schema of a model of pydantic. The names of its definitions tell them from other models'."""
+    prefix = re.sub(r"\W", "_", f"{model.__module__}.{model.__qualname__}.")
+    schema = dict(model.model_json_schema(ref_template=f"#/$defs/{prefix}{{model}}"))
+    if "$defs" in schema:
+        schema["$defs"] = {prefix + name: each for name, each in schema["$defs"].items()}
+    return schema
+
+
+def _hoist(schema: JsonSchema) -> JsonSchema:
+    """Moves the definitions of nested schemas to the root, where their references look for them."""
+    definitions: JsonSchema = {}
+
+    def without(value: Any) -> Any:
+        if isinstance(value, list):
+            return [without(each) for each in value]
+        if not isinstance(value, dict):
+            return value
+        if isinstance(value.get("$defs"), dict):
+            definitions.update(without(value["$defs"]))
+        return {name: without(each) for name, each in value.items() if name != "$defs"}
+
+    plain: JsonSchema = without(schema)
+    return {**plain, "$defs": definitions} if definitions else plain
+
+
+def _is_required(field: dataclasses.Field[Any]) -> bool:
+    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
 
 
 def _fields(names: Any, required: set[str], hints: dict[str, Any]) -> JsonSchema:
@@ -86,11 +117,11 @@ def params_schema(function: Callable[..., Any]) -> JsonSchema:
         schema["required"] = required
     if not takes_more:
         schema["additionalProperties"] = False
-    return schema
+    return _hoist(schema)
 
 
 def result_schema(function: Callable[..., Any]) -> JsonSchema:
-    schema = schema_of(_hints(function).get("return", Any))
+    schema = _hoist(schema_of(_hints(function).get("return", Any)))
     return schema if schema.get("type") == "object" else {"type": "object"}
 
 
@@ -134,15 +165,22 @@ def convert(value: Any, hint: Any) -> Any:
         if value in arguments:
             return value
         raise ValueError(f"must be one of {', '.join(map(str, arguments))}")
-    if origin is list and arguments and isinstance(value, list):
-        return [convert(each, arguments[0]) for each in value]
+    if origin is typing.Annotated:
+        return convert(value, arguments[0])
+    if origin in (list, set, frozenset, tuple) and arguments:
+        if not isinstance(value, list):
+            raise ValueError(f"must be a list, not {value!r}")
+        return origin(_convert_items(value, origin, arguments))
+    if origin is dict and isinstance(value, dict):
+        return {name: convert(each, arguments[1]) for name, each in value.items()}
     if inspect.isclass(hint):
         if hasattr(hint, "model_validate"):
             return hint.model_validate(value)
         if issubclass(hint, enum.Enum):
             return hint(value)
         if dataclasses.is_dataclass(hint) and isinstance(value, dict):
-            return hint(**value)
+            hints = typing.get_type_hints(hint)
+            return hint(**{name: convert(each, hints.get(name, Any)) for name, each in value.items()})
     expected = _python_types.get(origin or hint)
     if expected is None:
         return value
@@ -150,6 +188,14 @@ def convert(value: Any, hint: Any) -> Any:
     if is_bool or not isinstance(value, expected):
         raise ValueError(f"must be {_names.get(origin or hint, hint)}, not {value!r}")
     return float(number) if hint is float else value
+
+
+def _convert_items(values: list[Any], origin: Any, arguments: tuple[Any, ...]) -> list[Any]:
+    if origin is not tuple or arguments[1:] == (...,):
+        return [convert(each, arguments[0]) for each in values]
+    if len(values) != len(arguments):
+        raise ValueError(f"must have {len(arguments)} items, not {len(values)}")
+    return [convert(each, hint) for each, hint in zip(values, arguments)]
 
 
 _python_types: dict[Any, tuple[type, ...]] = {
