@@ -45,7 +45,9 @@ describe("workers over HTTP", () => {
     retry: { max_attempts: 2, initial_delay_seconds: 0.1 }
     next: large
   large: { handler: probe, queue: far, params: { mode: large, size: 400000 }, next: many }
-  many: { type: fan_out, source: ${JSON.stringify(Array.from({ length: 60 }, (_, n) => n))}, task: { handler: echo, queue: far, params: { n: "{{ item }}" } } }
+  many: { type: fan_out, source: ${JSON.stringify(Array.from({ length: 60 }, (_, n) => n))}, task: { handler: echo, queue: far, params: { n: "{{ item }}" } }, next: huge }
+  # Too large for one request together; the last is as large as an output may be.
+  huge: { type: fan_out, source: [9000000, 9000000, 9000000, 16777160], task: { handler: probe, queue: far, params: { mode: large, size: "{{ item }}" } } }
 `,
     );
     fleet = new Fleet(database.url, folder);
@@ -330,6 +332,11 @@ describe("workers over HTTP", () => {
     ]);
     const large = await client.getNode({ params: { job_id: job, node_id: "large" } });
     expect(JSON.stringify(large.output).length).toBeGreaterThan(100);
+    const probes = await client.listNodes({ query: { job_id: job, handler: "probe" } });
+    const huge = probes.items.filter(({ node_id }) => node_id.startsWith("huge__"));
+    expect(huge.map(({ status, attempt }) => [status, attempt])).toEqual(
+      Array.from({ length: 4 }, () => ["completed", 0]),
+    );
     expect((await client.getHandler({ params: { name: "stac.list_items" } })).alive).toBe(false);
     worker.signal("SIGTERM");
     expect(await worker.gone).toBe(0);

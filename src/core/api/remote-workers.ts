@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { contractData, handlerName, queueName } from "../handlers/contract-data.ts";
+import { valueLimits } from "../model/limits.ts";
 import { errorCategory, taskError } from "../model/task.ts";
 import { defineContract } from "./contract.ts";
 import { count, json, object } from "./schemas.ts";
@@ -12,7 +13,8 @@ import { count, json, object } from "./schemas.ts";
 const workerId = z.string().regex(/^[\w.:-]{1,64}$/, "must be 1 to 64 letters, digits or . _ : -");
 const lease = z.string().regex(/^\d{1,15}\.\d{1,6}$/, "must be a lease that was given");
 const leases = z.array(lease).max(1000);
-const bodyLimit = 16 * 1024 * 1024;
+/** Room for the largest output that a task may have, and for what stands around it. */
+const bodyLimit = valueLimits.output + 1024 * 1024;
 
 const register = defineContract({
   id: "registerWorker",

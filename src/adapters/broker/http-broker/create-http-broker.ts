@@ -31,6 +31,8 @@ export interface HttpBroker extends Pick<Broker, "consume" | "close"> {
 const longestPauseMs = 5000;
 const waitSeconds = 20;
 const maxReports = 200;
+/** Statuses of a body that is not accepted, whoever sends it and whenever. */
+const unfit: ReadonlySet<number> = new Set([400, 413]);
 /** Results of tasks are worth waiting for an orchestrator that restarts. */
 const reportAttempts = 60;
 /** Tasks that take less are leased many at a time. */
@@ -54,15 +56,34 @@ export async function createHttpBroker(options: HttpBrokerOptions): Promise<Http
   const reports = createBatcher<Report, Settled>({
     maxItems: maxReports,
     flush: async (results) => {
-      const { accepted } = await retrying(
-        "reporting",
-        () => client.reportTasks({ body: { worker_id, results: [...results] } }),
-        { attempts: reportAttempts },
-      );
-      const ok = new Set(accepted);
-      return results.map(({ lease }) => (ok.has(lease) ? "ok" : "lost"));
+      const accepted = new Set(await sendReports(results));
+      return results.map(({ lease }) => (accepted.has(lease) ? "ok" : "lost"));
     },
   });
+
+  /**
+   * Answers the leases that were accepted. Reports that are refused together, because they are too
+   * large, are sent in halves; one that is refused by itself becomes a failure, or its task would run
+   * again and again.
+   */
+  async function sendReports(results: readonly Report[]): Promise<readonly string[]> {
+    try {
+      const body = { worker_id, results: [...results] };
+      const report = () => client.reportTasks({ body });
+      return (await retrying("reporting", report, { attempts: reportAttempts })).accepted;
+    } catch (error) {
+      if (!(error instanceof ApiError) || !unfit.has(error.status)) throw error;
+      const [first] = results;
+      if (results.length > 1) {
+        const half = Math.ceil(results.length / 2);
+        const accepted = await sendReports(results.slice(0, half));
+        return [...accepted, ...(await sendReports(results.slice(half)))];
+      }
+      if (first === undefined || first.status === "failed") throw error;
+      const refusal = { code: error.code, message: error.detail, category: "permanent" as const };
+      return sendReports([{ lease: first.lease, status: "failed", error: refusal }]);
+    }
+  }
 
   /** Repeats a call while the orchestrator is away, and registers where it does not know us. */
   async function retrying<T>(
