@@ -1,6 +1,6 @@
 // Runs Schemathesis with all its checks against the orchestrator and the gateway, once without a token
 // and once with each role:
-//   npm run test:api-fuzz -- --server gateway --role admin --examples 50 --seed 7
+//   npm run test:api-fuzz -- --server gateway --role admin --examples 50 --seed 7 --paths '^/api/uploads'
 // Schemathesis comes from PyPI into a virtual environment in the user's cache folder.
 import { spawn, spawnSync } from "node:child_process";
 import { createHash, randomBytes, randomInt } from "node:crypto";
@@ -26,6 +26,7 @@ const { values } = parseArgs({
     seed: { type: "string", default: String(randomInt(1_000_000)) },
     reports: { type: "string" },
     operation: { type: "string" },
+    paths: { type: "string" },
     keep: { type: "boolean", default: false },
   },
 });
@@ -206,6 +207,7 @@ async function check({ server, role, url, document, token }) {
       ...["--max-examples", values.examples, "--seed", values.seed],
       ...(token === undefined ? [] : ["--header", `Authorization: Bearer ${token}`]),
       ...(values.operation === undefined ? [] : ["--include-operation-id", values.operation]),
+      ...(values.paths === undefined ? [] : ["--include-path-regex", values.paths]),
       ...(values.reports === undefined
         ? []
         : ["--report", "json", "--report-json-path", `${values.reports}/${server}-${role}.json`]),

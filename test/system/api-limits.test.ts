@@ -243,6 +243,21 @@ describe("work that is refused", () => {
   });
 });
 
+const worker = { worker_id: "w", queues: ["q"], handlers: [] };
+it.each([
+  ["a handler twice", "register", { ...worker, handlers: [{ name: "a.b" }, { name: "a.b" }] }],
+  [
+    "an example without parameters",
+    "register",
+    { ...worker, handlers: [{ name: "a.b", examples: [{ params: null }] }] },
+  ],
+  ["a process id that no system has", "register", { ...worker, pid: 2 ** 40 }],
+  ["more tasks than can be counted", "renew", { worker_id: "w", busy: 524_136_365_400 }],
+])("a worker that sends %s is refused", async (_what, route, body) => {
+  const reply = await call("POST", `/api/v1/worker/${route}`, body, tokens.worker);
+  expect([reply.status, reply.code, reply.errors.length]).toEqual([400, "BAD_REQUEST", 1]);
+});
+
 it("progress that is smaller than the database can store is rounded", async () => {
   const body = { task_id: "0", job_id: "0", node_id: "0", percent: 2.2250738585e-313 };
   const path = "/api/v1/callbacks/task-progress";

@@ -13,6 +13,8 @@ import { count, json, object } from "./schemas.ts";
 const workerId = z.string().regex(/^[\w.:-]{1,64}$/, "must be 1 to 64 letters, digits or . _ : -");
 const lease = z.string().regex(/^\d{1,15}\.\d{1,6}$/, "must be a lease that was given");
 const leases = z.array(lease).max(1000);
+/** Of PostgreSQL's type integer. */
+const largestInteger = 2 ** 31 - 1;
 /** Room for the largest output that a task may have, and for what stands around it. */
 const bodyLimit = valueLimits.output + 1024 * 1024;
 
@@ -28,7 +30,7 @@ const register = defineContract({
     queues: z.array(queueName).min(1).max(50),
     slots: z.number().int().min(1).max(10_000).default(1),
     host: z.string().max(255).default("unknown"),
-    pid: z.number().int().min(0).default(0),
+    pid: z.number().int().min(0).max(largestInteger).default(0),
     version: z.string().max(64).default("unknown"),
     handlers: z.array(contractData).max(500),
   }),
@@ -107,7 +109,7 @@ const renew = defineContract({
       )
       .max(1000)
       .default([]),
-    busy: count.optional(),
+    busy: count.max(largestInteger).optional(),
   }),
   response: z
     .object({ held: z.array(lease), cancelled: z.array(lease), lost: z.array(lease) })

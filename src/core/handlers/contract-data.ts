@@ -16,8 +16,12 @@ export const queueName = z
   .regex(/^[A-Za-z0-9][\w.-]{0,49}$/, "must be 1 to 50 letters, digits or . _ -");
 
 /** Parsed from a JSON text; the checker of schemas judges what it means. */
-const schema = z.custom<JsonObject>(isJsonObject, "must be a JSON Schema, an object");
-const jsonObject = z.custom<JsonObject>(isJsonObject, "must be a JSON object");
+const schema = z
+  .custom<JsonObject>(isJsonObject, "must be a JSON Schema, an object")
+  .meta({ type: "object" });
+const jsonObject = z
+  .custom<JsonObject>(isJsonObject, "must be a JSON object")
+  .meta({ type: "object" });
 
 /** A contract as data: what a worker registers, and what other programs read. */
 export const contractData = z.strictObject({

@@ -34,6 +34,7 @@ export async function registerWorker(
   registration: Registration,
 ): Promise<string> {
   checkConfined(caller, registration, deps.jobQueue);
+  checkNames(registration.handlers);
   for (const [index, contract] of registration.handlers.entries()) {
     checkContract(contract, index, deps.mayShadow);
   }
@@ -63,6 +64,15 @@ function checkConfined(
     "FORBIDDEN",
     `The token of "${caller?.name ?? ""}" does not reach ${refused.map((name) => `"${name}"`).join(", ")}.`,
   );
+}
+
+function checkNames(handlers: readonly ContractData[]): void {
+  const names = handlers.map(({ name }) => name);
+  const index = names.findIndex((name, at) => names.indexOf(name) < at);
+  if (index === -1) return;
+  const text = `The handler "${names[index] ?? ""}" is registered twice.`;
+  const error = { pointer: `/handlers/${index}/name`, code: "DUPLICATE", message: text };
+  throw new Problem("BAD_REQUEST", text, [error]);
 }
 
 const shipped = new Set(handlerCatalogue.keys());
