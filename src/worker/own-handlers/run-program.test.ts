@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readlinkSync } from "node:fs";
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
 import type { TestContext } from "../../../test/support/handler-context.ts";
 import { createTestContext, noGdal } from "../../../test/support/handler-context.ts";
+import { processesIn } from "../../../test/support/processes-in.ts";
 import { waitFor } from "../../../test/support/wait.ts";
 import type { HandlerContext } from "../define-handler.ts";
 import { loadProgram } from "./load-program.ts";
@@ -227,14 +227,3 @@ console.log(JSON.stringify({ args: process.argv.slice(2), given, cwd: process.cw
     });
   });
 });
-
-/** The processes whose working folder this is. */
-function processesIn(folder: string): string[] {
-  return readdirSync("/proc").filter((pid) => {
-    try {
-      return /^\d+$/.test(pid) && readlinkSync(`/proc/${pid}/cwd`) === folder;
-    } catch {
-      return false;
-    }
-  });
-}
