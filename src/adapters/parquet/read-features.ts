@@ -22,6 +22,9 @@ export interface ParquetFeatures {
   ): AsyncGenerator<{ readonly wkb: Uint8Array; readonly properties: Record<string, unknown> }>;
 }
 
+/** The rows of a group are objects in memory, all at once. */
+const mostRows = 4_000_000;
+
 export async function openParquetFeatures(
   storage: ByteStore,
   path: string,
@@ -31,7 +34,7 @@ export async function openParquetFeatures(
   const metadata = await parquetMetadataAsync(file).catch(() => {
     throw new ParquetError("FILE_UNREADABLE", `"${path}" is no Parquet file that can be read.`);
   });
-  refuseLargeGroups(metadata);
+  refuseLargeGroups(metadata, mostRows);
   const geometry = findGeometry(metadata, undefined);
   const raw = (value: Uint8Array) => value;
   return {

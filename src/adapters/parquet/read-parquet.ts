@@ -104,15 +104,15 @@ function refuseReferences({ row_groups }: FileMetaData): void {
   }
 }
 
-export function refuseLargeGroups({ row_groups }: FileMetaData): void {
+export function refuseLargeGroups({ row_groups }: FileMetaData, most = mostRows): void {
   const isLarge = row_groups.some(
     ({ total_byte_size, num_rows }) =>
-      Number(total_byte_size) > largestGroup || Number(num_rows) > mostRows,
+      Number(total_byte_size) > largestGroup || Number(num_rows) > most,
   );
   if (!isLarge) return;
   throw new ParquetError(
     "FORMAT_NOT_SUPPORTED",
-    `A row group of the Parquet file holds more than 1 GiB or ${mostRows} rows: write the file again with smaller row groups.`,
+    `A row group of the Parquet file holds more than 1 GiB or ${most} rows: write the file again with smaller row groups.`,
   );
 }
 
