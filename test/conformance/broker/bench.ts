@@ -22,6 +22,8 @@ export interface BrokerUnderTest {
   readonly rivalProgram: string;
   /** Runs work in a transaction that `publish` and `withdraw` accept. */
   transaction(work: (tx: Transaction) => Promise<void>): Promise<void>;
+  /** Makes a queue where the broker's programs do not. */
+  readonly makeQueue?: (queue: string) => Promise<void>;
   /** Cuts every connection to an outside broker. */
   readonly cutConnections?: () => Promise<void>;
   /** Takes a message of an outside broker as another program does, and gives it up. */
@@ -86,6 +88,7 @@ export function prepareBench(start: () => Promise<BrokerUnderTest>): BrokerBench
     async openWithQueue(spec = long) {
       const broker = await open();
       const queue = `test-${randomUUID().slice(0, 8)}`;
+      await under().makeQueue?.(queue);
       await broker.ensureQueue(queue, spec);
       return [broker, queue];
     },

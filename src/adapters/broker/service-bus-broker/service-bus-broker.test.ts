@@ -1,4 +1,8 @@
-import { ServiceBusClient } from "@azure/service-bus";
+/**
+ * On the stand-in, or on the namespace of TEST_SERVICE_BUS_CONNECTION_STRING, whose key must have the
+ * right to manage queues: those of the tests are made and deleted.
+ */
+import { ServiceBusAdministrationClient, ServiceBusClient } from "@azure/service-bus";
 import { afterAll } from "vitest";
 import { describeBroker } from "../../../../test/conformance/broker.ts";
 import { createTestDatabase } from "../../../../test/support/database.ts";
@@ -9,19 +13,35 @@ import { createPostgresBroker } from "../postgres-broker/create-postgres-broker.
 import { createServiceBusTransport } from "./create-service-bus-transport.ts";
 
 const log = createLogger({ name: "test", level: "error", format: "json" });
+const given = process.env["TEST_SERVICE_BUS_CONNECTION_STRING"];
 const server = new ServiceBusServer();
 server.lockMs = 2000;
+const made: string[] = [];
 let database: TestDatabase | undefined;
 
+async function makeQueue(connectionString: string, queue: string): Promise<void> {
+  // As docs/brokers.md tells an administrator.
+  await new ServiceBusAdministrationClient(connectionString).createQueue(queue, {
+    lockDuration: "PT1M",
+    maxDeliveryCount: 2000,
+    requiresDuplicateDetection: true,
+    duplicateDetectionHistoryTimeWindow: "PT10M",
+  });
+  made.push(queue);
+}
+
 afterAll(async () => {
-  await server.close();
+  for (const queue of made) {
+    await new ServiceBusAdministrationClient(given ?? "").deleteQueue(queue);
+  }
+  if (given === undefined) await server.close();
   await database?.drop();
 });
 
 describeBroker("the broker on Azure Service Bus", async () => {
   const { db, url } = (database = await createTestDatabase({ max: 20 }));
-  await server.listen();
-  const { connectionString } = server;
+  if (given === undefined) await server.listen();
+  const connectionString = given ?? server.connectionString;
   const make = async () =>
     createPostgresBroker({
       db,
@@ -47,9 +67,13 @@ describeBroker("the broker on Azure Service Bus", async () => {
       const broker = createPostgresBroker({ db, url, holder: "rival", log, transport });
     `,
     transaction: (work) => db.transaction(work),
-    cutConnections: async () => {
-      server.dropConnections();
-    },
+    ...(given === undefined
+      ? {
+          cutConnections: async () => {
+            server.dropConnections();
+          },
+        }
+      : { makeQueue: (queue: string) => makeQueue(given, queue) }),
     giveUpOne: async (queue) => {
       const client = new ServiceBusClient(connectionString);
       const receiver = client.createReceiver(queue);
