@@ -3,7 +3,7 @@
  * job that shows it. `npm run test:package` builds, packs and installs as a user does, which takes
  * minutes; the ordinary tests unpack the file and link the dependencies that it declares.
  */
-import { mkdir, readFile, readdir, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, readdir, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { createClient as clientOf } from "../../src/cli/client/index.ts";
@@ -54,6 +54,25 @@ async function unpack(file: string): Promise<void> {
   const program = path.join(target, "bin/rmhdag.js");
   await symlink(program, path.join(folder, "node_modules/.bin/rmhdag"));
   await writeFile(path.join(folder, "package.json"), "{}");
+}
+
+/** Handlers by command: who offers one, and a check of workflows elsewhere, without a server. */
+async function useHandlers(): Promise<void> {
+  const [shown, exported] = await Promise.all([
+    outputOf(rmhdag("handlers", "show", "my.greet"), demo),
+    outputOf(rmhdag("handlers", "export"), demo),
+  ]);
+  expect(shown).toMatch(/A node in a workflow:[^]*handler: my\.greet/);
+  expect(shown).toMatch(/Offered by:\n {2}\S+ \(/);
+  const elsewhere = path.join(folder, "elsewhere");
+  await cp(path.join(demo, "workflows"), path.join(elsewhere, "workflows"), { recursive: true });
+  await writeFile(path.join(elsewhere, "handlers.json"), exported);
+  const check = (...more: string[]) =>
+    startCommand(rmhdag("validate", "workflows", ...more), { cwd: elsewhere }).ended;
+  const [known, unknown] = await Promise.all([check("--handlers", "handlers.json"), check()]);
+  expect(known.status, known.stderr).toBe(0);
+  expect(unknown.status).toBe(1);
+  expect(unknown.stdout).toContain("my.greet");
 }
 
 /** The package's client: submits, watches, waits, and reads the lists. */
@@ -113,6 +132,12 @@ describe("the packed product in an empty folder", () => {
 
     expect(await outputOf(rmhdag("validate", "workflows"), demo)).toContain("0 errors");
     await useClient(url);
+    await useHandlers();
+    const tests = [
+      ["node", "--test", "tests"],
+      ["python3", "-m", "unittest", "discover", "tests"],
+    ];
+    await Promise.all(tests.map((command) => outputOf(command, demo)));
 
     const file = path.join(demo, "handlers/greet.ts");
     await writeFile(file, (await readFile(file, "utf8")).replace("Hello,", "Good morning,"));
