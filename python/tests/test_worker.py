@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 import sys
 import threading
@@ -49,9 +50,26 @@ def wrong(ctx: Context) -> dict[str, Any]:
     raise PermanentError("no such thing", "NO_THING")
 
 
+class Scalar:
+    """As numpy's numbers: JSON does not know them, and they know what they are."""
+
+    def tolist(self) -> float:
+        return 2.5
+
+
+def values(ctx: Context) -> dict[str, Any]:
+    ctx.log("info", "logged with", when=datetime.date(2026, 1, 2), what=object())
+    ctx.metrics["pixels"] = Scalar()
+    return {"mean": Scalar(), "day": datetime.date(2026, 1, 2), "file": Path("a/b.tif"), "names": {"x"}}
+
+
+def unjson(ctx: Context) -> dict[str, Any]:
+    return {"mean": float("nan")}
+
+
 handlers = [
     Handler(f"pytests.{each.__name__}", each, queue=queue, retry={"max_attempts": 2, "initial_delay_seconds": 0.1})
-    for each in (resume, compute, endless, wrong)
+    for each in (resume, compute, endless, wrong, values, unjson)
 ]
 
 
@@ -101,6 +119,19 @@ class Working(unittest.TestCase):
         while self.worker._running and time.monotonic() < until + 20:
             time.sleep(0.1)
         self.assertEqual(self.worker._running, {})
+
+    def test_returns_what_json_does_not_know(self) -> None:
+        job = self.submit("values")
+        expected = {"mean": 2.5, "day": "2026-01-02", "file": "a/b.tif", "names": ["x"]}
+        self.assertEqual(job.wait(30)["a"], expected)
+        client = Client(token=os.environ.get("RMHDAG_CLIENT_TOKEN"))
+        node = client.call("GET", f"/api/v1/jobs/{job.job_id}/nodes/a")
+        self.assertEqual([each["metrics"] for each in node["attempts"]], [{"pixels": 2.5}])
+
+    def test_fails_at_once_with_what_json_cannot_hold(self) -> None:
+        with self.assertRaises(JobFailed) as raised:
+            self.submit("unjson").wait(30)
+        self.assertIn("not JSON", str(raised.exception))
 
     def test_fails_for_good(self) -> None:
         with self.assertRaises(JobFailed) as raised:

@@ -135,7 +135,14 @@ describe("handlers of the user's own", () => {
   it.each(["threads", "processes"])(
     "passes the tests of the package for Python, in %s",
     async (mode) => {
-      const flows = { resume: "{ n: 5 }", compute: "{ seconds: 5 }", endless: "{}", wrong: "{}" };
+      const flows = {
+        resume: "{ n: 5 }",
+        compute: "{ seconds: 5 }",
+        endless: "{}",
+        wrong: "{}",
+        values: "{}",
+        unjson: "{}",
+      };
       for (const [name, params] of Object.entries(flows)) {
         await writeFile(
           path.join(folder, `workflows/py_${name}.yaml`),

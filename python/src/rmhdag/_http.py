@@ -9,6 +9,8 @@ import threading
 from typing import IO, Any
 from urllib.parse import urlsplit
 
+from ._json import to_json
+
 
 class ApiError(Exception):
     """The orchestrator refused a request. ``code`` is stable; ``UNREACHABLE``: no answer came."""
@@ -50,7 +52,7 @@ class Http:
             headers["Authorization"] = f"Bearer {self._token}"
         data: bytes | None = None
         if body is not None:
-            data = json.dumps(body, allow_nan=False).encode()
+            data = to_json(body)
             headers["Content-Type"] = "application/json"
         status, content = self._send(method, self._parts.path + path, data, headers)
         answer = _parse(content)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import uuid
 from typing import Any, Iterator
 from urllib.parse import quote, urlencode
 
@@ -33,7 +34,9 @@ class Client:
         return self._http.call(method, path + (f"?{urlencode(query)}" if query else ""), body)
 
     def submit(self, workflow: str, inputs: dict[str, Any] | None = None, **more: Any) -> Job:
-        body = {"workflow_id": workflow, "inputs": {**(inputs or {}), **more}}
+        """Submits a job once, also when the request is sent again because its answer was lost."""
+        key = f"python-{uuid.uuid4()}"
+        body = {"workflow_id": workflow, "inputs": {**(inputs or {}), **more}, "idempotency_key": key}
         return Job(self, self.call("POST", "/api/v1/jobs", body)["job_id"])
 
     def job(self, job_id: str) -> Job:

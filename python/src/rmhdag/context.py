@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import shutil
 import tempfile
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any, Iterator, Protocol
 
 from ._errors import Cancelled
+from ._json import InvalidOutput, plain_object
 
 log = logging.getLogger("rmhdag")
 
@@ -71,7 +73,9 @@ class Context:
     def progress(self, percent: float, message: str | None = None) -> None:
         """Shows how far the task is. Cheap: only the newest value is sent, with the next renewal."""
         self.check()
-        self._port.progress(self._lease, max(0.0, min(100.0, percent)), message)
+        if not math.isfinite(percent):
+            raise ValueError(f"progress must be a number from 0 to 100, not {percent}")
+        self._port.progress(self._lease, max(0.0, min(100.0, float(percent))), message)
 
     @property
     def checkpoint(self) -> dict[str, Any] | None:
@@ -90,7 +94,11 @@ class Context:
 
     def log(self, level: str, message: str, **data: Any) -> None:
         """Adds a line to the log of the task."""
-        self._port.log(self._lease, level, message, data or None)
+        try:
+            plain = plain_object(data, "data") if data else None
+        except InvalidOutput as error:
+            plain = {"not_json": str(error)}
+        self._port.log(self._lease, level, message, plain)
 
     @property
     def work_dir(self) -> Path:

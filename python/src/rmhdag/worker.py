@@ -20,6 +20,7 @@ from typing import Any, Callable, Iterable, TypeVar
 
 from ._errors import Cancelled, HandlerError, TransientError
 from ._http import ApiError, Http, refuse_plain_text, transfer
+from ._json import InvalidOutput, plain_object
 from .context import Context, LogHandler
 from .handlers import Handler, registered
 from .schema import bind
@@ -149,9 +150,12 @@ class Worker:
             result["lease"] = lease
             result["execution_duration_ms"] = round((time.monotonic() - started) * 1000, 3)
             if context.metrics:
-                result["metrics"] = context.metrics
+                try:
+                    result["metrics"] = plain_object(context.metrics, "metrics")
+                except InvalidOutput as error:
+                    context.log("warn", str(error))
             self._flush_lines()
-            answer = self._retry(lambda: self._post("report", {"results": [result]}))
+            answer = self._report(result)
             if lease in answer["lost"]:
                 log.warning("the report of %s came too late", context.task_id)
         except Exception:
@@ -161,6 +165,16 @@ class Worker:
                 self._running.pop(lease, None)
             context.close()
             slots.release()
+
+    def _report(self, result: dict[str, Any]) -> Any:
+        """A result that is refused, because it is too large, is reported as a failure instead."""
+        try:
+            return self._retry(lambda: self._post("report", {"results": [result]}))
+        except ApiError as error:
+            if not error.is_refusal or result["status"] == "failed":
+                raise
+            refused = {**failed(error.code, error.detail, "permanent"), "lease": result["lease"]}
+            return self._retry(lambda: self._post("report", {"results": [refused]}))
 
     def _execute(self, task: dict[str, Any], context: Context) -> dict[str, Any] | None:
         """The result of a task; None: it was stopped from outside and is given back."""
@@ -174,16 +188,14 @@ class Worker:
             output = run_function(handler, context, params, self.mode)
             if output is None:
                 output = {}
-            if hasattr(output, "model_dump"):
-                output = output.model_dump(mode="json")
-            if not isinstance(output, dict):
-                raise TypeError(f"the handler must return a dict, not {type(output).__name__}")
-            return {"status": "completed", "output": output}
+            return {"status": "completed", "output": plain_object(output, "output")}
         except Cancelled as stopped:
             if stopped.cause != "timeout":
                 return None
             text = f"the task took longer than its {context.timeout_seconds:g} s"
             return failed("TIMEOUT", text, "transient")
+        except InvalidOutput as error:
+            return failed("OUTPUT_INVALID", str(error), "permanent")
         except HandlerError as error:
             return failed(error.code, str(error), error.category, error.details)
         except Exception as error:
@@ -406,6 +418,8 @@ def _run_in_process(handler: Handler, context: Context, params: dict[str, Any]) 
                 name, arguments = value
                 getattr(context._port, name)(*arguments)
                 ours.send(None)
+            elif kind == "metrics":
+                context.metrics.update(value)
             elif kind == "result":
                 child.join()
                 return value
@@ -441,7 +455,9 @@ def _child(parent: int, connection: Any, handler: Handler, context: Context, par
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     context._port = _Pipe(connection)
     try:
-        connection.send(("result", handler.function(context, **params)))
+        result = handler.function(context, **params)
+        connection.send(("metrics", context.metrics))
+        connection.send(("result", result))
     except BaseException as error:  # noqa: BLE001 - the parent decides
         try:
             connection.send(("error", error))
