@@ -161,6 +161,8 @@ export default tseslint.config(
       "src/adapters/postgres/**/*.ts",
       "src/adapters/broker/postgres-broker/**/*.ts",
       // GDAL's SQL over the layers of a file, not the database's.
+      "src/core/raster/transformation.ts",
+      "src/core/vector/sqlite-values.ts",
       "src/core/vector/survey.ts",
       "src/worker/handlers/vector/simplify-dissolve.ts",
     ],

@@ -5,6 +5,7 @@ import type { Transformation } from "../raster/transformation.ts";
 import { boundsOf, dataBands } from "../raster/inspected.ts";
 import type { Footprint } from "./footprint.ts";
 import type { ItemTime } from "./moment.ts";
+import { isAddress } from "./reference.ts";
 import { cogMedia, extensions, geotiffMedia, stacVersion } from "./stac.ts";
 import type { StacAsset, StacItem } from "./stac.ts";
 
@@ -71,22 +72,13 @@ export function buildRasterItem(given: RasterItemFacts): StacItem {
   const assets: Record<string, StacAsset> = Object.fromEntries(
     files.map((file, index) => {
       const key = isOne ? "data" : `tile_${index}`;
-      const asset = rasterAsset(file, href(key), isOne ? ["data"] : ["data", "tile"]);
-      const { datum_shift: shift } = given.footprint;
-      const { transformation: used } = given.footprint;
-      return [
-        key,
-        {
-          ...asset,
-          ...(shift == null ? {} : { "rmhdag:datum_shift": [...shift] }),
-          ...(used === undefined ? {} : { "rmhdag:transformation": describeOperation(used) }),
-        },
-      ];
+      const asset = describeFile(file, href(key), isOne ? ["data"] : ["data", "tile"]);
+      return [key, { ...asset, ...describePlace(given.footprint) }];
     }),
   );
   if (visual !== undefined) {
     const shows = isPicture(files[0]?.facts, visual.facts) ? "picture" : "values";
-    const asset = rasterAsset(visual, href("visual"), ["visual"]);
+    const asset = describeFile(visual, href("visual"), ["visual"]);
     assets["visual"] = { ...asset, "rmhdag:shows": shows };
   }
   return {
@@ -119,9 +111,15 @@ export function buildRasterItem(given: RasterItemFacts): StacItem {
   };
 }
 
-function describeOperation({ operation, missing_grids }: Transformation): JsonObject {
+/** How the places of an item were brought to WGS 84; `accuracy` is in metres. */
+export function describeOperation({
+  operation,
+  accuracy,
+  missing_grids,
+}: Transformation): JsonObject {
   return {
     operation,
+    accuracy,
     ...(missing_grids.length === 0 ? {} : { missing_grids: [...missing_grids] }),
   };
 }
@@ -159,11 +157,21 @@ export function itemProperties(
   };
 }
 
-function rasterAsset(file: RasterFile, href: string, roles: string[]): StacAsset {
+/** How a raster was brought to WGS 84, for the server that draws it and for its readers. */
+export function describePlace({ datum_shift: shift, transformation: used }: Footprint): JsonObject {
+  return {
+    ...(shift == null ? {} : { "rmhdag:datum_shift": [...shift] }),
+    ...(used === undefined ? {} : { "rmhdag:transformation": describeOperation(used) }),
+  };
+}
+
+/** The asset of a file; `served` is its address here. A file on another server has its own. */
+export function describeFile(file: RasterFile, served: string, roles: string[]): StacAsset {
   const { facts, path, bytes } = file;
+  const isElsewhere = isAddress(path);
   const { crs, transform, width, height, checksum } = facts;
   return {
-    href,
+    href: isElsewhere ? path : served,
     type: file.is_cog ? cogMedia : geotiffMedia,
     roles,
     "proj:code": crs.code,
@@ -178,7 +186,7 @@ function rasterAsset(file: RasterFile, href: string, roles: string[]): StacAsset
       : { "classification:classes": facts.classes.map(describeClass) }),
     "file:size": bytes,
     ...(checksum === undefined ? {} : { "file:checksum": checksum }),
-    "rmhdag:path": path,
+    ...(isElsewhere ? {} : { "rmhdag:path": path }),
   };
 }
 

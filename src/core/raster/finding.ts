@@ -94,6 +94,10 @@ export const rasterFindings = {
     "warn",
     "Install the grids on the worker (Debian: proj-data) if metres matter; otherwise nothing to do.",
   ],
+  TRANSFORMATION_UNKNOWN: [
+    "warn",
+    "Compare it with a map. If it lies elsewhere, transform it yourself with the parameters of its system, and submit it in WGS 84.",
+  ],
   VERTICAL_DATUM: ["info", "Nothing to do: heights are kept as they are, in that system."],
   SAMPLE_SIZE: ["fix", "Nothing to do: samples are stored in the next size that maps can show."],
   FURTHER_IMAGES: [

@@ -5,13 +5,14 @@ import { makeFinding } from "../../../core/raster/finding.ts";
 import type { RasterFinding } from "../../../core/raster/finding.ts";
 import { place } from "../../../core/raster/inspected.ts";
 import type { InspectedRaster } from "../../../core/raster/inspected.ts";
-import { readTransformation, tellTransformation } from "../../../core/raster/transformation.ts";
 import type { HandlerContext } from "../../define-handler.ts";
-import { runGdal } from "./run-gdal.ts";
+import { findTransformation, warnOfTransformation } from "../assess-transformation.ts";
 
-/** Datums that need no grid to WGS 84 on a map. */
+/** Datums that need no grid to WGS 84 on a map, and those without a name. */
 const modern =
   /^(?:worldgeodeticsystem1984|europeanterrestrialreferencesystem1989|northamericandatum1983|unknown.*|)$/;
+/** Ellipsoids of datums that lie a hundred metres and more off WGS 84. */
+const old = /bessel|clarke|airy|krass|international|intl|everest|hayford/;
 
 export async function judgeTransformation(
   context: HandlerContext,
@@ -20,14 +21,14 @@ export async function judgeTransformation(
 ): Promise<RasterFinding[]> {
   const crs = own ?? given;
   if (crs === null || transform === null) return [];
-  if (modern.test(meaningOf(crs)?.datum ?? "")) return [];
+  const { datum = "" } = meaningOf(crs) ?? {};
+  if (datum.startsWith("unknown") && old.test(datum)) {
+    const text = `It names no datum, only an ellipsoid that is not that of WGS 84: places may be wrong by hundreds of metres.`;
+    return [makeFinding("TRANSFORMATION_UNKNOWN", text)];
+  }
+  if (modern.test(datum)) return [];
+  const definition = crs.code ?? horizontalWkt(crs.wkt2);
   const [x, y] = place(transform, width / 2, height / 2);
-  const args = ["-s_srs", crs.code ?? horizontalWkt(crs.wkt2), "-t_srs", "OGC:CRS84", "-output_xy"];
-  const options = { drivers: [], stdin: `${x} ${y}\n`, env: tellTransformation };
-  const { stderr } = await runGdal(context, "gdaltransform", args, options);
-  const used = readTransformation(stderr);
-  if (used === undefined || used.missing_grids.length === 0) return [];
-  const grids = used.missing_grids.slice(0, 5).join(", ");
-  const text = `PROJ uses "${used.operation}" to WGS 84; finer operations need grids that are not installed: ${grids}.`;
-  return [makeFinding("TRANSFORMATION_GRID_MISSING", text)];
+  const warning = warnOfTransformation(await findTransformation(context, definition, [x, y]));
+  return warning === undefined ? [] : [makeFinding(warning.code, warning.text)];
 }

@@ -5,13 +5,13 @@ import type { Position } from "../../../core/geometry/geometry.ts";
 import type { RasterCrs, Transform } from "../../../core/raster/facts.ts";
 import { measureShift } from "../../../core/catalogue/datum-shift.ts";
 import { horizontalWkt, meaningOf } from "../../../core/raster/crs.ts";
-import { readTransformation, tellTransformation } from "../../../core/raster/transformation.ts";
-import type { Transformation } from "../../../core/raster/transformation.ts";
+import { tellTransformation } from "../../../core/raster/transformation.ts";
 import { boundsOf, place } from "../../../core/raster/inspected.ts";
 import type { DatumShift } from "../../../core/raster/proj-definition.ts";
 import { makeProjection } from "../../../adapters/tiles/projection.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
+import { assessTransformation } from "../assess-transformation.ts";
 import type { StoredRaster } from "./describe-raster.ts";
 
 export interface Placed {
@@ -45,7 +45,10 @@ export async function findFootprints(
     });
     const points = walks.flatMap(({ edges, middle }) => [...edges, middle]);
     const code = group[0]?.crs.code ?? null;
-    const { moved, transformation } = await toDegrees(context, wkt2, code, points);
+    const { moved, messages } = await toDegrees(context, wkt2, code, points);
+    const [first] = walks;
+    const middle = moved[first?.edges.length ?? 0] ?? [];
+    const transformation = await assessTransformation(context, code ?? wkt2, messages, middle);
     let at = 0;
     for (const { raster, middle, edges } of walks) {
       const footprint =
@@ -100,8 +103,8 @@ async function toDegrees(
   wkt2: string,
   code: string | null,
   points: readonly Position[],
-): Promise<{ moved: Position[]; transformation?: Transformation | undefined }> {
-  if (code !== null && degrees.has(code)) return { moved: [...points] };
+): Promise<{ moved: Position[]; messages: string }> {
+  if (code !== null && degrees.has(code)) return { moved: [...points], messages: "" };
   const stdin = points.map(([x, y]) => `${x} ${y}\n`).join("");
   // Heights are none of a footprint, and their transformation may need a grid.
   const args = ["-s_srs", code ?? horizontalWkt(wkt2), "-t_srs", "OGC:CRS84", "-output_xy"];
@@ -116,7 +119,7 @@ async function toDegrees(
     .trim()
     .split("\n")
     .map((line) => line.trim().split(/\s+/).map(Number));
-  return { moved, transformation: readTransformation(stderr) };
+  return { moved, messages: stderr };
 }
 
 /**
