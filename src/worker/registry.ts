@@ -44,6 +44,8 @@ export const loaders: Readonly<Record<HandlerName, () => Promise<Handler>>> = {
     (await import("./handlers/stac/register-blobs.ts")).registerBlobs,
   stac_catalog_container: async () =>
     (await import("./handlers/stac/extract-catalog.ts")).catalogContainer,
+  "stac.register_reference": async () =>
+    (await import("./handlers/stac/register-reference.ts")).registerReference,
   "stac.delete_files": async () =>
     (await import("./handlers/stac/find-delete-drop.ts")).deleteFiles,
   "stac.delete_item": async () => (await import("./handlers/stac/find-delete-drop.ts")).deleteItem,

@@ -41,6 +41,8 @@ export async function createTestContext(
     readonly database?: Database;
     readonly signal?: AbortSignal;
     readonly allowedHosts?: readonly string[];
+    /** Without a certificate there is only `http:`. */
+    readonly schemes?: readonly string[];
   } = {},
 ): Promise<TestContext> {
   const folder = await mkdtemp(path.join(tmpdir(), "rmhdag-handler-"));
@@ -72,7 +74,10 @@ export async function createTestContext(
     storage,
     sources: createSourceResolver({
       storage,
-      https: { allowedHosts: given.allowedHosts ?? [] },
+      https: {
+        allowedHosts: given.allowedHosts ?? [],
+        ...(given.schemes === undefined ? {} : { schemes: given.schemes }),
+      },
       mounts: [mountDir],
     }),
     gdal: given.gdal ?? (await createGdal()),

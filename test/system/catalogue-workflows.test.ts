@@ -1,4 +1,10 @@
-import { access } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { access, mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createLocalStorage } from "../../src/adapters/storage/local-storage.ts";
@@ -13,17 +19,56 @@ import { hasGdal } from "../support/gdal.ts";
 import type { Orchestrator } from "../support/programs.ts";
 import { Fleet, finished, submit } from "../support/programs.ts";
 import { readTile } from "../support/read-tile.ts";
+import { noOpenssl } from "../support/tls-postgres.ts";
+
+/** A server of files in parts, with a certificate of its own. */
+async function serveFiles(files: Readonly<Record<string, () => Uint8Array>>) {
+  const folder = await mkdtemp(path.join(tmpdir(), "rmhdag-https-"));
+  const [cert, key] = [path.join(folder, "cert.pem"), path.join(folder, "key.pem")];
+  const name = ["-subj", "/CN=files", "-addext", "subjectAltName=IP:127.0.0.1"];
+  const args = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", ...name];
+  execFileSync("openssl", [...args, "-keyout", key, "-out", cert], { stdio: "ignore" });
+  let sent = 0;
+  const options = { cert: readFileSync(cert), key: readFileSync(key) };
+  const server = createServer(options, (request, response) => {
+    const body = files[request.url ?? ""]?.();
+    if (body === undefined) return response.writeHead(404).end();
+    const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? "") ?? [];
+    const part = from === undefined ? body : body.subarray(Number(from), Number(to) + 1);
+    const range =
+      from === undefined ? {} : { "content-range": `bytes ${from}-${to!}/${body.length}` };
+    const headers = { etag: '"one"', "content-length": part.length, ...range };
+    response.writeHead(from === undefined ? 200 : 206, headers);
+    if (request.method === "HEAD") return response.end();
+    sent += part.length;
+    return response.end(part);
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url: `https://${host}`,
+    env: { NODE_EXTRA_CA_CERTS: cert, RMHDAG_SOURCE_HOSTS: host },
+    sent: () => sent,
+    close: async () => {
+      server.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
 
 describe.skipIf(!hasGdal)("the catalogue's workflows, as real programs (needs GDAL)", () => {
   let database: TestDatabase;
   let fleet: Fleet;
   let orchestrator: Orchestrator;
   let storage: Storage;
+  let remote: Awaited<ReturnType<typeof serveFiles>> | undefined;
+  const cog = readFileSync(fixture("raster/valid_cog_uint16.tif"));
   beforeAll(async () => {
     database = await createTestDatabase();
     fleet = new Fleet(database.url);
-    orchestrator = await fleet.orchestrator();
-    await fleet.worker();
+    remote = noOpenssl === undefined ? await serveFiles({ "/a/cog.tif": () => cog }) : undefined;
+    orchestrator = await fleet.orchestrator(remote?.env);
+    await fleet.worker(remote?.env);
     storage = createLocalStorage(path.join(fleet.dataDirectory, "storage"));
     for (const name of ["valid_cog_uint16", "antimeridian_utm60", "dem_float32_epsg2056"]) {
       const file = fixture(`raster/${name}.tif`);
@@ -33,6 +78,7 @@ describe.skipIf(!hasGdal)("the catalogue's workflows, as real programs (needs GD
   afterAll(async () => {
     await fleet.stop();
     await database.drop();
+    await remote?.close();
   });
 
   async function run(workflow: string, inputs: JsonObject): Promise<JsonObject> {
@@ -60,6 +106,34 @@ describe.skipIf(!hasGdal)("the catalogue's workflows, as real programs (needs GD
       "set-dem_float32_epsg2056",
       "set-valid_cog_uint16",
     ]);
+  });
+
+  it("show a COG of another server without a copy of it", async (test) => {
+    test.skip(remote === undefined, noOpenssl);
+    const href = `${remote!.url}/a/cog.tif`;
+    const made = await run("catalog_reference", { href, collection_id: "elsewhere" });
+    expect(made).toMatchObject({ href, stac_collection_id: "elsewhere" });
+    expect(remote!.sent()).toBeLessThan(cog.length / 2);
+    const item = (collection: string, id: string) =>
+      `${orchestrator.url}/stac/collections/${collection}/items/${id}`;
+    const there = item("elsewhere", made["stac_item_id"] as string);
+    const here = item("set", "set-valid_cog_uint16");
+    const described = (await (await fetch(there)).json()) as StacItem;
+    const [west, south, east, north] = described.bbox;
+    const middle = `${(west + east) / 2},${(south + north) / 2}`;
+    for (const at of [`/point/${middle}`, "/preview?format=png&max_size=64", "/statistics"]) {
+      const [one, other] = await Promise.all([fetch(there + at), fetch(here + at)]);
+      expect([at, one.status]).toEqual([at, 200]);
+      expect(Buffer.from(await one.arrayBuffer())).toEqual(Buffer.from(await other.arrayBuffer()));
+    }
+    expect(JSON.stringify(described.assets)).not.toContain("rmhdag:path");
+    expect(await storage.list("silver/", { limit: 10 })).toMatchObject({
+      items: [{}, {}, {}],
+    });
+    await run("unpublish_raster", {
+      collection_id: "elsewhere",
+      item_id: made["stac_item_id"] as string,
+    });
   });
 
   it("unpublish an item with its file, or the item alone, which is then reported", async () => {

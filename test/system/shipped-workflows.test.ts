@@ -14,6 +14,7 @@ const runIn: Readonly<Record<string, string>> = {
   adf_withdraw: "gateway-lifecycle",
   export_layer: "export",
   catalog_files: "reference",
+  catalog_reference: "catalogue-workflows",
   checkpoint_test: "shipped-workflows",
   conditional_test: "shipped-workflows",
   data_pipeline_test: "shipped-workflows",

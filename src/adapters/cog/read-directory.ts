@@ -16,6 +16,8 @@ export interface Directory {
   numbers(tag: number, most: number): Promise<Float64Array>;
   /** The place of the bytes of every field with this tag; a damaged file has it several times. */
   fields(tag: number): readonly FieldPlace[];
+  /** The places of the bytes of all fields. */
+  readonly places: readonly FieldPlace[];
 }
 
 interface FieldPlace {
@@ -111,6 +113,7 @@ export async function readDirectory(
     offset,
     next,
     numbers,
+    places,
     fields: (tag) => places.filter((place) => place.tag === tag),
     number: async (tag, fallback) => (await numbers(tag, 1))[0] ?? fallback,
   };

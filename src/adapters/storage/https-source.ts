@@ -118,6 +118,21 @@ export function httpsSource(text: string, rules: HttpsRules): HttpsSource {
         response.destroy();
       }
     },
+    readAll: async (most) => {
+      const response = await ask("GET", { signal: AbortSignal.timeout(rangeTimeoutMs) });
+      const { statusCode = 0 } = response;
+      try {
+        if (!isGood(statusCode)) throw new SourceNotServed(display, statusCode);
+        const bytes = await collect(response, most + 1);
+        if (bytes.byteLength > most) throw tooLarge(display, most);
+        return bytes;
+      } catch (error) {
+        if (error instanceof KnownError) throw error;
+        throw new SourceUnreachable(display, error);
+      } finally {
+        response.destroy();
+      }
+    },
     fetchTo: async (file, options) => {
       const { signal } = options ?? {};
       const response = await ask("GET", signal === undefined ? {} : { signal });
@@ -146,7 +161,14 @@ export function httpsSource(text: string, rules: HttpsRules): HttpsSource {
   };
 }
 
+export function isHttps(source: Source): source is HttpsSource {
+  return source.kind === "https";
+}
+
 export interface HttpsSource extends Source {
+  readonly kind: "https";
+  /** A small file as a whole. */
+  readAll(maxBytes: number): Promise<Uint8Array>;
   /** A part of the file; with an ETag only of the file that had it. */
   readRange(offset: number, length: number, etag?: string): Promise<Uint8Array>;
 }

@@ -89,6 +89,35 @@ const register = defineContract({
   description: "Registers one raster, or its tiles, and creates the collection if it is missing.",
 });
 
+const registerReference = defineContract({
+  name: "stac.register_reference",
+  description: "Registers a COG or a STAC item of another server, which is shown without a copy.",
+  params: z.strictObject({
+    /** An address that ends in .tif is a COG, any other a STAC item. */
+    href: z
+      .string()
+      .max(2048)
+      .regex(/^https?:\/\//, "must be the address of a file"),
+    collection_id: identifier,
+    /** The asset of the STAC item that is shown. */
+    asset: text.nullish(),
+    item_id: identifier.nullish(),
+    title: text.nullish(),
+    datetime: moment.nullish(),
+    properties: properties.nullish(),
+    platform: itemFields.platform,
+  }),
+  result: z.object({
+    collection_id: identifier,
+    item_id: identifier,
+    bbox: bounds,
+    /** The address of the file that is shown. */
+    href: z.string().optional(),
+  }),
+  queue: queueFor.heavy,
+  timeout_seconds: 600,
+});
+
 const extractMetadata = defineContract({
   name: "extract_stac_metadata",
   description: "Makes the STAC item of a raster and returns it, without writing it anywhere.",
@@ -353,6 +382,7 @@ export const stacContracts = [
   registerItem,
   register,
   registerItems,
+  registerReference,
   extractMetadata,
   listRasters,
   catalogContainer,

@@ -63,7 +63,7 @@ export async function describeRaster(
   return { ...common, is_cog: isCog, facts: { ...read, checksum } };
 }
 
-async function readInfo(
+export async function readInfo(
   context: HandlerContext,
   file: string,
   path: string,
