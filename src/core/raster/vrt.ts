@@ -47,6 +47,19 @@ export function maskedVrt(file: string, size: Pick<Frame, "width" | "height">, c
   return [head, ...bands, "</VRTDataset>"].join("\n");
 }
 
+/** A virtual raster over bytes that GDAL takes for unsigned, with the signed numbers that they are. */
+export function signedBytesVrt(vrt: string): string {
+  return vrt
+    .replaceAll(/<MDI key="PIXELTYPE">[^<]*<\/MDI>\s*/g, "")
+    .replaceAll(/<VRTRasterBand dataType="\w+"/g, '<VRTRasterBand dataType="Int16"')
+    .replaceAll(/<(?:Simple|Complex)Source[^>]*>/g, "<ComplexSource>")
+    .replaceAll(/<NODATA>[^<]*<\/NODATA>\s*/g, "")
+    .replaceAll(
+      /<\/(?:Simple|Complex)Source>/g,
+      "<LUT>0:0,127:127,128:-128,255:-1</LUT></ComplexSource>",
+    );
+}
+
 /** A virtual raster of one empty pixel, with which GDAL is asked to interpret a CRS. */
 export function probeVrt(crs: string): string {
   return `<VRTDataset rasterXSize="1" rasterYSize="1"><SRS>${escapeXml(crs)}</SRS><GeoTransform>0,1,0,0,0,-1</GeoTransform><VRTRasterBand dataType="Byte" band="1"/></VRTDataset>`;

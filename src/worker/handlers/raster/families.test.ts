@@ -1,5 +1,7 @@
 /** One small file of each family of rasters that arrive, compared with what rasterio says. */
 import { readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createGdal } from "../../../adapters/gdal/create-gdal.ts";
 import type { RasterServer } from "../../../adapters/tiles/raster-server.ts";
@@ -10,6 +12,7 @@ import { hasGdal } from "../../../../test/support/gdal.ts";
 import { createTestContext } from "../../../../test/support/handler-context.ts";
 import type { TestContext } from "../../../../test/support/handler-context.ts";
 import { ingestRaster, serveRasters } from "../../../../test/support/ingest-raster.ts";
+import { writeTiff } from "../../../../test/support/tiff.ts";
 import { validate } from "./validate-check-homogeneity.ts";
 
 /** `test/fixtures/families/make.py` wrote it. */
@@ -41,6 +44,9 @@ const placed: Readonly<Record<string, boolean>> = {
   "rgb_brazil_4674.tif": true,
   "palette_borneo_4326.tif": true,
   "rgb_europe_3035.tif": true,
+  "signed_bytes.tif": true,
+  "grads_paris_4807.tif": false,
+  "lo19_2048.tif": false,
   "point_dem.tif": false,
   "web_mercator_arcgis.tif": false,
   "compound_rd_nap.tif": false,
@@ -66,6 +72,8 @@ const wasmFiles = [
   "point_dem.tif",
   "mask_classes.tif",
   "masks_of_bands.tif",
+  "signed_bytes.tif",
+  "grads_paris_4807.tif",
 ];
 const engines = [
   { engine: "native", files: Object.keys(placed) },
@@ -112,6 +120,26 @@ describe.each(engines)("with the $engine engine", ({ engine, files }) => {
     },
     60_000,
   );
+
+  it.skipIf(!isThere)("infinite numbers are left out of the statistics", async () => {
+    const band = Float32Array.from({ length: 64 * 64 }, (_, index) => index);
+    band.set([Infinity, -Infinity, Number.NaN], 70);
+    const file = path.join(test.folder, "infinite.tif");
+    const image = { width: 64, height: 64, block: 64, bands: [band] };
+    const place = { epsg: 32633, origin: [500_000, 5_500_000], pixel: [10, 10] } as const;
+    await writeFile(file, writeTiff({ images: [image], ...place }));
+    const options = { withVisual: false };
+    const { judged, made } = await ingestRaster(test, "infinite.tif", file, {}, options);
+    expect(judged.verdict).not.toBe("rejected");
+    const numbers = [...band].filter((value) => Number.isFinite(value));
+    const mean = numbers.reduce((sum, value) => sum + value, 0) / numbers.length;
+    expect(made.facts.bands[0]!.statistics).toMatchObject({
+      minimum: 0,
+      maximum: 4095,
+      mean: expect.closeTo(mean, 3) as number,
+      valid_percent: 99.93,
+    });
+  });
 });
 
 const rounded = (value: number | null) => (value === null ? null : Math.round(value * 100) / 100);

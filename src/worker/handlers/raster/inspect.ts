@@ -17,6 +17,7 @@ import { parseGdalInfo } from "../../../core/raster/parse-info.ts";
 import { hasServableBlocks } from "../../../core/raster/tiff-structure.ts";
 import { maskedVrt } from "../../../core/raster/vrt.ts";
 import type { HandlerContext } from "../../define-handler.ts";
+import { finiteStatistics } from "./finite-statistics.ts";
 import { rewriteSource } from "./rewrite-source.ts";
 import { reading, runGdal, temporaryFile } from "./run-gdal.ts";
 import type { RasterInput } from "./run-gdal.ts";
@@ -156,7 +157,14 @@ async function readBlocks(
     const options = { ...reading(context, input), env };
     const { stdout, stderr } = await runGdal(context, "gdalinfo", args, options);
     const readErrors = errorsIn(stderr, file, display);
-    const bands = parseGdalInfo(stdout)?.bands ?? raster.bands;
+    const found = parseGdalInfo(stdout)?.bands ?? raster.bands;
+    const bands = await Promise.all(
+      found.map(async (band, index) => {
+        const isBlank = band.statistics === null && band.data_type.startsWith("float");
+        if (!isBlank || readErrors.length > 0) return band;
+        return { ...band, statistics: await finiteStatistics(context, input, raster, index) };
+      }),
+    );
     const read = { ...raster, bands, readErrors };
     const isMasked = raster.transparency === "alpha" || raster.transparency === "mask";
     return readErrors.length === 0 && isMasked ? await leaveOutMasked(context, input, read) : read;

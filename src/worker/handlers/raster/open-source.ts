@@ -17,6 +17,7 @@ import { RasterRejected } from "./plan-source.ts";
 import { temporaryFile } from "./run-gdal.ts";
 import { unpackSource, unpackZarr } from "./unpack-source.ts";
 import type { Unpacked } from "./unpack-source.ts";
+import { widenSignedBytes } from "./widen-signed-bytes.ts";
 import { withoutStatistics } from "./strip-statistics.ts";
 
 export interface OpenSource {
@@ -86,8 +87,11 @@ async function openPlain(
   const { driver, problem } = await checkRasterFile(file);
   // A file that will be refused is not opened.
   const isOpen = driver !== undefined && problem === undefined;
-  const folded = isOpen ? await foldMasks(context, { file, driver }) : undefined;
-  return folded ?? { file, findings: [] };
+  if (!isOpen) return { file, findings: [] };
+  const widened = await widenSignedBytes(context, { file, driver });
+  const folded = await foldMasks(context, { file: widened?.file ?? file, driver });
+  const findings = [...(widened?.findings ?? []), ...(folded?.findings ?? [])];
+  return { file: folded?.file ?? widened?.file ?? file, findings };
 }
 
 const mostZarrFiles = 20_000;
