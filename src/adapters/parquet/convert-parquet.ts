@@ -20,8 +20,9 @@ export interface ConvertMessage {
 export type ConvertAnswer =
   | {
       readonly kind: "done";
-      readonly facts: Omit<ReadParquet, "types">;
+      readonly facts: Omit<ReadParquet, "types" | "rawColumns">;
       readonly types: readonly (readonly [string, string])[];
+      readonly rawColumns: readonly (readonly [string, string])[];
     }
   | { readonly kind: "refused"; readonly code: ParquetProblem; readonly message: string }
   | { readonly kind: "failed"; readonly message: string };
@@ -87,7 +88,11 @@ export async function convertParquet(
     }
     if (answer.kind === "refused") throw new ParquetError(answer.code, answer.message);
     if (answer.kind === "failed") throw new Error(answer.message);
-    return { ...answer.facts, types: new Map(answer.types as [string, never][]) };
+    return {
+      ...answer.facts,
+      types: new Map(answer.types as [string, never][]),
+      rawColumns: new Map(answer.rawColumns as [string, never][]),
+    };
   } finally {
     signal.removeEventListener("abort", stop);
     stop();

@@ -4,8 +4,8 @@ import { ParquetError, readParquet } from "./read-parquet.ts";
 
 async function answer({ path, target, geometryColumn }: ConvertMessage): Promise<ConvertAnswer> {
   try {
-    const { types, ...facts } = await readParquet(path, { target, geometryColumn });
-    return { kind: "done", facts, types: [...types] };
+    const { types, rawColumns, ...facts } = await readParquet(path, { target, geometryColumn });
+    return { kind: "done", facts, types: [...types], rawColumns: [...rawColumns] };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return error instanceof ParquetError

@@ -9,9 +9,11 @@ import { compressors } from "hyparquet-compressors";
 import { z } from "zod";
 import { shown } from "../../core/files/problem.ts";
 import type { GeoColumn } from "../../core/vector/geo-table.ts";
+import type { RawKind } from "../../core/vector/raw-values.ts";
 import type { Bounds } from "../../core/vector/parts.ts";
 import { KnownError } from "../runtime/known-error.ts";
-import { columnType, textOf } from "./parquet-values.ts";
+import { asIntegers, describeColumn, exactParsers, textOf } from "./parquet-values.ts";
+import type { ParquetColumn } from "./parquet-values.ts";
 
 export type ParquetProblem =
   "FILE_UNREADABLE" | "NO_GEOMETRY" | "FORMAT_NOT_SUPPORTED" | "EXTERNAL_REFERENCE";
@@ -30,7 +32,11 @@ export interface ReadParquet {
   /** Undefined: the file says that it is unknown. */
   readonly crs: string | undefined;
   readonly types: ReadonlyMap<string, GeoColumn["type"]>;
+  /** Columns whose types are found from the digits of their values. */
+  readonly rawColumns: ReadonlyMap<string, RawKind>;
   readonly featureCount: number;
+  /** Dates that no database holds; they are left empty. */
+  readonly droppedDates: number;
 }
 
 /** Decoded in memory at once, as the file's own index claims it. */
@@ -53,6 +59,13 @@ export async function readParquet(
   const columns = rootColumns(metadata).filter(
     ({ name }) => name !== geometry.name && !geometry.coverings.has(name),
   );
+  const exact = { ...metadata, schema: markRoots(metadata) };
+  let droppedDates = 0;
+  const cellOf = (value: unknown, column: ParquetColumn) => {
+    const text = textOf(value, column);
+    if (text === null) droppedDates += 1;
+    return quoted(text ?? undefined);
+  };
   const handle = await open(options.target, "w");
   const names = [geometry.name, ...columns.map(({ name }) => name)];
   try {
@@ -61,13 +74,12 @@ export async function readParquet(
     for (let rowStart = 0; rowStart < count; rowStart += rowsAtOnce) {
       const rowEnd = Math.min(count, rowStart + rowsAtOnce);
       const range = { rowStart, rowEnd, columns: names, useOffsetIndex: true };
-      const raw = (bytes: Uint8Array) => bytes;
-      const parsers = { geometryFromBytes: raw, geographyFromBytes: raw };
       const rows = await parquetReadObjects({
         file,
-        metadata,
+        metadata: exact,
         compressors,
-        parsers,
+        parsers: exactParsers,
+        utf8: false,
         ...range,
       }).catch((error: unknown) => {
         throw new ParquetError(
@@ -78,15 +90,23 @@ export async function readParquet(
       const lines = rows.map((row) => {
         const wkb: unknown = row[geometry.name];
         const hex = wkb instanceof Uint8Array ? Buffer.from(wkb).toString("hex") : "";
-        return [hex, ...columns.map(({ name, type }) => quoted(textOf(row[name], type)))].join(",");
+        return [hex, ...columns.map((column) => cellOf(row[column.name], column))].join(",");
       });
       await handle.write(lines.length === 0 ? "" : `${lines.join("\n")}\n`);
     }
     return {
       geometryColumn: geometry.name,
       crs: geometry.crs,
-      types: new Map(columns.map(({ name, type }) => [name, type])),
+      types: new Map(
+        columns.flatMap(({ name, type, raw }) =>
+          raw === undefined ? [[name, type] as const] : [],
+        ),
+      ),
+      rawColumns: new Map(
+        columns.flatMap(({ name, raw }) => (raw === undefined ? [] : [[name, raw] as const])),
+      ),
       featureCount: count,
+      droppedDates,
     };
   } finally {
     await handle.close();
@@ -200,17 +220,30 @@ function crsOf(
 }
 
 /** Columns at the root; those with members become JSON. */
-export function rootColumns({ schema }: FileMetaData): { name: string; type: GeoColumn["type"] }[] {
-  const columns: { name: string; type: GeoColumn["type"] }[] = [];
-  const [root, ...elements] = schema;
-  let index = 0;
-  for (let count = root?.num_children ?? 0; count > 0; count--) {
-    const element = elements[index];
-    if (element === undefined) break;
-    columns.push({ name: element.name, type: columnType(element) });
-    index += sizeOf(elements, index);
+export function rootColumns(metadata: FileMetaData): ParquetColumn[] {
+  return rootIndexes(metadata).flatMap((index) => {
+    const element = metadata.schema[index];
+    return element === undefined ? [] : [describeColumn(element)];
+  });
+}
+
+/** The schema with decimal numbers at the root as integers. */
+function markRoots(metadata: FileMetaData): SchemaElement[] {
+  const roots = new Set(rootIndexes(metadata));
+  return metadata.schema.map((element, index) =>
+    roots.has(index) ? asIntegers(element) : element,
+  );
+}
+
+function rootIndexes({ schema }: FileMetaData): number[] {
+  const indexes: number[] = [];
+  let index = 1;
+  for (let count = schema[0]?.num_children ?? 0; count > 0; count--) {
+    if (schema[index] === undefined) break;
+    indexes.push(index);
+    index += sizeOf(schema, index);
   }
-  return columns;
+  return indexes;
 }
 
 /** How many elements describe the column at this place: itself and its members. */

@@ -1,9 +1,10 @@
 import type { JsonObject } from "../model/json.ts";
 import { rectangle } from "../geometry/boxes.ts";
 import type { Bbox } from "../geometry/geometry.ts";
+import type { Transformation } from "../raster/transformation.ts";
 import type { ItemTime } from "./moment.ts";
 import type { Processing } from "./raster-item.ts";
-import { itemProperties } from "./raster-item.ts";
+import { describeOperation, itemProperties } from "./raster-item.ts";
 import { extensions, stacVersion } from "./stac.ts";
 import type { StacItem } from "./stac.ts";
 
@@ -22,6 +23,8 @@ export interface VectorItemFacts {
   readonly feature_count: number;
   readonly geometry_type: string;
   readonly columns?: readonly { readonly name: string; readonly type: string }[] | undefined;
+  /** How the features were brought to longitude and latitude on WGS 84. */
+  readonly transformation?: Transformation | undefined;
   readonly processing: Processing;
   readonly platform?: Readonly<Record<string, string>> | null | undefined;
   readonly properties?: JsonObject | null | undefined;
@@ -42,6 +45,9 @@ export function buildVectorItem(given: VectorItemFacts): StacItem {
       ...itemProperties(given),
       // Features are stored in longitude and latitude, whatever system they came in.
       "proj:code": "EPSG:4326",
+      ...(given.transformation === undefined
+        ? {}
+        : { "rmhdag:transformation": describeOperation(given.transformation) }),
       "rmhdag:feature_count": given.feature_count,
       "rmhdag:geometry_type": given.geometry_type,
       "rmhdag:columns": columns.map(({ name, type }) => ({ name, type })),

@@ -30,6 +30,8 @@ export interface ScannedJson {
   readonly hugeIntegers: number;
   /** The members with such integers. */
   readonly hugeKeys: ReadonlySet<string>;
+  /** The members with integers that fit into 64 bits and into no real number. */
+  readonly longKeys: ReadonlySet<string>;
 }
 
 export class JsonScanner {
@@ -59,6 +61,7 @@ export class JsonScanner {
   private nulCharacters = 0;
   private hugeIntegers = 0;
   private readonly hugeKeys = new Set<string>();
+  private readonly longKeys = new Set<string>();
   /** The name of the member whose value is being read, in UTF-8. */
   private keyBytes: readonly number[] = [];
 
@@ -74,15 +77,22 @@ export class JsonScanner {
 
   end(): ScannedJson {
     this.endNumber();
-    const { documents, problem, isJson, type, edits, nulCharacters, hugeIntegers, hugeKeys } = this;
-    return { documents, problem, isJson, type, edits, nulCharacters, hugeIntegers, hugeKeys };
+    const { documents, problem, isJson, type, edits, nulCharacters } = this;
+    const { hugeIntegers, hugeKeys, longKeys } = this;
+    const found = { edits, nulCharacters, hugeIntegers, hugeKeys, longKeys };
+    return { documents, problem, isJson, type, ...found };
   }
 
   /** GDAL reads an integer of more than 64 bits as the largest one: as text it keeps its digits. */
   private endNumber(): void {
     const { number } = this;
     this.number = "";
-    if (number.length < 19 || !/^-?\d+$/.test(number) || fitsInteger(number)) return;
+    if (number.length < 16 || !/^-?\d+$/.test(number)) return;
+    if (fitsInteger(number)) {
+      const isLong = this.longKeys.size < mostKeys && !Number.isSafeInteger(Number(number));
+      if (isLong) this.longKeys.add(decodeUtf8(this.keyBytes));
+      return;
+    }
     this.hugeIntegers++;
     if (this.hugeKeys.size < mostKeys) this.hugeKeys.add(decodeUtf8(this.keyBytes));
     this.edit({ at: this.numberStart, remove: 0, insert: '"' });

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { moment } from "../model/moment.ts";
 import { queueFor } from "../queues.ts";
+import { transformation } from "../raster/transformation.ts";
 import { exportFormatNames } from "../vector/export-formats.ts";
 import { vectorFinding } from "../vector/findings.ts";
 import { geoColumn, geometryForms, geometryType, tableName } from "../vector/geo-table.ts";
@@ -73,6 +74,8 @@ const prepare = defineContract({
     crs,
     bounds: bounds.nullable(),
     columns: z.array(geoColumn),
+    /** By table, the operation that brought its features to WGS 84; none where they were in it. */
+    transformations: z.record(tableName, transformation),
     findings: z.array(vectorFinding),
   }),
   queue: queueFor.heavy,
@@ -119,6 +122,8 @@ const createStac = defineContract({
     platform: z.record(z.string(), z.string()).nullish(),
     /** The source file that the layer was made from. */
     source_path: blobPath.nullish(),
+    /** By table, the operation that brought its features to WGS 84, which its item records. */
+    transformations: z.record(tableName, transformation).nullish(),
     datetime: moment.nullish(),
     properties: z.record(z.string(), z.json()).optional(),
   }),

@@ -1,7 +1,10 @@
 /** The platform's own columns; an attribute of the same name is renamed. */
 export const ownColumns = ["fid", "geom", "bounds", "etl_batch_id"] as const;
 /** Names that clients take for the geometry or for the feature itself. */
-const reserved: ReadonlySet<string> = new Set([...ownColumns, "id", "geometry", "ogc_fid"]);
+const forClients = ["id", "geometry", "ogc_fid"];
+/** Columns that every table of PostgreSQL has; it refuses others of the same name. */
+const ofSystem = ["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"];
+const reserved: ReadonlySet<string> = new Set([...ownColumns, ...forClients, ...ofSystem]);
 const longest = 63;
 
 export interface NamedColumn {

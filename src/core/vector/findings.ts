@@ -141,8 +141,8 @@ const meanings = {
   INTEGERS_AS_TEXT: {
     severity: "warning",
     text: [
-      "One integer needs more than 64 bits; its column is text here, so that no digit is lost.",
-      "# integers need more than 64 bits; their columns are text here, so that no digit is lost.",
+      "One number has more digits than a column of numbers keeps; its column is text here, so that none is lost.",
+      "# numbers have more digits than a column of numbers keeps; their columns are text here, so that none is lost.",
     ],
     remedy: "Nothing to do, unless the column is compared as a number: then shorten the numbers.",
   },
@@ -211,6 +211,39 @@ export function renamedColumnsFinding(
   ];
 }
 
+/** Values that are not of the type that their column declares. */
+export function misdeclaredColumnsFinding(
+  columns: readonly { readonly name: string; readonly type: string }[],
+): VectorFinding[] {
+  if (columns.length === 0) return [];
+  const changed = listOf(columns.map(({ name, type }) => `${name} → ${type}`));
+  return [
+    {
+      code: "COLUMN_TYPES_CHANGED",
+      severity: "warning",
+      message: `Columns hold values that their declared types cannot hold; so that none is lost, they have other types here: ${changed}.`,
+      remedy: "Look at the values of these columns in the source, and correct them or their types.",
+      count: columns.length,
+    },
+  ];
+}
+
+/** Columns of fractions and of integers of more than 53 bits, which no real number holds exactly. */
+export function roundedColumnsFinding(
+  columns: readonly { readonly source: string }[],
+): VectorFinding[] {
+  if (columns.length === 0) return [];
+  return [
+    {
+      code: "INTEGERS_ROUNDED",
+      severity: "warning",
+      message: `Columns hold fractions and integers beyond 2^53, which are rounded to 15 digits here: ${listOf(columns.map(({ source }) => source))}.`,
+      remedy: "Write the values of these columns as texts, if every digit is needed.",
+      count: columns.length,
+    },
+  ];
+}
+
 export function splitTablesFinding(tables: readonly string[]): VectorFinding[] {
   if (tables.length < 2) return [];
   return [
@@ -232,6 +265,20 @@ export function countClaimedFinding(claimed: number, found: number): VectorFindi
     message: `The file says that it holds ${claimed} features, and it holds ${found}.`,
     remedy:
       "Compare with the source: the file may have been cut off, or written by a faulty program.",
+    count: 1,
+  };
+}
+
+/** What is to be said of the operation to WGS 84. */
+export function transformationFinding(code: string, message: string): VectorFinding {
+  return {
+    code,
+    severity: "warning",
+    message,
+    remedy:
+      code === "TRANSFORMATION_GRID_MISSING"
+        ? "Install the grids on the worker (Debian: proj-data) if metres matter; otherwise nothing to do."
+        : "Compare the layer with a map. If it lies elsewhere, transform the file yourself, and submit it in WGS 84.",
     count: 1,
   };
 }

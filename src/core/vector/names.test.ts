@@ -48,7 +48,7 @@ describe("attributes", () => {
   ] as const;
 
   it("lose dates that are none, and tell the columns that hold nothing", () => {
-    const reader = new AttributeReader(columns, false);
+    const reader = new AttributeReader(columns, false, new Map());
     expect(reader.read("\\N\t2024/02/30\tx")).toBe("\\N\t\\N\tx");
     expect(reader.read("\\N\t2024/02/29\tx")).toBe("\\N\t2024/02/29\tx");
     expect(reader.droppedDates).toBe(1);
@@ -71,7 +71,7 @@ describe("attributes", () => {
     ["text", ["-", "."]],
     ["text", ["NaN", "1"]],
   ])("are %s where they are text only: %j", (type, values) => {
-    const reader = new AttributeReader([{ name: "a", type: "text" }], true);
+    const reader = new AttributeReader([{ name: "a", type: "text" }], true, new Map());
     for (const value of values) reader.read(value);
     expect(reader.found()[0]?.type).toBe(type);
   });

@@ -12,10 +12,13 @@ export interface LayerFacts {
   /** In the file's own coordinates: smallest x, smallest y, largest x, largest y. */
   readonly extent: readonly [number, number, number, number] | undefined;
   readonly fields: readonly string[];
+  /** The types of the fields in their order, such as `Integer64` or `Integer(Boolean)`. */
+  readonly types: readonly string[];
+  readonly fidColumn: string | undefined;
 }
 
 const fieldLine =
-  /^(.*): (?:String|Integer|Integer64|Real|Date|Time|DateTime|Binary|StringList|IntegerList|Integer64List|RealList)(?:\([A-Za-z0-9]+\))? \(\d+\.\d+\)/;
+  /^(.*): ((?:String|Integer|Integer64|Real|Date|Time|DateTime|Binary|StringList|IntegerList|Integer64List|RealList)(?:\([A-Za-z0-9]+\))?)(?: \(\d+\.\d+\)|\s*$| NOT NULL| UNIQUE| DEFAULT|,)/;
 
 export function readOgrinfo(text: string): LayerFacts[] {
   const [, ...sections] = text.split(/^Layer name: /m);
@@ -29,6 +32,10 @@ function readLayer(section: string): LayerFacts {
       .find((line) => line.startsWith(start))
       ?.slice(start.length)
       .trim();
+  const fields = lines.flatMap((line) => {
+    const field = fieldLine.exec(line);
+    return field === null ? [] : [field];
+  });
   return {
     name: lines[0]?.trim() ?? "",
     geometryType: value("Geometry:") ?? "None",
@@ -36,7 +43,9 @@ function readLayer(section: string): LayerFacts {
     crsWkt: readCrs(lines),
     geometryColumn: value("Geometry Column ="),
     extent: readExtent(value("Extent:")),
-    fields: lines.flatMap((line) => fieldLine.exec(line)?.[1] ?? []),
+    fields: fields.map((field) => field[1] ?? ""),
+    types: fields.map((field) => field[2] ?? ""),
+    fidColumn: value("FID Column ="),
   };
 }
 

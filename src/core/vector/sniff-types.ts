@@ -50,14 +50,16 @@ export class TypeSniffer {
     this.hasLong = new Array<boolean>(columns).fill(false);
   }
 
-  see(values: readonly string[]): void {
+  /** Columns in `known` are left out. */
+  see(values: readonly string[], known: ReadonlyMap<number, unknown>): void {
     for (const [index, value] of values.entries()) {
-      const known = this.types[index];
-      if (known === "text" || value === nothing) continue;
+      if (known.has(index)) continue;
+      const before = this.types[index];
+      if (before === "text" || value === nothing) continue;
       const type = typeOf(value);
       if (type === "bigint" && value.length > 15) this.hasLong[index] = true;
-      if (type === "huge") this.hugeColumns += known === "huge" ? 0 : 1;
-      this.types[index] = known === undefined ? type : unite(known, type);
+      if (type === "huge") this.hugeColumns += before === "huge" ? 0 : 1;
+      this.types[index] = before === undefined ? type : unite(before, type);
     }
   }
 

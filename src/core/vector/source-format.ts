@@ -66,17 +66,19 @@ const dbase: SourceFormat = {
   drivers: ["ESRI Shapefile"],
   sidecars: [".cpg"],
 };
+const flatgeobuf: SourceFormat = { name: "FlatGeobuf", drivers: ["FlatGeobuf"], sidecars: [] };
+const geopackage: SourceFormat = { name: "GeoPackage", drivers: ["GPKG"], sidecars: [] };
 const parquet: SourceFormat = { name: "GeoParquet", drivers: [], sidecars: [] };
 
 const formats: ReadonlyMap<string, SourceFormat> = new Map([
   [".shp", shapefile],
-  [".gpkg", { name: "GeoPackage", drivers: ["GPKG"], sidecars: [] }],
+  [".gpkg", geopackage],
   [".geojson", geojson],
   [".json", geojson],
   [".geojsonl", lines],
   [".geojsonseq", lines],
   [".ndjson", lines],
-  [".fgb", { name: "FlatGeobuf", drivers: ["FlatGeobuf"], sidecars: [] }],
+  [".fgb", flatgeobuf],
   [".kml", kml],
   [".topojson", topojson],
   [".gml", { name: "GML", drivers: ["GML"], sidecars: [], isUntyped: true }],
@@ -121,6 +123,18 @@ export function formatOfContent(
 
 export function isCsv(format: SourceFormat): boolean {
   return format === csv;
+}
+
+export function isFlatgeobuf(format: SourceFormat): boolean {
+  return format === flatgeobuf;
+}
+
+export function isKml(format: SourceFormat): boolean {
+  return format === kml;
+}
+
+export function isGeoPackage(format: SourceFormat): boolean {
+  return format === geopackage;
 }
 
 export function isParquet(format: SourceFormat): boolean {

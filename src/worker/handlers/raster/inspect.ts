@@ -158,10 +158,11 @@ async function readBlocks(
     const { stdout, stderr } = await runGdal(context, "gdalinfo", args, options);
     const readErrors = errorsIn(stderr, file, display);
     const found = parseGdalInfo(stdout)?.bands ?? raster.bands;
+    const hasInfinite = /"(?:STATISTICS_\w+|m\w+)":\s*"?[-+]?inf/i.test(stdout);
     const bands = await Promise.all(
       found.map(async (band, index) => {
         const isBlank = band.statistics === null && band.data_type.startsWith("float");
-        if (!isBlank || readErrors.length > 0) return band;
+        if (!isBlank || !hasInfinite || readErrors.length > 0) return band;
         return { ...band, statistics: await finiteStatistics(context, input, raster, index) };
       }),
     );

@@ -82,6 +82,7 @@ export async function checkSource(
     bytes,
     drivers,
     textColumns: mending?.hugeKeys,
+    longKeys: mending?.longKeys,
   };
 }
 

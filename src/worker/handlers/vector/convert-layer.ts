@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import path from "node:path";
 import { GdalError } from "../../../adapters/gdal/gdal-error.ts";
 import { hidePaths } from "../../../adapters/runtime/redact.ts";
-import { halfDegreesWkt, isInDegrees } from "../../../core/vector/half-degrees.ts";
+import { halfDegreesWkt } from "../../../core/vector/half-degrees.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
 import { runOptions } from "./gdal-options.ts";
@@ -18,13 +18,20 @@ export interface Conversion extends GrowingFile {
   stop(): void;
 }
 
+export interface PlacedLayer extends OpenedLayer {
+  /** Undefined: GDAL uses the system that the file names. */
+  readonly assignCrs: string | undefined;
+  /** True: GDAL transforms from its system to units of two degrees. */
+  readonly isHalving: boolean;
+}
+
 /**
  * Begins to convert the features to UTF-8, and longitude and latitude on WGS 84, in one run of GDAL.
  * The rows are read while GDAL writes them. A feature that cannot be projected is skipped; the
  * caller sees it in the counts. Without `isProjected` coordinates stay as they are in the file.
  */
 export function convertLayer(
-  source: OpenedLayer & { readonly assignCrs: string | undefined; readonly isProjected: boolean },
+  source: PlacedLayer & { readonly isProjected: boolean },
   name: string,
   context: HandlerContext,
 ): Conversion {
@@ -32,7 +39,7 @@ export function convertLayer(
   const file = path.join(context.workDir, `rows-${name}-${randomUUID()}.sql`);
   const { assignCrs, layer } = source;
   const crs = assignCrs === undefined ? [] : ["-s_srs", assignCrs];
-  const isHalved = source.isProjected && !isInDegrees(assignCrs ?? layer.crsWkt ?? "EPSG:4326");
+  const isHalved = source.isProjected && source.isHalving;
   const args = [
     ...dumpOptions,
     "-nlt",
@@ -42,7 +49,7 @@ export function convertLayer(
     ...source.openArgs,
     file,
     source.file,
-    layer.name,
+    ...(source.query === undefined ? [layer.name] : ["-sql", source.query]),
   ];
   const stopped = new AbortController();
   const signal = AbortSignal.any([context.signal, stopped.signal]);

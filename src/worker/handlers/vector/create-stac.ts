@@ -43,6 +43,7 @@ export const createVectorStac = defineHandler("vector_create_stac", async (param
       feature_count: table.feature_count,
       geometry_type: table.geometry_type,
       columns: table.columns,
+      transformation: params.transformations?.[table.table_name],
       processing: {
         datetime: writtenAt,
         software: { rmhdagmaster: version, GDAL: context.gdal.version },

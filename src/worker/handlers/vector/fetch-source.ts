@@ -4,6 +4,7 @@ import path from "node:path";
 import { ensureSpace } from "../../../adapters/gdal/ensure-space.ts";
 import { endingOf, formatOf, isArchive, knownEndings } from "../../../core/vector/source-format.ts";
 import type { VectorFinding } from "../../../core/vector/findings.ts";
+import type { RawKind } from "../../../core/vector/raw-values.ts";
 import type { SourceFormat } from "../../../core/vector/source-format.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
@@ -26,12 +27,16 @@ export interface SourceFile {
   readonly bytes: number;
   /** Columns that stay text, because a number among their values has more than 64 bits. */
   readonly textColumns?: ReadonlySet<string> | undefined;
+  /** Members of JSON with integers of more than 53 bits. */
+  readonly longKeys?: ReadonlySet<string> | undefined;
+  /** Columns that GDAL reads in another type, so that it rounds nothing. */
+  readonly rawColumns?: ReadonlyMap<string, RawKind> | undefined;
 }
 
 /** A source that was fetched and is not checked yet. */
 export type FetchedSource = Omit<
   SourceFile,
-  "drivers" | "findings" | "lines" | "bytes" | "textColumns"
+  "drivers" | "findings" | "lines" | "bytes" | "textColumns" | "longKeys"
 >;
 
 interface NamedSource {

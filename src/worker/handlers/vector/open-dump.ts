@@ -24,6 +24,8 @@ export const dumpOptions: readonly string[] = [
   "-f",
   "PGDUMP",
   "-preserve_fid",
+  // GDAL would cut a text at the length that its column declares.
+  "-unsetFieldWidth",
   "-nln",
   "layer",
   ...layerOptions,

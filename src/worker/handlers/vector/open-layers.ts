@@ -3,10 +3,20 @@ import path from "node:path";
 import { convertParquet } from "../../../adapters/parquet/convert-parquet.ts";
 import { ParquetError } from "../../../adapters/parquet/read-parquet.ts";
 import { externalReference } from "../../../core/files/problem.ts";
+import { Tally, misdeclaredColumnsFinding } from "../../../core/vector/findings.ts";
 import type { VectorFinding } from "../../../core/vector/findings.ts";
 import type { GeoColumn } from "../../../core/vector/geo-table.ts";
 import type { LayerFacts } from "../../../core/vector/read-ogrinfo.ts";
-import { csv, isCsv, isParquet, isTable } from "../../../core/vector/source-format.ts";
+import type { RawKind } from "../../../core/vector/raw-values.ts";
+import { exactQuery, readLooseColumns, valuesQuery } from "../../../core/vector/sqlite-values.ts";
+import type { LooseColumn } from "../../../core/vector/sqlite-values.ts";
+import {
+  csv,
+  isCsv,
+  isGeoPackage,
+  isParquet,
+  isTable,
+} from "../../../core/vector/source-format.ts";
 import type { SourceFormat } from "../../../core/vector/source-format.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
@@ -23,6 +33,7 @@ export interface SourceLayer extends OpenedLayer {
   readonly title: string;
   /** The types of columns that the format knows and GDAL's copy does not. */
   readonly types: ReadonlyMap<string, GeoColumn["type"]>;
+  readonly rawColumns: ReadonlyMap<string, RawKind>;
   readonly hasDegreeColumns: boolean;
   readonly findings: readonly VectorFinding[];
   /** The system that the submitted file names and GDAL's copy does not. */
@@ -47,17 +58,43 @@ export async function openLayers(
   const needsExtent = given.source_crs != null;
   const chosen = { wanted: given.layer, header, needsExtent };
   const layers = await inspectSource(source, options, chosen, context);
-  return layers.map((layer) => ({
-    file: source.file,
-    drivers: source.drivers,
-    openArgs: options.args,
-    layer,
-    format: source.format,
-    title: layer.name,
-    types: new Map([...(source.textColumns ?? [])].map((name) => [name, "text"] as const)),
-    hasDegreeColumns: hasDegreeColumns(header, given),
-    findings: options.findings,
-  }));
+  const opened: SourceLayer[] = [];
+  for (const layer of layers) {
+    const loose = await findLooseColumns(source, layer, context);
+    opened.push({
+      file: source.file,
+      drivers: source.drivers,
+      openArgs: options.args,
+      layer,
+      query: loose.length === 0 ? undefined : exactQuery(layer, loose),
+      format: source.format,
+      title: layer.name,
+      types: new Map<string, GeoColumn["type"]>([
+        ...[...(source.textColumns ?? [])].map((name) => [name, "text"] as const),
+        ...loose.map(({ name, type }) => [name, type] as const),
+      ]),
+      rawColumns: source.rawColumns ?? new Map(),
+      hasDegreeColumns: hasDegreeColumns(header, given),
+      findings: [
+        ...options.findings,
+        ...misdeclaredColumnsFinding(loose.filter(({ isMisdeclared }) => isMisdeclared)),
+      ],
+    });
+  }
+  return opened;
+}
+
+/** The columns of a GeoPackage that GDAL would read wrongly. */
+async function findLooseColumns(
+  source: SourceFile,
+  layer: LayerFacts,
+  context: HandlerContext,
+): Promise<LooseColumn[]> {
+  const query = isGeoPackage(source.format) ? valuesQuery(layer) : undefined;
+  if (query === undefined) return [];
+  const args = ["-ro", "-q", source.file, "-sql", query];
+  const { stdout } = await context.gdal.run("ogrinfo", args, runOptions(context, source.drivers));
+  return readLooseColumns(stdout, layer);
 }
 
 /** Opens a CSV that was made of a table; its rows are points by two of its columns. */
@@ -82,6 +119,7 @@ async function openCsv(
     layer,
     title: layer.name,
     types: new Map(),
+    rawColumns: new Map(),
     hasDegreeColumns: hasDegreeColumns(header, given),
     findings: options.findings,
   }));
@@ -124,6 +162,7 @@ async function openTables(
         ...layers.map((layer) => ({
           ...layer,
           title: sheet,
+          rawColumns: source.rawColumns ?? new Map(),
           findings: [...options.findings, ...layer.findings],
         })),
       );
@@ -143,16 +182,20 @@ async function openParquet(
   context: HandlerContext,
 ): Promise<SourceLayer> {
   const file = path.join(context.workDir, "parquet.csv");
-  const { geometryColumn, crs, types, featureCount } = await convertParquet(
+  const converted = await convertParquet(
     { path: source.file, target: file, geometryColumn: given.geometry_column ?? undefined },
     context,
   ).catch((error: unknown) => {
     const isReference = error instanceof ParquetError && error.problem === "EXTERNAL_REFERENCE";
     throw isReference ? new FileRefused(externalReference(error.message)) : error;
   });
+  const { geometryColumn, crs, types, rawColumns, featureCount, droppedDates } = converted;
+  const tally = new Tally();
+  if (droppedDates > 0) tally.add("DATES_DROPPED", droppedDates);
   const chosen = { ...given, geometry_column: geometryColumn };
   const [layer] = await openCsv(file, chosen, context);
   if (layer === undefined) throw new Error("a CSV has a layer");
   const facts: LayerFacts = { ...layer.layer, featureCount };
-  return { ...layer, layer: facts, types, title: "parquet", ownCrs: crs };
+  const findings = [...layer.findings, ...tally.findings()];
+  return { ...layer, layer: facts, types, rawColumns, title: "parquet", ownCrs: crs, findings };
 }

@@ -6,19 +6,24 @@ import {
   countClaimedFinding,
   emptyColumnsFinding,
   renamedColumnsFinding,
+  roundedColumnsFinding,
   splitTablesFinding,
+  transformationFinding,
 } from "../../../core/vector/findings.ts";
 import type { GeoColumn, GeometryForm } from "../../../core/vector/geo-table.ts";
 import type { Kind } from "../../../core/vector/parts.ts";
-import { multiType } from "../../../core/vector/parts.ts";
+import type { Transformation } from "../../../core/raster/transformation.ts";
+import { multiType, unite } from "../../../core/vector/parts.ts";
 import { isShapefile } from "../../../core/vector/source-format.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
+import { findTransformationAt, warnOfTransformation } from "../assess-transformation.ts";
 import { ChunkWriter } from "./chunk-writer.ts";
 import type { WrittenKind } from "./chunk-writer.ts";
 import { convertLayer } from "./convert-layer.ts";
 import { decideCrs } from "./decide-crs.ts";
 import type { SourceFile } from "./fetch-source.ts";
+import { isHalving as isHalvingFrom } from "./find-halving.ts";
 import type { SourceLayer } from "./open-layers.ts";
 import { straighten } from "./straighten.ts";
 import { writeLayer } from "./write-layer.ts";
@@ -39,6 +44,8 @@ export interface PreparedLayer {
     readonly table_name: string;
   }[];
   readonly sourceCount: number;
+  /** How the features were brought to WGS 84. Undefined: they were in it. */
+  readonly transformation: Transformation | undefined;
   readonly findings: readonly VectorFinding[];
 }
 
@@ -63,7 +70,9 @@ export async function prepareLayer(
 ): Promise<PreparedLayer> {
   const given = { source_crs, hasDegreeColumns: layer.hasDegreeColumns };
   const crs = await decideCrs(layer, given, context);
-  const opened = { ...layer, assignCrs: crs.assign };
+  const system = crs.assign ?? layer.layer.crsWkt ?? "EPSG:4326";
+  const isHalving = await isHalvingFrom(system, context);
+  const opened = { ...layer, assignCrs: crs.assign, isHalving };
   const { signal, storage } = context;
   const folder = path.join(context.workDir, `chunks-${name}`);
   const writer = new ChunkWriter({ folder, storage, prefix, form, chunkSize, firstIndex, signal });
@@ -74,6 +83,7 @@ export async function prepareLayer(
       name,
       conversion: convertLayer({ ...opened, isProjected: true }, name, context),
       isUntyped: layer.format.isUntyped === true,
+      rawColumns: layer.rawColumns,
       canChooseEncoding: isText || isShapefile(source.format),
       claimedCount: claimed,
       straighten: (curved) => straighten(opened, name, curved, context),
@@ -99,6 +109,8 @@ export async function prepareLayer(
     }),
   );
   const tables = nameTables(kinds, name, columns);
+  const used = await findUsed(tables, system, context);
+  const warning = warnOfTransformation(used);
   const isEmpty = (column: GeoColumn) => column.is_empty === true;
   const isClaimWrong = Number.isFinite(claimed) && claimed !== sourceCount;
   return {
@@ -108,11 +120,18 @@ export async function prepareLayer(
       table_name: tables.find((table) => table.kind === kind)?.table_name ?? name,
     })),
     sourceCount,
+    transformation: used,
     findings: [
       ...crs.findings,
+      ...(warning === undefined ? [] : [transformationFinding(warning.code, warning.text)]),
       ...layer.findings,
       ...tally.findings(),
       ...(isClaimWrong ? [countClaimedFinding(claimed, sourceCount)] : []),
+      ...roundedColumnsFinding(
+        columns.filter(({ source: own, type }) => {
+          return type === "double precision" && source.longKeys?.has(own) === true;
+        }),
+      ),
       ...emptyColumnsFinding(columns.filter(isEmpty).map((column) => column.source)),
       ...renamedColumnsFinding(columns.filter((column) => !isEmpty(column))),
       ...splitTablesFinding(tables.map((table) => table.table_name)),
@@ -124,6 +143,20 @@ export async function prepareLayer(
  * The features of the source: those that GDAL gave, and those that it skipped. A header may claim
  * any number; more features than the file has bytes are not skipped but never were.
  */
+const isWgs84 = /^(?:EPSG:4326|OGC:CRS84|GEOG\w*\["WGS 84")/i;
+
+/** The operation that PROJ uses in the middle of the layer. */
+async function findUsed(
+  tables: readonly TableToLoad[],
+  crs: string,
+  context: HandlerContext,
+): Promise<Transformation | undefined> {
+  const bounds = tables.map((table) => table.bounds ?? undefined).reduce(unite);
+  if (bounds === undefined || isWgs84.test(crs)) return undefined;
+  const [west, south, east, north] = bounds;
+  return findTransformationAt(context, crs, [(west + east) / 2, (south + north) / 2]);
+}
+
 function countFeatures({ seen }: WrittenLayer, claimed: number, bytes: number): number {
   return Number.isFinite(claimed) && claimed > seen && claimed <= bytes ? claimed : seen;
 }

@@ -11,6 +11,7 @@ import { hashSource } from "../hash-content.ts";
 import { requireDatabase } from "../require-database.ts";
 import { chunkPrefix } from "./chunk-writer.ts";
 import { fetchSource, resolveSource } from "./fetch-source.ts";
+import { keepDigits } from "./keep-digits.ts";
 import { openLayers } from "./open-layers.ts";
 import { LayerEmpty, prepareLayer } from "./prepare-layer.ts";
 import type { PreparedLayer } from "./prepare-layer.ts";
@@ -29,7 +30,7 @@ export const prepareVector = defineHandler("vector_prepare", async (params, cont
   const database = requireDatabase(context);
   const form = (await hasPostgis(database)) ? "postgis" : "wkb";
   context.progress(1, "fetching the file");
-  const source = await fetchSource(params, context);
+  const source = await keepDigits(await fetchSource(params, context));
   // GDAL may not report a full disk and write half a file, so free space is checked before and
   // after.
   await ensureSpace(context.workDir, spaceFactor * source.bytes);
@@ -93,6 +94,11 @@ export const prepareVector = defineHandler("vector_prepare", async (params, cont
     crs: "EPSG:4326",
     bounds: tables.map((table) => table.bounds ?? undefined).reduce(unite) ?? null,
     columns: first.columns.filter((column) => column.is_empty === undefined),
+    transformations: Object.fromEntries(
+      prepared.flatMap(({ tables: own, transformation }) =>
+        transformation === undefined ? [] : own.map((each) => [each.table_name, transformation]),
+      ),
+    ),
     findings: [...findings, ...emptyLayersFinding(empty)],
   };
 });

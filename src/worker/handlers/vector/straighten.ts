@@ -11,9 +11,9 @@ import { readWkb } from "../../../core/vector/read-wkb.ts";
 import { toGeoJson } from "../../../core/vector/geojson.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { convertLayer } from "./convert-layer.ts";
+import type { PlacedLayer } from "./convert-layer.ts";
 import { runOptions } from "./gdal-options.ts";
 import { dumpOptions, openDump } from "./open-dump.ts";
-import type { OpenedLayer } from "./with-sql.ts";
 
 export interface Curved {
   readonly fid: number;
@@ -21,7 +21,7 @@ export interface Curved {
 
 /** Yields a geometry for each of these features, in their order; undefined: it cannot be projected. */
 export async function* straighten(
-  source: OpenedLayer & { readonly assignCrs: string | undefined },
+  source: PlacedLayer,
   name: string,
   curved: readonly Curved[],
   context: HandlerContext,
@@ -55,20 +55,22 @@ export async function* straighten(
 async function project(
   file: string,
   count: number,
-  { assignCrs, layer }: OpenedLayer & { readonly assignCrs: string | undefined },
+  { assignCrs, layer, isHalving }: PlacedLayer,
   context: HandlerContext,
 ): Promise<Map<number, Parts>> {
   const driver = count > 1 ? "GeoJSONSeq" : "GeoJSON";
   const crs = assignCrs ?? layer.crsWkt ?? "EPSG:4326";
   const dump = `${file}.sql`;
-  const options = ["-nlt", "GEOMETRY", "-skipfailures", "-s_srs", crs, "-t_srs", halfDegreesWkt];
+  const target = isHalving ? halfDegreesWkt : "EPSG:4326";
+  const options = ["-nlt", "GEOMETRY", "-skipfailures", "-s_srs", crs, "-t_srs", target];
   const args = [...dumpOptions, ...options, dump, file];
   await context.gdal.run("ogr2ogr", args, runOptions(context, [driver, "PGDUMP"]));
   const found = new Map<number, Parts>();
   for await (const rows of openDump({ path: dump }, context.signal)) {
     for (const { geometry, attributes } of rows) {
       if (geometry === undefined) continue;
-      found.set(Number(attributes.toString()), doubleCoordinates(readWkb(geometry)));
+      const read = readWkb(geometry);
+      found.set(Number(attributes.toString()), isHalving ? doubleCoordinates(read) : read);
     }
   }
   return found;

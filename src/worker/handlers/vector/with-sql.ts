@@ -17,6 +17,8 @@ export interface OpenedLayer {
   readonly drivers: readonly [string];
   readonly openArgs: readonly string[];
   readonly layer: LayerFacts;
+  /** Reads the layer, where its plain rows would lose values. */
+  readonly query?: string | undefined;
 }
 
 /** The name of the geometry column in SQL, and the dialect of the query. */

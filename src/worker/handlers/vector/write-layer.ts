@@ -11,6 +11,7 @@ import { keep, kindsOf, rewindAll } from "../../../core/vector/parts.ts";
 import type { PreparedGeometry, Unusable } from "../../../core/vector/prepare-geometry.ts";
 import { prepareGeometry } from "../../../core/vector/prepare-geometry.ts";
 import { isProvenValid } from "../../../core/vector/prove-valid.ts";
+import type { RawKind } from "../../../core/vector/raw-values.ts";
 import type { ReadGeometry } from "../../../core/vector/read-wkb.ts";
 import { BadWkb, readWkb } from "../../../core/vector/read-wkb.ts";
 import type { HandlerContext } from "../../define-handler.ts";
@@ -40,6 +41,7 @@ export interface LayerToWrite {
   readonly name: string;
   readonly conversion: Conversion;
   readonly isUntyped: boolean;
+  readonly rawColumns: ReadonlyMap<string, RawKind>;
   readonly canChooseEncoding: boolean;
   /** The file's own count, for the progress; it may be wrong. */
   readonly claimedCount: number;
@@ -55,7 +57,7 @@ export async function writeLayer(
   const tally = new Tally();
   const held = new HeldBack(context, layer.name);
   const curved: (Curved & { readonly attributes: string })[] = [];
-  let reader = new AttributeReader([], false);
+  let reader = new AttributeReader([], false, layer.rawColumns);
   let seen = 0;
 
   async function emit(parts: Parts, attributes: string): Promise<void> {
@@ -76,7 +78,7 @@ export async function writeLayer(
   }
 
   const rowsOf = openDump(layer.conversion, context.signal, (columns) => {
-    reader = new AttributeReader(columns, layer.isUntyped);
+    reader = new AttributeReader(columns, layer.isUntyped, layer.rawColumns);
   });
   try {
     for await (const rows of rowsOf) {
