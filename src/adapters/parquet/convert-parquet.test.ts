@@ -23,7 +23,12 @@ describe("a GeoParquet file", () => {
 
   it("becomes a CSV in another process", async () => {
     expect(await convert({ rows: 2 })).toEqual({
-      ...{ geometryColumn: "geometry", crs: "OGC:CRS84", types: new Map(), featureCount: 2 },
+      geometryColumn: "geometry",
+      crs: "OGC:CRS84",
+      types: new Map(),
+      rawColumns: new Map(),
+      featureCount: 2,
+      droppedDates: 0,
       csv: '"geometry"\n\n\n',
     });
   });

@@ -16,7 +16,9 @@ async function answer({ path, target, geometryColumn }: ConvertMessage): Promise
 
 process.once("message", (message) => {
   void answer(message as ConvertMessage).then((given) => {
-    process.send?.(given, () => process.disconnect());
+    process.send?.(given, () => {
+      process.disconnect();
+    });
   });
 });
 process.on("disconnect", () => {

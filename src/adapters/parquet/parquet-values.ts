@@ -140,7 +140,13 @@ export function textOf(value: unknown, column: ParquetColumn): string | undefine
       ? Buffer.from(value).toString("utf8")
       : `\\x${Buffer.from(value).toString("hex")}`;
   }
-  return typeof value === "object" ? toJson(value) : String(value);
+  return typeof value === "string" ? value : toText(value);
+}
+
+/** NaN and infinite numbers by PostgreSQL's names. */
+function toText(value: unknown): string {
+  const isPlain = typeof value === "number" || typeof value === "bigint";
+  return isPlain ? String(value) : toJson(value);
 }
 
 /** Bytes of no text, but for tabs and line breaks. */

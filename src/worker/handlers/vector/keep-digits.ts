@@ -6,8 +6,8 @@ import {
   findFlatgeobufColumns,
   findKmlColumns,
   flatgeobufHeaderBytes,
-} from "../../../core/files/raw-columns.ts";
-import type { RawHeader } from "../../../core/files/raw-columns.ts";
+} from "../../../core/vector/raw-columns.ts";
+import type { RawHeader } from "../../../core/vector/raw-columns.ts";
 import { endingOf, isFlatgeobuf, isKml, isShapefile } from "../../../core/vector/source-format.ts";
 import type { SourceFile } from "./fetch-source.ts";
 import { originalOf } from "./prepare-text.ts";

@@ -1,8 +1,8 @@
 /**
  * Finds the columns of FlatGeobuf files and dBASE tables whose values GDAL would round, and the bytes
- * of the header that make it read them in another type: see `core/vector/raw-values.ts`.
+ * of the header that make it read them in another type: see `raw-values.ts`.
  */
-import type { RawKind } from "../vector/raw-values.ts";
+import type { RawKind } from "./raw-values.ts";
 
 export interface RawHeader {
   readonly kinds: ReadonlyMap<string, RawKind>;
