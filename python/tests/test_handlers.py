@@ -112,6 +112,14 @@ class Handlers(unittest.TestCase):
         with self.assertRaises(PermanentError):
             run_handler(size, area={"low": {"x": "west"}, "high": {"x": 3}})
 
+    def test_progress_is_always_accepted(self) -> None:
+        def talks(ctx: Context) -> dict[str, Any]:
+            ctx.progress(float("nan"), "unknown")
+            ctx.progress(140, "x" * 5000)
+            return {}
+
+        self.assertEqual(run_handler(talks).progress, [(100.0, "x" * 1024)])
+
     def test_runs(self) -> None:
         ran = run_handler(area, box={"west": 1, "east": 4}, colour="blue", names=["a"])
         self.assertEqual(ran.output, {"width": 3, "colour": "blue", "mode": "fast", "n": 1})

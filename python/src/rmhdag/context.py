@@ -73,9 +73,11 @@ class Context:
     def progress(self, percent: float, message: str | None = None) -> None:
         """Shows how far the task is. Cheap: only the newest value is sent, with the next renewal."""
         self.check()
+        # What the orchestrator would refuse would keep it from renewing the lease.
         if not math.isfinite(percent):
-            raise ValueError(f"progress must be a number from 0 to 100, not {percent}")
-        self._port.progress(self._lease, max(0.0, min(100.0, float(percent))), message)
+            return
+        text = None if message is None else message[:1024]
+        self._port.progress(self._lease, max(0.0, min(100.0, float(percent))), text)
 
     @property
     def checkpoint(self) -> dict[str, Any] | None:
