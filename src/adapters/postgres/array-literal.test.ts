@@ -16,6 +16,8 @@ describe("a list", () => {
     [["", " ", "NULL", "null", null, "nullable", undefined]],
     [['say "yes"', "back\\slash", "{a,b}", "a,b", "tab\tnew\nline", "ünïcödé 🌍", "'; --"]],
     [[JSON.stringify({ text: 'a "b" \\ c', list: [1, null, { deep: true }] })]],
+    [["a", "a", null, null, undefined, "NULL", "NULL", 'x"y', 'x"y', "", "", "a"]],
+    [["\u007f", "\u0001 and \u2028", "\\", '\\"', "\\n", "~ "]],
   ])("arrives as it was sent: %j", async (list: readonly (string | null | undefined)[]) => {
     const { rows } = await database.db.query<{ list: (string | null)[] }>(
       "SELECT $1::text[] AS list",

@@ -7,9 +7,14 @@ const needsNoQuotes = /^[\w.:+-]+$/;
 /** Answers undefined for an array with dates, buffers, objects or arrays: the driver converts it. */
 export function arrayLiteral(list: readonly unknown[]): string | undefined {
   let text = "{";
+  let last: unknown;
+  let element: string | undefined;
   for (let index = 0; index < list.length; index++) {
-    const element = elementLiteral(list[index]);
+    const value = list[index];
+    // Rows of one job or one worker share most values: the literal of a neighbour is used again.
+    if (index === 0 || value !== last) element = elementLiteral(value);
     if (element === undefined) return undefined;
+    last = value;
     text += index === 0 ? element : `,${element}`;
   }
   return `${text}}`;
@@ -22,7 +27,7 @@ function elementLiteral(element: unknown): string | undefined {
       return needsNoQuotes.test(element) &&
         (element.length !== 4 || element.toUpperCase() !== "NULL")
         ? element
-        : `"${escaped(element)}"`;
+        : quoted(element);
     case "number":
     case "boolean":
       return String(element);
@@ -33,8 +38,14 @@ function elementLiteral(element: unknown): string | undefined {
   }
 }
 
-/** Replaces strings and not a pattern: JSON is full of quotes, and this takes half as long. */
-function escaped(text: string): string {
+const printable = /^[\x20-\x7e]*$/;
+
+/**
+ * Quotes and backslashes are escaped as in JSON, which has a faster writer: with it, and because its text
+ * is flat, an array of messages takes half of the time. Other characters JSON would escape in its own way.
+ */
+function quoted(text: string): string {
+  if (printable.test(text)) return JSON.stringify(text);
   const doubled = text.includes("\\") ? text.replaceAll("\\", "\\\\") : text;
-  return doubled.replaceAll('"', '\\"');
+  return `"${doubled.replaceAll('"', '\\"')}"`;
 }

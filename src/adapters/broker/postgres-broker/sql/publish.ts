@@ -7,6 +7,9 @@ import type { OutMessage } from "../../broker.ts";
  * not change a row twice, so where the queue removes duplicates only the first message of a key
  * (`is_first`) takes part.
  *
+ * A value that all messages share is sent once ($10 to $14), with an empty array in its place: most messages
+ * of a fan-out differ in key and body alone.
+ *
  * A queue must be declared ($9 false), or its consumers would not know how long they may hold a
  * message. Within a transaction ($9 true) it need not be: a job whose queue is gone from the
  * configuration must not keep the transaction of a thousand others from committing.
@@ -17,7 +20,10 @@ WITH spec AS (
   UNION ALL SELECT 0 WHERE NOT EXISTS (SELECT FROM dagapp.dag_queues WHERE queue = $1) AND $9
 ),
 incoming AS (
-  SELECT * FROM unnest($2::text[], $3::smallint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::boolean[])
+  SELECT key, coalesce(priority, $10::smallint) AS priority, coalesce(delay_ms, $11::bigint) AS delay_ms,
+    coalesce(group_key, $12::text) AS group_key, coalesce(headers::jsonb, $13::jsonb) AS headers, body,
+    coalesce(is_first, $14::boolean) AS is_first, ordinal
+  FROM unnest($2::text[], $3::smallint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::boolean[])
     WITH ORDINALITY AS t(key, priority, delay_ms, group_key, headers, body, is_first, ordinal)
 ),
 fresh AS (
@@ -31,7 +37,7 @@ added AS (
   INSERT INTO dagapp.dag_queue_ready
     (queue, priority, visible_at, message_key, group_key, headers, body)
   SELECT $1, priority, CASE WHEN delay_ms > 0 THEN now() + delay_ms * interval '1 ms' END,
-    key, group_key, headers::jsonb, body
+    key, group_key, headers, body
   FROM incoming CROSS JOIN spec
   WHERE dedupe_ms = 0 OR (is_first AND key IN (SELECT message_key FROM fresh))
   ORDER BY ordinal
@@ -57,16 +63,17 @@ export async function publish(
 ): Promise<void> {
   const alone = messages.filter((message) => message.alone === true);
   if (alone.length > 0) {
-    await db.query(insertSuspectsSql, columns(queue, alone).slice(0, -1));
+    await db.query(insertSuspectsSql, columns(queue, alone).slice(0, 7));
     messages = messages.filter((message) => message.alone !== true);
   }
   if (messages.length === 0) return;
-  const values = columns(queue, messages);
+  const { arrays, shared } = splitShared(columns(queue, messages));
   if ("send" in db) {
-    db.send(insertMessagesSql, [...values, true], "dag_queue_publish");
+    db.send(insertMessagesSql, [...arrays, true, ...shared], "dag_queue_publish");
     return;
   }
-  const { rowCount } = await db.query(insertMessagesSql, [...values, false], "dag_queue_publish");
+  const values = [...arrays, false, ...shared];
+  const { rowCount } = await db.query(insertMessagesSql, values, "dag_queue_publish");
   if (rowCount === 0) {
     throw new Error(`Queue "${queue}" is not declared: call ensureQueue before publishing to it.`);
   }
@@ -83,7 +90,24 @@ export function headersColumn(messages: readonly OutMessage[]): (string | null)[
   });
 }
 
-function columns(queue: string, messages: readonly OutMessage[]): readonly unknown[] {
+type Columns = readonly [queue: string, keys: string[], ...others: unknown[][]];
+
+/** The columns of priority, delay, group, headers and `is_first`: most often all messages share one value. */
+const mayBeShared = [2, 3, 4, 5, 7];
+
+function splitShared(columns: Columns): { arrays: readonly unknown[]; shared: unknown[] } {
+  const arrays: unknown[] = [...columns];
+  const shared = mayBeShared.map((place) => {
+    const values = arrays[place] as readonly unknown[];
+    const [first = null] = values;
+    if (values.some((value) => value !== first)) return null;
+    arrays[place] = [];
+    return first;
+  });
+  return { arrays, shared };
+}
+
+function columns(queue: string, messages: readonly OutMessage[]): Columns {
   const seen = new Set<string>();
   return [
     queue,
