@@ -137,5 +137,6 @@ export function endRequest(
       result === null ? null : JSON.stringify(result),
       error && JSON.stringify(error),
     ],
+    "end_request",
   );
 }

@@ -217,6 +217,7 @@ export function endProcessing(
        stac_collection_id = $9, stac_item_id = $10, completed_at = now()
      WHERE asset_id = $1 AND version_ordinal = $2 AND revision = $3`,
     values,
+    "end_revision",
   );
   const change =
     outputs === undefined
@@ -228,6 +229,7 @@ export function endProcessing(
        processing_error = $5, ${change} updated_at = now()
      WHERE asset_id = $1 AND version_ordinal = $2 AND revision = $3 AND deleted_at IS NULL`,
     outputs === undefined ? values.slice(0, 5) : values,
+    outputs === undefined ? "fail_version" : "complete_version",
   );
 }
 
