@@ -34,7 +34,7 @@ beforeAll(async () => {
   database = await createTestDatabase();
   const workflows = await folders.make();
   await writeFile(path.join(workflows, "fan.yaml"), fan);
-  engine = await TestEngine.create(database, workflows);
+  engine = await TestEngine.create(database, workflows, { fanOutBlock: 3000 });
   narrow = (await engine.submit("fan", { n: 5 })).job_id;
   wide = (await engine.submit("fan", { n: 3000 })).job_id;
   await lease(narrow, 3);

@@ -68,6 +68,22 @@ describe("a fan-out of more than two blocks", () => {
     ]);
   });
 
+  it("begins with a thousand, and each next block is as large as all before it", () => {
+    const list = Array.from({ length: 12_000 }, (_, index) => index);
+    const run = simulate({}, { list });
+    const created: number[] = [];
+    const note = (decisions: readonly Decision[]) => {
+      for (const one of decisions) if (one.type === "expand") created.push(one.dispatched);
+    };
+    note(run.tick());
+    while (run.status === "running") {
+      const flights = [...run.inFlight.values()].slice(0, 2000);
+      note(run.tick(flights.map((flight) => run.succeed(flight, {}))));
+    }
+    expect(run.status).toBe("completed");
+    expect(created).toEqual([1000, 1000, 2000, 4000, 4000]);
+  });
+
   it("keeps to max_concurrency, and fails when its source is another one later", () => {
     const run = simulate({ max_concurrency: 2 }, { list: [1, 2, 3, 4, 5, 6, 7] });
     run.fanOutBlock = 3;

@@ -13,11 +13,15 @@ import type { Facts, FanOutCounters, NodeFact } from "./facts.ts";
 const listedChildren = 1000;
 
 /**
- * How many children of a large fan-out are created at once. All of a fan-out of up to two blocks are
- * created when it begins. A larger one gets its next block when fewer than a block are open, so that
+ * How many children of a large fan-out are created at once. All of a fan-out of up to two first blocks
+ * are created when it begins. A larger one gets its next block when fewer than a block are open, so that
  * rows, messages and memory of one evaluation do not grow with it, and the queue never runs empty.
+ *
+ * The first block is small and each next one as large as all before it: workers begin after a thousand
+ * rows are written, and run them while the next ones are created.
  */
 const defaultBlock = 5000;
+const firstBlock = 1000;
 
 /** Creates the first children of a fan-out and dispatches as many as may run at once. */
 export function expandFanOut(
@@ -40,8 +44,8 @@ export function expandFanOut(
     evaluation.failForGood(node, fact, "FAN_OUT_TOO_LARGE", message);
     return;
   }
-  const block = facts.fan_out_block ?? defaultBlock;
-  const created = total <= 2 * block ? total : block;
+  const first = facts.fan_out_block ?? firstBlock;
+  const created = total <= 2 * first ? total : first;
   const none = { total, next_index: 0, completed: 0, failed: 0, failed_indexes: [] };
   const counters = created < total ? { ...none, created: 0 } : none;
   const next = { count: created, slots: node.definition.max_concurrency ?? created };
@@ -198,7 +202,7 @@ function judgeFanOut(node: FanOutNode, counters: FanOutCounters, block: number):
   const to = Math.min(created, next_index + slots);
   if (to > next_index) return { type: "release", from: next_index, to };
   if (created === total || slots === 0 || open >= block) return { type: "wait" };
-  return { type: "create", count: Math.min(block, total - created), slots };
+  return { type: "create", count: Math.min(block, created, total - created), slots };
 }
 
 function fanOutOutput(nodeId: string, { total, completed, failed }: FanOutCounters): JsonObject {
