@@ -47,6 +47,8 @@ export async function runRounds({ options, peers, servers, redis, folder, onResu
       const again = await runOnce(cell);
       if (again.foreign < result.foreign) result = again;
     }
+    // A peer that runs once only is not waited for again.
+    if (result.error && cell.peer.once) cell.peer.missing = result.error;
     const seconds = (performance.now() - cellBegan) / 1000;
     results.push({ round, ...describe(cell), ...result, seconds, ...(repeats > 0 && { repeats }) });
     onResult(results.at(-1));

@@ -3,18 +3,27 @@ import { spawn } from "node:child_process";
 import { createServer } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 
-const patienceMs = 90_000;
+const patienceMs = 60_000;
 
 /** Resolves when `connect` succeeds. */
 export async function startServer(program, args, connect, env = {}) {
   const child = spawn(program, args.map(String), {
     env: { ...process.env, ...env },
     stdio: ["ignore", "ignore", "pipe"],
+    // A group of its own: some start their server as a child.
+    detached: true,
   });
+  const kill = (signal) => {
+    try {
+      process.kill(-child.pid, signal);
+    } catch {
+      // It is gone already.
+    }
+  };
   let told = "";
   child.stderr.on("data", (part) => (told = `${told}${part}`.slice(-2000)));
   const ended = new Promise((resolve) => child.once("exit", resolve));
-  process.once("exit", () => child.kill("SIGKILL"));
+  process.once("exit", () => kill("SIGKILL"));
   const until = performance.now() + patienceMs;
   for (;;) {
     const connected = await Promise.resolve(connect()).then(
@@ -22,17 +31,19 @@ export async function startServer(program, args, connect, env = {}) {
       () => false,
     );
     if (connected) break;
-    if (child.exitCode !== null) throw new Error(`the server ended: ${told.trim().split("\n").at(-1)}`);
+    if (child.exitCode !== null)
+      throw new Error(`the server ended: ${told.trim().split("\n").at(-1)}`);
     if (performance.now() > until) throw new Error(`${program} does not answer`);
     await pause(100);
   }
   return {
     pid: child.pid,
     async stop() {
-      child.kill("SIGTERM");
-      const late = setTimeout(() => child.kill("SIGKILL"), 5000);
+      kill("SIGTERM");
+      const late = setTimeout(() => kill("SIGKILL"), 5000);
       await ended;
       clearTimeout(late);
+      kill("SIGKILL");
     },
   };
 }

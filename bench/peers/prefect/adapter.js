@@ -7,6 +7,8 @@ import { fileURLToPath } from "node:url";
 import { payload } from "../../harness/payload.js";
 import { freePort, startServer } from "../start-server.js";
 
+/** A run that takes longer has failed without a word: its sizes are chosen for seconds. */
+const patienceMs = 90_000;
 const script = fileURLToPath(new URL("flows.py", import.meta.url));
 
 export async function open({ tool, databaseUrl, folder, workload }) {
@@ -35,7 +37,9 @@ export async function open({ tool, databaseUrl, folder, workload }) {
   await lines.next();
   const run = async (what, size) => {
     worker.stdin.write(`${JSON.stringify({ workload: what, size })}\n`);
+    const late = setTimeout(() => worker.kill("SIGKILL"), patienceMs);
     const { value, done } = await lines.next();
+    clearTimeout(late);
     if (done) throw new Error("the process of the flows ended");
     return JSON.parse(value);
   };
