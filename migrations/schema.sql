@@ -626,6 +626,13 @@ CREATE TABLE dagapp.geospatial_assets (
   created_at timestamp with time zone NOT NULL DEFAULT now(),
   updated_at timestamp with time zone NOT NULL DEFAULT now()
 );
+CREATE TABLE dagapp.h3_combined_sources (
+  combination text NOT NULL,
+  source jsonb NOT NULL,
+  configuration jsonb NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp with time zone NOT NULL DEFAULT now()
+);
 CREATE TABLE dagapp.h3_computation_runs (
   run_id text NOT NULL,
   raster text NOT NULL,
@@ -1127,6 +1134,10 @@ ALTER TABLE dagapp.geospatial_assets ADD CONSTRAINT deleted_by_somebody CHECK ((
 ALTER TABLE dagapp.geospatial_assets ADD CONSTRAINT geospatial_assets_asset_id_check CHECK ((asset_id ~ '^[0-9a-f]{32}$'::text));
 ALTER TABLE dagapp.geospatial_assets ADD CONSTRAINT geospatial_assets_platform_refs_check CHECK ((jsonb_typeof(platform_refs) = 'object'::text));
 ALTER TABLE dagapp.geospatial_assets ADD CONSTRAINT made_public_by_somebody CHECK (((clearance_state <> 'public'::dagapp.clearance_state) OR ((made_public_at IS NOT NULL) AND (made_public_by IS NOT NULL))));
+ALTER TABLE dagapp.h3_combined_sources ADD CONSTRAINT h3_combined_sources_pkey PRIMARY KEY (combination);
+ALTER TABLE dagapp.h3_combined_sources ADD CONSTRAINT h3_combined_sources_combination_check CHECK (((combination ~ '^[a-z0-9][a-z0-9_-]*$'::text) AND (length(combination) <= 120)));
+ALTER TABLE dagapp.h3_combined_sources ADD CONSTRAINT h3_combined_sources_configuration_check CHECK ((jsonb_typeof(configuration) = 'object'::text));
+ALTER TABLE dagapp.h3_combined_sources ADD CONSTRAINT h3_combined_sources_source_check CHECK ((jsonb_typeof(source) = 'object'::text));
 ALTER TABLE dagapp.h3_computation_runs ADD CONSTRAINT h3_computation_runs_pkey PRIMARY KEY (run_id);
 ALTER TABLE dagapp.h3_computation_runs ADD CONSTRAINT finished_when_completed CHECK (((status = 'completed'::text) = (finished_at IS NOT NULL)));
 ALTER TABLE dagapp.h3_computation_runs ADD CONSTRAINT h3_computation_runs_bbox_check CHECK ((array_length(bbox, 1) = 4));
@@ -1568,7 +1579,7 @@ CREATE VIEW gateway.workflows AS
     v.definition -> 'inputs'::text AS inputs,
     v.definition -> 'outputs'::text AS outputs,
     w.updated_at,
-    NOT v.definition ? 'stages'::text AND NOT jsonb_path_exists(v.definition, '$."nodes".*.**{0 to 1}."handler"?((((((((((((((@ starts with "export." || @ starts with "stac.") || @ starts with "h3_") || @ starts with "fathom_") || @ == "stats_zonal") || @ == "stac_catalog_container") || @ == "register_silver_blobs") || @ == "trigger_approval") || @ == "approve_dataset") || @ == "reject_dataset") || @ == "job_health_check") || @ == "task_watchdog") || @ == "list_container_files") || @ == "process_file") || @ == "update_catalog")'::jsonpath) AS for_partners
+    NOT v.definition ? 'stages'::text AND NOT jsonb_path_exists(v.definition, '$."nodes".*.**{0 to 1}."handler"?((((((((((((((@ starts with "export." || @ starts with "stac.") || @ starts with "fathom_") || (((@ starts with "h3_" && @ != "h3_discover_raster") && @ != "h3_zonal_stats") && @ != "h3_finalize") && @ != "h3_register_dataset") || @ == "stats_zonal") || @ == "stac_catalog_container") || @ == "register_silver_blobs") || @ == "trigger_approval") || @ == "approve_dataset") || @ == "reject_dataset") || @ == "job_health_check") || @ == "task_watchdog") || @ == "list_container_files") || @ == "process_file") || @ == "update_catalog")'::jsonpath) AS for_partners
    FROM dagapp.dag_workflows w
      JOIN dagapp.dag_workflow_versions v USING (workflow_hash)
   WHERE w.is_active;
@@ -1676,6 +1687,8 @@ GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.geo_tables TO rmhdag_orches
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.geo_tables TO rmhdag_worker;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.geospatial_assets TO rmhdag_orchestrator;
 GRANT SELECT ON TABLE dagapp.geospatial_assets TO rmhdag_worker;
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.h3_combined_sources TO rmhdag_orchestrator;
+GRANT INSERT, SELECT, UPDATE ON TABLE dagapp.h3_combined_sources TO rmhdag_worker;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.h3_computation_runs TO rmhdag_orchestrator;
 GRANT INSERT, SELECT, UPDATE ON TABLE dagapp.h3_computation_runs TO rmhdag_worker;
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE dagapp.h3_output_manifest TO rmhdag_orchestrator;

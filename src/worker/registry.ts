@@ -77,6 +77,8 @@ export const loaders: Readonly<Record<HandlerName, () => Promise<Handler>>> = {
     (await import("./handlers/vector/upload-publish.ts")).uploadChunk,
 
   h3_connectivity: async () => (await import("./handlers/h3/connectivity.ts")).connectivity,
+  h3_discover_combination: async () =>
+    (await import("./handlers/h3/discover-combination.ts")).discoverCombination,
   h3_discover_raster: async () => (await import("./handlers/h3/discover-raster.ts")).discoverRaster,
   h3_discover_vector: async () => (await import("./handlers/h3/discover-vector.ts")).discoverVector,
   h3_export_dataset: async () => (await import("./handlers/h3/export-dataset.ts")).exportDataset,
@@ -84,6 +86,8 @@ export const loaders: Readonly<Record<HandlerName, () => Promise<Handler>>> = {
   h3_register_dataset: async () =>
     (await import("./handlers/h3/register-dataset.ts")).registerDataset,
   h3_vector_stats: async () => (await import("./handlers/h3/vector-stats.ts")).vectorStats,
+  h3_weighted_aggregation: async () =>
+    (await import("./handlers/h3/weighted-aggregation.ts")).weightedAggregation,
   h3_zonal_stats: async () => (await import("./handlers/h3/zonal-stats.ts")).zonalStats,
 
   fathom_band_stack: async () => (await import("./handlers/fathom/band-stack.ts")).bandStack,

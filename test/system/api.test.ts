@@ -137,6 +137,9 @@ describe("metrics", () => {
     const [metrics] = (await reader.getWorkflowMetrics({ query })).items;
     expect(metrics).toMatchObject({ total_jobs: 3, completed: 1, failed: 2, p50_duration: 4 });
     expect(metrics!.success_rate).toBeCloseTo(1 / 3);
+    expect(metrics!.common_failures).toMatchObject([
+      { node_id: "only", error_code: "E", occurrences: 2 },
+    ]);
     const nodes = await reader.getNodeMetrics({ params: query });
     expect(nodes.items).toMatchObject([{ node_id: "only", completed: 1, total_retries: 2 }]);
     expect((await reader.getFailures({ query })).items).toMatchObject([

@@ -65,6 +65,9 @@ interface Case {
   readonly reprocess?: true;
 }
 
+/** The workflows whose layers have vector tiles. */
+const vectorTiles = new Set(["vector_etl", "h3_raster_aggregation"]);
+
 const plain = (workflow_id: string, inputs: JsonObject = {}): Case => ({
   workflow_id,
   inputs,
@@ -128,6 +131,17 @@ const cases: Readonly<Record<string, Case>> = {
   vector_etl: {
     workflow_id: "vector_etl",
     inputs: { blob_path: "ddh/squares.geojson" },
+    items: 1,
+    reprocess: true,
+  },
+  h3_raster_aggregation: {
+    workflow_id: "h3_raster_aggregation",
+    inputs: {
+      raster: "ramp",
+      blob_path: "bronze/ddh/small.tif",
+      collection_id: "hexagons",
+      configuration: { max_resolution: 5 },
+    },
     items: 1,
     reprocess: true,
   },
@@ -384,7 +398,7 @@ describe.each(Object.entries(cases))("%s", (name, { items: count, reprocess }) =
       const tile = await look(address.replace("{y}", String(y)), "viewer");
       expect([tile.status, tile.media.split("/")[0]]).toEqual([
         200,
-        name === "vector_etl" ? "application" : "image",
+        vectorTiles.has(name) ? "application" : "image",
       ]);
       expect((await look(tilejson, "anonymous")).status).toBe(401);
     }
@@ -437,6 +451,7 @@ describe("all of it", () => {
     expect(await collections("viewer")).toEqual([]);
     expect((await collections("curator")).map(({ id }) => id).toSorted()).toEqual([
       "ddh",
+      "hexagons",
       "ingested",
       "processed",
       "scenes",

@@ -1,9 +1,11 @@
 /** A raster to statistics by H3 cell with real programs, one of which is killed on the way. */
+import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import {
   areNeighborCells,
   cellToLatLng,
+  cellToParent,
   cellsToDirectedEdge,
   edgeLength,
   greatCircleDistance,
@@ -227,79 +229,161 @@ describe.skipIf(!hasGdal)("h3_raster_aggregation (needs GDAL)", () => {
     connection.closeSync();
   });
 
-  it("answers cells of a box as JSON, CSV and Parquet, and on the command line", async () => {
-    const query = "/h3/calm?bbox=10,46,11,47&resolution=5&stat=mean";
-    const json = (await (await get(query)).json()) as { count: number; cells: object[] };
-    expect(json.cells[0]).toEqual({
-      h3_index: expect.stringMatching(/^85[0-9a-f]{13}$/) as string,
-      resolution: 5,
-      mean: expect.any(Number) as number,
-    });
-    const csv = await get(`${query}&f=csv`);
-    expect(csv.headers.get("content-type")).toContain("text/csv");
-    const lines = (await csv.text()).trim().split("\n");
-    expect([lines[0], lines.length]).toEqual(["h3_index,resolution,mean", json.count + 1]);
-    const parquet = new Uint8Array(await (await get(`${query}&f=parquet`)).arrayBuffer());
-    expect(new TextDecoder().decode(parquet.subarray(0, 4))).toBe("PAR1");
-    const whole = (await (await get("/h3/calm?resolution=5&stat=mean")).json()) as typeof json;
-    expect(whole.count).toBeGreaterThan(json.count);
-    expect((await get("/h3/calm?resolution=9")).status).toBe(400);
-    expect((await get("/h3/calm?stat=majority")).status).toBe(400);
-    expect((await get("/h3/nothing")).status).toBe(404);
-    const item = (await (await get("/stac/collections/h3/items/h3-calm-static")).json()) as {
-      assets: Record<string, { href: string }>;
-    };
-    expect(Object.keys(item.assets)).toContain("resolution_5");
+  it(
+    "h3_weighted_aggregation combines two data sets by a profile, to the values that DuckDB gets",
+    async () => {
+      const profile = path.join(fleet.dataDirectory, "profile.yaml");
+      const url = ["--url", orchestrator.url];
+      await writeFile(
+        profile,
+        `datasets: {height: calm, points: {dataset: points, period: static}}
+columns:
+  - {name: score, formula: "height.mean * 2 + (points.count > 1)"}
+  - {name: mixed, weights: {height.max: 3, points.count: 1}}
+  - {name: seen, mean_of: height.mean, weighted_by: [points.count, height.count]}
+`,
+      );
+      expect(
+        await run(["h3", "run", "both", "--profile", profile, "--wait", ...url]),
+      ).toMatchObject({
+        status: 0,
+      });
+      const root = path.join(fleet.dataDirectory, "storage/silver/h3_compact");
+      const connection = await (await DuckDBInstance.create(":memory:")).connect();
+      const reader = await connection.runAndReadAll(
+        `SELECT h3_index, h.resolution::INT AS resolution, h.mean AS height,
+           h.mean * 2 + (p.count > 1)::INT AS score, (3 * h.max + p.count) / 4 AS mixed,
+           p.count * h.count AS weight, b.score AS our_score, b.mixed AS our_mixed, b.seen AS our_seen
+         FROM read_parquet('${root}/raster=calm/**/*.parquet') h
+         JOIN read_parquet('${root}/vector=points/**/*.parquet') p USING (h3_index)
+         LEFT JOIN read_parquet('${root}/combined=both/**/*.parquet') b USING (h3_index)`,
+      );
+      const rows = reader.getRowObjectsJson() as ({ h3_index: string } & Record<string, number>)[];
+      connection.closeSync();
+      expect(new Set(rows.map(({ resolution }) => resolution))).toEqual(new Set([2, 3, 4]));
+      const finest = rows.filter(({ resolution }) => resolution === 4);
+      for (const row of rows) {
+        expect(row["our_score"]).toBeCloseTo(row["score"]!, 8);
+        expect(row["our_mixed"]).toBeCloseTo(row["mixed"]!, 8);
+        const below = finest.filter(
+          ({ h3_index }) => cellToParent(h3_index, row["resolution"]!) === row.h3_index,
+        );
+        const sum = (of: (each: (typeof rows)[number]) => number) =>
+          below.reduce((total, each) => total + of(each), 0);
+        const seen =
+          sum((each) => each["weight"]! * each["height"]!) / sum((each) => each["weight"]!);
+        // Their children may all lie outside the cells that both data sets have.
+        if (below.length > 0) expect(row["our_seen"]).toBeCloseTo(seen, 6);
+      }
+      const { items } = await orchestrator.client.listH3Runs({ query: { raster: "both" } });
+      expect(items).toMatchObject([{ kind: "combined", row_count: rows.length }]);
+      const wrong = await submit(orchestrator, "h3_weighted_aggregation", {
+        combination: "wrong",
+        datasets: { height: "calm" },
+        configuration: { columns: [{ name: "a", formula: "height.colour" }] },
+      });
+      const failed = await finished(orchestrator, wrong, slow);
+      expect(failed.error).toMatchObject({ code: "COLUMN_NOT_FOUND" });
+    },
+    slow,
+  );
 
-    const tilejson = "/stac/collections/h3/items/h3-calm-static/WebMercatorQuad/tilejson.json";
-    const described = (await (await get(`${tilejson}?stat=max`)).json()) as {
-      tiles: [string];
-      "rmhdag:hexagons": { stat: string; range: [number, number] };
-    };
-    expect(described["rmhdag:hexagons"].stat).toBe("max");
-    expect(described["rmhdag:hexagons"].range[0]).toBeLessThan(
-      described["rmhdag:hexagons"].range[1],
-    );
-    const address = described.tiles[0].replace("{z}/{x}/{y}", "8/135/90");
-    const tile = readTile(new Uint8Array(await (await fetch(address)).arrayBuffer()));
-    const cells = tile["default"]!.features;
-    const values = (await (await get("/h3/calm?resolution=5")).json()) as {
-      cells: { h3_index: string; mean: number }[];
-    };
-    const known = new Map(values.cells.map((cell) => [cell.h3_index, cell.mean]));
-    expect(cells.length).toBeGreaterThan(20);
-    for (const { properties } of cells) {
-      expect(properties["mean"]).toBe(known.get(properties["h3_index"] as string));
-    }
-    expect((await get(`${tilejson}?stat=nothing`)).status).toBe(400);
+  it(
+    "answers cells of a box as JSON, CSV and Parquet, and on the command line",
+    async () => {
+      const query = "/h3/calm?bbox=10,46,11,47&resolution=5&stat=mean";
+      const json = (await (await get(query)).json()) as { count: number; cells: object[] };
+      expect(json.cells[0]).toEqual({
+        h3_index: expect.stringMatching(/^85[0-9a-f]{13}$/) as string,
+        resolution: 5,
+        mean: expect.any(Number) as number,
+      });
+      const csv = await get(`${query}&f=csv`);
+      expect(csv.headers.get("content-type")).toContain("text/csv");
+      const lines = (await csv.text()).trim().split("\n");
+      expect([lines[0], lines.length]).toEqual(["h3_index,resolution,mean", json.count + 1]);
+      const parquet = new Uint8Array(await (await get(`${query}&f=parquet`)).arrayBuffer());
+      expect(new TextDecoder().decode(parquet.subarray(0, 4))).toBe("PAR1");
+      const whole = (await (await get("/h3/calm?resolution=5&stat=mean")).json()) as typeof json;
+      expect(whole.count).toBeGreaterThan(json.count);
+      expect((await get("/h3/calm?resolution=9")).status).toBe(400);
+      expect((await get("/h3/calm?stat=majority")).status).toBe(400);
+      expect((await get("/h3/nothing")).status).toBe(404);
+      const item = (await (await get("/stac/collections/h3/items/h3-calm-static")).json()) as {
+        assets: Record<string, { href: string }>;
+      };
+      expect(Object.keys(item.assets)).toContain("resolution_5");
 
-    const url = ["--url", orchestrator.url];
-    const add = ["h3", "sources", "add", "later", "--path", "silver/alps.tif", ...url];
-    expect(await run(add)).toMatchObject({ status: 0 });
-    const states = async () => {
-      const { items } = await orchestrator.client.listH3Sources({ query: {} });
-      return Object.fromEntries(items.map(({ raster, state }) => [raster, state]));
-    };
-    expect(await states()).toEqual({
-      later: "never",
-      calm: "current",
-      struck: "current",
-      points: "current",
-    });
-    await putRaster(2);
-    expect(await states()).toEqual({
-      later: "never",
-      calm: "stale",
-      struck: "stale",
-      points: "current",
-    });
-    const shown = await run(["h3", "query", "calm", "--resolution", "2", "--stat", "mean", ...url]);
-    expect(shown.stdout).toMatch(/^h3_index\tresolution\tmean\n82/);
-    const runs = await run(["h3", "runs", "--json", ...url]);
-    expect(JSON.parse(runs.stdout)).toMatchObject([
-      { raster: "struck" },
-      { raster: "calm" },
-      { raster: "points" },
-    ]);
-  });
+      const tilejson = "/stac/collections/h3/items/h3-calm-static/WebMercatorQuad/tilejson.json";
+      const described = (await (await get(`${tilejson}?stat=max`)).json()) as {
+        tiles: [string];
+        "rmhdag:hexagons": { stat: string; range: [number, number] };
+      };
+      expect(described["rmhdag:hexagons"].stat).toBe("max");
+      expect(described["rmhdag:hexagons"].range[0]).toBeLessThan(
+        described["rmhdag:hexagons"].range[1],
+      );
+      const address = described.tiles[0].replace("{z}/{x}/{y}", "8/135/90");
+      const tile = readTile(new Uint8Array(await (await fetch(address)).arrayBuffer()));
+      const cells = tile["default"]!.features;
+      const values = (await (await get("/h3/calm?resolution=5")).json()) as {
+        cells: { h3_index: string; mean: number }[];
+      };
+      const known = new Map(values.cells.map((cell) => [cell.h3_index, cell.mean]));
+      expect(cells.length).toBeGreaterThan(20);
+      for (const { properties } of cells) {
+        expect(properties["mean"]).toBe(known.get(properties["h3_index"] as string));
+      }
+      expect((await get(`${tilejson}?stat=nothing`)).status).toBe(400);
+
+      const url = ["--url", orchestrator.url];
+      const add = ["h3", "sources", "add", "later", "--path", "silver/alps.tif", ...url];
+      expect(await run(add)).toMatchObject({ status: 0 });
+      const states = async () => {
+        const { items } = await orchestrator.client.listH3Sources({ query: {} });
+        return Object.fromEntries(items.map(({ raster, state }) => [raster, state]));
+      };
+      expect(await states()).toEqual({
+        later: "never",
+        calm: "current",
+        struck: "current",
+        points: "current",
+        both: "current",
+        wrong: "never",
+      });
+      await putRaster(2);
+      expect(await states()).toEqual({
+        later: "never",
+        calm: "stale",
+        struck: "stale",
+        points: "current",
+        both: "current",
+        wrong: "never",
+      });
+      // The combination is stale once one of its data sets was computed anew.
+      const anew = await finished(orchestrator, await compute("calm"), slow);
+      expect(anew.status).toBe("completed");
+      expect(await states()).toMatchObject({ calm: "current", both: "stale" });
+      const shown = await run([
+        "h3",
+        "query",
+        "calm",
+        "--resolution",
+        "2",
+        "--stat",
+        "mean",
+        ...url,
+      ]);
+      expect(shown.stdout).toMatch(/^h3_index\tresolution\tmean\n82/);
+      const runs = await run(["h3", "runs", "--json", ...url]);
+      expect(JSON.parse(runs.stdout)).toMatchObject([
+        { raster: "calm" },
+        { raster: "both" },
+        { raster: "struck" },
+        { raster: "calm" },
+        { raster: "points" },
+      ]);
+    },
+    slow,
+  );
 });

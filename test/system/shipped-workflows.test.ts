@@ -25,6 +25,7 @@ const runIn: Readonly<Record<string, string>> = {
   h3_connectivity: "h3",
   h3_raster_aggregation: "h3",
   h3_vector_aggregation: "h3",
+  h3_weighted_aggregation: "h3",
   hello_world: "shipped-workflows",
   hello_world_stages: "reference",
   list_container_contents: "reference",

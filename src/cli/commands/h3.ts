@@ -1,13 +1,15 @@
 import type { Command } from "commander";
 import { Option } from "commander";
 import { h3Dataset } from "../../core/api/h3.ts";
-import { h3Source } from "../../core/h3/configuration.ts";
+import { h3CombinedSource } from "../../core/h3/combination.ts";
+import { h3Source, h3Workflows } from "../../core/h3/configuration.ts";
 import { h3VectorSource } from "../../core/h3/vector-configuration.ts";
 import type { CliConfig } from "../common/config.ts";
 import { ago } from "../common/format.ts";
 import { print, printJson, say } from "../common/output.ts";
 import { watchJob } from "../watch/watch-job.ts";
 import { connect } from "./connect.ts";
+import { readInputFile } from "./inputs.ts";
 import {
   addCommand,
   limitOption,
@@ -22,6 +24,7 @@ interface SourceOptions {
   readonly item?: string;
   readonly table?: string;
   readonly geoparquet?: string;
+  readonly profile?: string;
   readonly configuration?: string;
 }
 
@@ -30,6 +33,7 @@ Examples:
   rmhdag h3 sources add terrain --path silver/terrain.tif
   rmhdag h3 run terrain --wait
   rmhdag h3 run roads --table roads --configuration '{"category": "class"}' --wait
+  rmhdag h3 run exposure --profile exposure.yaml --wait
   rmhdag h3 query terrain --bbox 5,45,11,48 --resolution 5 --stat mean
 `;
 
@@ -54,18 +58,23 @@ export function addH3(program: Command, config: CliConfig): void {
       const client = connect(command, config);
       const { path, collection, item, table, geoparquet, configuration, period } = options;
       const kind = await kindOf(client, raster, options);
+      const profile = await readProfile(options);
       const submitted = await client.submitJob({
         body: {
-          workflow_id: `h3_${kind}_aggregation`,
+          workflow_id: h3Workflows[kind].workflow,
           inputs: {
-            [kind === "raster" ? "raster" : "layer"]: raster,
+            [h3Workflows[kind].name]: raster,
+            ...(profile !== undefined && { datasets: profile.datasets }),
             ...(table !== undefined && { table_name: table }),
             ...(geoparquet !== undefined && { blob_path: geoparquet }),
             ...(path !== undefined && { blob_path: path }),
             ...(collection !== undefined && { source_collection_id: collection }),
             ...(item !== undefined && { source_item_id: item }),
             ...(period !== undefined && { period }),
-            configuration: readConfiguration(command, configuration),
+            configuration: {
+              ...profile?.configuration,
+              ...readConfiguration(command, configuration),
+            },
           },
         },
       });
@@ -106,8 +115,16 @@ export function addH3(program: Command, config: CliConfig): void {
 
 type Client = ReturnType<typeof connect>;
 
+/** A profile holds the data sets, and beside them the configuration. */
+async function readProfile({ profile }: SourceOptions) {
+  if (profile === undefined) return undefined;
+  const { datasets = {}, ...configuration } = await readInputFile(profile);
+  return { datasets, configuration };
+}
+
 /** What the options name, or else what is recorded. */
 async function kindOf(client: Client, name: string, options: SourceOptions) {
+  if (options.profile !== undefined) return "combined";
   if (options.table !== undefined || options.geoparquet !== undefined) return "vector";
   if (options.path !== undefined || options.collection !== undefined) return "raster";
   const { items } = await client.listH3Sources({ query: { limit: 500 } });
@@ -154,17 +171,26 @@ function addSources(h3: Command, config: CliConfig): void {
   ).argument("<raster>", "the name of the data set: small letters, digits, _ and -");
   withSource(add).action(async (raster: string, options: SourceOptions, command: Command) => {
     const { path, collection, item, table, geoparquet } = options;
-    const kind = table !== undefined || geoparquet !== undefined ? "vector" : "raster";
+    const profile = await readProfile(options);
+    const kind =
+      profile !== undefined
+        ? "combined"
+        : table !== undefined || geoparquet !== undefined
+          ? "vector"
+          : "raster";
     const source =
-      kind === "vector"
-        ? h3VectorSource.safeParse({ table_name: table, blob_path: geoparquet })
-        : h3Source.safeParse({ blob_path: path, collection_id: collection, item_id: item });
+      profile !== undefined
+        ? h3CombinedSource.safeParse({ datasets: profile.datasets })
+        : kind === "vector"
+          ? h3VectorSource.safeParse({ table_name: table, blob_path: geoparquet })
+          : h3Source.safeParse({ blob_path: path, collection_id: collection, item_id: item });
     if (!source.success) {
       command.error(
-        "Give --path, --collection with or without --item, --table, or --geoparquet: one of them.",
+        "Give --path, --collection with or without --item, --table, --geoparquet, or --profile with datasets: one of them.",
       );
     }
-    const configuration = readConfiguration(command, options.configuration);
+    const given = readConfiguration(command, options.configuration);
+    const configuration = { ...profile?.configuration, ...given };
     const body = { kind, source: source.data, configuration } as const;
     const saved = await connect(command, config).putH3Source({ params: { raster }, body });
     printResult(command, saved, [`${raster} is recorded. Compute it: rmhdag h3 run ${raster}`]);
@@ -178,6 +204,10 @@ function withSource(command: Command): Command {
     .option("--item <id>", "one item of the collection")
     .option("--table <name>", "a published layer, whose features are counted or measured")
     .option("--geoparquet <path>", "a GeoParquet file instead of a layer")
+    .option(
+      "--profile <file>",
+      "a combination of data sets: YAML with datasets, columns and others",
+    )
     .option("--configuration <json>", 'such as {"max_resolution": 6, "land_only": false}');
 }
 

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
+import { readWorkflow } from "../../adapters/workflow-files/read-workflow.ts";
 import type { Json, JsonObject } from "../../core/model/json.ts";
 import type { Client } from "../../core/api/client.ts";
 import { UsageError } from "../common/failure.ts";
@@ -61,25 +62,39 @@ export function parseValue(value: string): Json {
   return Number.isInteger(parsed) && !Number.isSafeInteger(parsed) ? value : parsed;
 }
 
-async function readInputFile(file: string): Promise<JsonObject> {
+/** Reads an object from a file of JSON or YAML; `-` is standard input. */
+export async function readInputFile(file: string): Promise<JsonObject> {
   const name = file === "-" ? "standard input" : file;
   const content = file === "-" ? await text(process.stdin) : await readText(file);
-  let value: unknown;
-  try {
-    value = JSON.parse(content);
-  } catch (error) {
-    throw new UsageError(`${name} is not JSON: ${error instanceof Error ? error.message : ""}`);
-  }
+  const value = content.trimStart().startsWith("{")
+    ? parseJson(content, name)
+    : parseYaml(content, name);
   if (typeof value === "object" && value !== null && !Array.isArray(value)) {
     return value as JsonObject;
   }
-  throw new UsageError(`${name} must hold a JSON object: the inputs by their names.`);
+  throw new UsageError(`${name} must hold an object: the values by their names.`);
+}
+
+function parseJson(content: string, name: string): unknown {
+  try {
+    return JSON.parse(content);
+  } catch (error) {
+    throw new UsageError(`${name} is not JSON: ${error instanceof Error ? error.message : ""}`);
+  }
+}
+
+function parseYaml(content: string, name: string): unknown {
+  const { tree, findings, locate } = readWorkflow(content);
+  const [first] = findings;
+  if (first === undefined) return tree;
+  const { line, column } = locate(first);
+  throw new UsageError(`${name}:${line}:${column}: ${first.message}`);
 }
 
 async function readText(file: string): Promise<string> {
   try {
     return await readFile(file, "utf8");
   } catch (error) {
-    throw new UsageError(`--inputs: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(error instanceof Error ? error.message : String(error));
   }
 }

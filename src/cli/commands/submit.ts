@@ -22,7 +22,7 @@ Examples:
   rmhdag submit echo_test --input message=hello --wait
   rmhdag submit fan_out_test --input 'item_list=[1, 2, 3]'      values are read by the declared type
   rmhdag submit workflows/my.yaml                               a file that the orchestrator reads
-  rmhdag submit data_pipeline_test --inputs inputs.json         or - for standard input
+  rmhdag submit data_pipeline_test --inputs inputs.yaml         JSON or YAML; - for standard input
   rmhdag submit echo_test --wait --json | tail -1               events, then the finished job
 
 Exit status: 0 when the job was accepted, with --wait only if it completed; 1 otherwise.
@@ -34,7 +34,7 @@ export function addSubmit(program: Command, config: CliConfig): void {
     .description("start a job of a workflow")
     .argument("<workflow>", "its id, as `rmhdag workflows list` shows it, or its file")
     .option("--input <name=value>", "one input; may be repeated", collect, [])
-    .option("--inputs <file>", "a file with a JSON object of inputs; - reads standard input")
+    .option("--inputs <file>", "a file of inputs, JSON or YAML; - reads standard input")
     .option("--priority <n>", "0 to 10; a higher priority runs first", wholeNumber(0, 10))
     .option("--idempotency-key <key>", "a second submission with this key answers the first's job")
     .option("--correlation-id <id>", "your own id, by which the job can be found")

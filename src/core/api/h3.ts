@@ -1,12 +1,13 @@
 import { z } from "zod";
-import { h3Source, period, rasterName } from "../h3/configuration.ts";
+import { h3CombinedSource } from "../h3/combination.ts";
+import { h3Kinds, h3Source, period, rasterName } from "../h3/configuration.ts";
 import { h3VectorSource } from "../h3/vector-configuration.ts";
 import { defineContract } from "./contract.ts";
 import { count, integer, object, page, timestamp } from "./schemas.ts";
 
 const listLimit = integer(1, 500).prefault(100).describe("how many items at most");
 
-const kind = z.enum(["raster", "vector"]);
+const kind = z.enum(h3Kinds);
 
 const listH3Sources = defineContract({
   id: "listH3Sources",
@@ -14,7 +15,7 @@ const listH3Sources = defineContract({
   path: "/api/v1/h3/sources",
   access: "read",
   summary:
-    "Rasters and layers whose values by H3 cell are asked for: never computed, current, stale because the source has changed, or with a source that cannot be compared.",
+    "Rasters, layers and combinations whose values by H3 cell are asked for: never computed, current, stale because the source has changed, or with a source that cannot be compared.",
   query: z.strictObject({
     limit: listLimit,
     state: z.enum(["never", "current", "stale", "unknown"]).optional(),
@@ -42,11 +43,11 @@ const putH3Source = defineContract({
   path: "/api/v1/h3/sources/{raster}",
   access: "operate",
   summary:
-    "Records what is asked for; the workflows h3_raster_aggregation and h3_vector_aggregation compute it by its name.",
+    "Records what is asked for; the workflows h3_raster_aggregation, h3_vector_aggregation and h3_weighted_aggregation compute it by its name.",
   params: z.strictObject({ raster: rasterName }),
   body: z.strictObject({
     kind: kind.default("raster"),
-    source: z.union([h3Source, h3VectorSource]),
+    source: z.union([h3Source, h3VectorSource, h3CombinedSource]),
     configuration: object.default({}),
   }),
   response: z.object({ raster: z.string() }),

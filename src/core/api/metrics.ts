@@ -26,6 +26,16 @@ const getWorkflowMetrics = defineContract({
         avg_duration: seconds,
         p50_duration: seconds,
         p95_duration: seconds,
+        common_failures: z
+          .array(
+            z.object({
+              node_id: z.string().nullable(),
+              error_code: z.string().nullable(),
+              error_message: z.string().nullable(),
+              occurrences: count,
+            }),
+          )
+          .describe("the three most frequent"),
       })
       .meta({ id: "WorkflowMetrics" }),
   ),

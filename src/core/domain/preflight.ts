@@ -145,7 +145,8 @@ export function sourcePrefixesOf({
  * orchestrator and operators run these workflows, and jobs of stages; the view `gateway.workflows` has
  * the same rule.
  */
-const maintenance = /^(?:export\.|stac\.|h3_|fathom_)/;
+const maintenance =
+  /^(?:export\.|stac\.|h3_(?!(?:discover_raster|zonal_stats|finalize|register_dataset)$)|fathom_)/;
 const forOperators: ReadonlySet<string> = new Set([
   "stac_catalog_container",
   "register_silver_blobs",

@@ -1,5 +1,6 @@
 /** The columns of the files of a computation: h3_index, resolution, and its values in a fixed order. */
 import { zonalStatistics } from "../zonal/statistics.ts";
+import type { FrozenCombination } from "./combination.ts";
 import type { H3Configuration } from "./configuration.ts";
 import type { H3VectorConfiguration } from "./vector-configuration.ts";
 
@@ -10,7 +11,8 @@ export interface H3Column {
 
 export type H3Computation =
   | { readonly kind: "raster"; readonly configuration: H3Configuration }
-  | { readonly kind: "vector"; readonly configuration: H3VectorConfiguration };
+  | { readonly kind: "vector"; readonly configuration: H3VectorConfiguration }
+  | { readonly kind: "combined"; readonly configuration: FrozenCombination };
 
 export function columnsOf(computation: H3Computation): H3Column[] {
   return [
@@ -25,6 +27,9 @@ function valuesOf({ kind, configuration }: H3Computation): H3Column[] {
     return zonalStatistics
       .filter((name) => configuration.statistics.includes(name))
       .map((name) => ({ name, type: name === "histogram" ? "json" : "number" }));
+  }
+  if (kind === "combined") {
+    return configuration.columns.map(({ name }) => ({ name, type: "number" }));
   }
   const { geometry, weight, category } = configuration;
   return [

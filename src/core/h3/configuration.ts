@@ -50,8 +50,18 @@ export const h3Source = z
   );
 export type H3Source = z.infer<typeof h3Source>;
 
+export const h3Kinds = ["raster", "vector", "combined"] as const;
+export type H3Kind = (typeof h3Kinds)[number];
+
+/** The workflow that computes a kind of data set, and its input for the name. */
+export const h3Workflows = {
+  raster: { workflow: "h3_raster_aggregation", name: "raster" },
+  vector: { workflow: "h3_vector_aggregation", name: "layer" },
+  combined: { workflow: "h3_weighted_aggregation", name: "combination" },
+} as const satisfies Readonly<Record<H3Kind, object>>;
+
 export interface H3Place {
-  readonly kind: "raster" | "vector";
+  readonly kind: H3Kind;
   /** The name of the data set. */
   readonly raster: string;
   readonly period: string;

@@ -87,6 +87,36 @@ const vectorStats = defineContract({
     "Counts points, or measures lines or areas, in all H3 cells below one of resolution 3.",
 });
 
+const discoverCombination = defineContract({
+  name: "h3_discover_combination",
+  description:
+    "Finds the cells of resolution 3 that data sets by H3 cell have in common, and records what is made of them.",
+  params: z.strictObject({
+    /** The name of the new data set: it is a part of the paths. */
+    combination: rasterName,
+    /** By the name that formulas use; without them, what `rmhdag h3 sources add` has recorded. */
+    datasets: z.record(z.string(), z.json()).nullish(),
+    period: period.nullish(),
+    configuration: z.record(z.string(), z.json()).nullish(),
+  }),
+  result: z.object({
+    combination: z.string(),
+    run_ids: z.array(runId),
+    chunks: z.array(z.object({ run_id: runId, h3_l3: h3Cell, coarser: z.array(h3Cell) })),
+    chunk_count: z.number().int(),
+    findings: z.array(finding),
+  }),
+  queue: queueFor.light,
+  timeout_seconds: 3600,
+});
+
+const weightedAggregation = defineContract({
+  ...zonalStats,
+  name: "h3_weighted_aggregation",
+  description:
+    "Computes formulas and weighted means of several data sets in all H3 cells below one of resolution 3.",
+});
+
 const finalize = defineContract({
   name: "h3_finalize",
   description: "Checks that no chunk is missing, and writes one file for each resolution.",
@@ -94,6 +124,8 @@ const finalize = defineContract({
   result: z.object({
     run_ids: z.array(runId),
     row_count: z.number().int(),
+    /** Multihash of all values: the same values need no second review. */
+    content_hash: z.string(),
     files: z.array(
       z.object({ path: z.string(), resolution: z.number().int(), row_count: z.number().int() }),
     ),
@@ -161,6 +193,8 @@ export const h3Contracts = [
   zonalStats,
   discoverVector,
   vectorStats,
+  discoverCombination,
+  weightedAggregation,
   finalize,
   registerDataset,
   exportDataset,

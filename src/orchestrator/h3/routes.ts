@@ -1,12 +1,27 @@
 import type { Handlers } from "../../adapters/http/handler.ts";
 import type { Database } from "../../adapters/postgres/database.ts";
-import { findKindOfH3Name, listH3Runs, listH3Sources } from "../../adapters/postgres/queries/h3.ts";
+import {
+  findKindOfH3Name,
+  findServedH3Run,
+  listH3Runs,
+  listH3Sources,
+} from "../../adapters/postgres/queries/h3.ts";
 import type { H3SourceState } from "../../adapters/postgres/queries/h3.ts";
 import { findGeoTable } from "../../adapters/postgres/queries/geo-tables.ts";
-import { saveH3Source, saveH3VectorSource } from "../../adapters/postgres/repositories/h3.ts";
+import {
+  saveH3CombinedSource,
+  saveH3Source,
+  saveH3VectorSource,
+} from "../../adapters/postgres/repositories/h3.ts";
 import type { Storage } from "../../adapters/storage/storage.ts";
 import type { h3Contracts } from "../../core/api/h3.ts";
 import { Problem } from "../../core/errors.ts";
+import {
+  combinationTag,
+  datasetsOf,
+  h3Combination,
+  h3CombinedSource,
+} from "../../core/h3/combination.ts";
 import { h3Configuration, h3Source } from "../../core/h3/configuration.ts";
 import { h3VectorConfiguration, h3VectorSource } from "../../core/h3/vector-configuration.ts";
 import type { JsonObject } from "../../core/model/json.ts";
@@ -43,20 +58,21 @@ export function h3Routes({ db, storage }: H3RouteDeps): Handlers<typeof h3Contra
       if (known !== undefined && known !== kind) {
         throw new Problem("BAD_REQUEST", `"${raster}" is a data set of the kind ${known} already.`);
       }
-      const parsed =
-        kind === "raster"
-          ? h3Configuration.safeParse(configuration)
-          : h3VectorConfiguration.safeParse(configuration);
+      const parsed = configurations[kind].safeParse(configuration);
       if (!parsed.success) {
         const [issue] = parsed.error.issues;
         const detail = `configuration ${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}`;
         throw new Problem("BAD_REQUEST", detail);
       }
-      const [ofRaster, ofVector] = [h3Source.safeParse(source), h3VectorSource.safeParse(source)];
+      const ofRaster = h3Source.safeParse(source);
+      const ofVector = h3VectorSource.safeParse(source);
+      const combined = h3CombinedSource.safeParse(source);
       if (kind === "raster" && ofRaster.success) {
         await saveH3Source(db, raster, ofRaster.data, configuration);
       } else if (kind === "vector" && ofVector.success) {
         await saveH3VectorSource(db, raster, ofVector.data, configuration);
+      } else if (kind === "combined" && combined.success) {
+        await saveH3CombinedSource(db, raster, combined.data, configuration);
       } else throw new Problem("BAD_REQUEST", `This is no source of the kind ${kind}.`);
       return { raster };
     },
@@ -86,13 +102,28 @@ export function h3Routes({ db, storage }: H3RouteDeps): Handlers<typeof h3Contra
   };
 }
 
+const configurations = {
+  raster: h3Configuration,
+  vector: h3VectorConfiguration,
+  combined: h3Combination,
+} as const;
+
 /** Compares the source's file with its state at the last computation. */
 async function stateOf(
   db: Database,
   storage: Storage,
-  { run_id, origin, source_tag }: H3SourceState,
+  { kind, source, run_id, origin, source_tag }: H3SourceState,
 ): Promise<"never" | "current" | "stale" | "unknown"> {
   if (run_id === null || origin === null) return "never";
+  if (kind === "combined") {
+    const inputs = [];
+    for (const { alias, dataset, period } of datasetsOf(h3CombinedSource.parse(source))) {
+      const run = await findServedH3Run(db, dataset, period);
+      if (run === undefined) return "unknown";
+      inputs.push({ alias, run_id: run.run_id });
+    }
+    return combinationTag(inputs) === source_tag ? "current" : "stale";
+  }
   const table = /^table:(\w+)$/.exec(origin)?.[1];
   if (table !== undefined) {
     const found = await findGeoTable(db, table);

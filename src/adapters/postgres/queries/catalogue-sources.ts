@@ -74,7 +74,13 @@ export async function findVersionSources(
        WHERE asset_id = $1 AND version_ordinal = $2
        UNION ALL
        SELECT '{}', ARRAY[table_name] FROM dagapp.geo_tables
-       JOIN dagapp.asset_jobs USING (job_id) WHERE asset_id = $1 AND version_ordinal = $2),
+       JOIN dagapp.asset_jobs USING (job_id) WHERE asset_id = $1 AND version_ordinal = $2
+       UNION ALL
+       -- Values by H3 cell: an item names its compacted files, and not the chunks and the copy of a source.
+       SELECT ARRAY[file.path, 'silver/h3_sources/' || run_id || '.tif'], '{}'
+       FROM dagapp.h3_computation_runs AS run
+       JOIN dagapp.h3_output_manifest AS file USING (run_id)
+       WHERE right(run.raster, 34 + length($2::text)) = '-' || $1 || '-' || $2::text),
      of_others AS MATERIALIZED (
        SELECT blob_path, table_name FROM dagapp.asset_versions
        WHERE deleted_at IS NULL AND (asset_id, version_ordinal) <> ($1, $2)

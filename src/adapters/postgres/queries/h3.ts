@@ -1,5 +1,6 @@
 /** Reads the catalogue of H3 computations. */
-import type { H3Configuration, H3Source } from "../../../core/h3/configuration.ts";
+import type { FrozenCombination, H3CombinedSource } from "../../../core/h3/combination.ts";
+import type { H3Configuration, H3Kind, H3Source } from "../../../core/h3/configuration.ts";
 import type {
   H3VectorConfiguration,
   H3VectorSource,
@@ -40,15 +41,29 @@ export async function findH3VectorSource(
   return rows[0];
 }
 
-/** Whether a data set of this name is asked for or was computed, and of which kind it is. */
-export async function findKindOfH3Name(
+export async function findH3CombinedSource(
   db: Queryable,
-  name: string,
-): Promise<H3RunRow["kind"] | undefined> {
-  const { rows } = await db.query<{ kind: H3RunRow["kind"] }>(
+  combination: string,
+): Promise<
+  | { readonly source: H3CombinedSource; readonly configuration: Readonly<Record<string, unknown>> }
+  | undefined
+> {
+  const { rows } = await db.query<{
+    readonly source: H3CombinedSource;
+    readonly configuration: Readonly<Record<string, unknown>>;
+  }>(`SELECT source, configuration FROM dagapp.h3_combined_sources WHERE combination = $1`, [
+    combination,
+  ]);
+  return rows[0];
+}
+
+/** Whether a data set of this name is asked for or was computed, and of which kind it is. */
+export async function findKindOfH3Name(db: Queryable, name: string): Promise<H3Kind | undefined> {
+  const { rows } = await db.query<{ kind: H3Kind }>(
     `(SELECT kind FROM dagapp.h3_computation_runs WHERE raster = $1 LIMIT 1)
      UNION ALL (SELECT 'raster' FROM dagapp.h3_raster_sources WHERE raster = $1)
-     UNION ALL (SELECT 'vector' FROM dagapp.h3_vector_sources WHERE layer = $1) LIMIT 1`,
+     UNION ALL (SELECT 'vector' FROM dagapp.h3_vector_sources WHERE layer = $1)
+     UNION ALL (SELECT 'combined' FROM dagapp.h3_combined_sources WHERE combination = $1) LIMIT 1`,
     [name],
   );
   return rows[0]?.kind;
@@ -56,7 +71,7 @@ export async function findKindOfH3Name(
 
 export interface H3RunRow {
   readonly run_id: string;
-  readonly kind: "raster" | "vector";
+  readonly kind: H3Kind;
   /** The name of the data set, of whatever kind. */
   readonly raster: string;
   readonly period: string;
@@ -65,7 +80,7 @@ export interface H3RunRow {
   readonly source_path: string;
   readonly wkt2: string;
   readonly bbox: readonly [number, number, number, number];
-  readonly configuration: H3Configuration | H3VectorConfiguration;
+  readonly configuration: H3Configuration | H3VectorConfiguration | FrozenCombination;
   readonly findings: readonly { readonly code: string; readonly message: string }[];
   readonly chunk_count: number;
   readonly job_id: string;
@@ -146,8 +161,8 @@ export async function listH3Files(
 }
 
 export interface H3SourceState extends Omit<H3SourceRow, "source"> {
-  readonly kind: H3RunRow["kind"];
-  readonly source: H3Source | H3VectorSource;
+  readonly kind: H3Kind;
+  readonly source: H3Source | H3VectorSource | H3CombinedSource;
   readonly run_id: string | null;
   readonly origin: string | null;
   readonly source_tag: string | null;
@@ -164,7 +179,8 @@ export async function listH3Sources(
        source.updated_at, run.run_id, run.origin, run.source_tag, run.finished_at
      FROM (
        SELECT 'raster' AS kind, * FROM dagapp.h3_raster_sources
-       UNION ALL SELECT 'vector', * FROM dagapp.h3_vector_sources) source
+       UNION ALL SELECT 'vector', * FROM dagapp.h3_vector_sources
+       UNION ALL SELECT 'combined', * FROM dagapp.h3_combined_sources) source
      LEFT JOIN LATERAL (
        SELECT run_id, origin, source_tag, finished_at FROM dagapp.h3_computation_runs
        WHERE raster = source.raster AND status = 'completed'

@@ -13,6 +13,12 @@ export interface WorkflowMetrics {
   readonly avg_duration: number | null;
   readonly p50_duration: number | null;
   readonly p95_duration: number | null;
+  readonly common_failures: {
+    node_id: string | null;
+    error_code: string | null;
+    error_message: string | null;
+    occurrences: number;
+  }[];
 }
 
 export async function readWorkflowMetrics(
@@ -20,7 +26,21 @@ export async function readWorkflowMetrics(
   { workflow_id, days }: { workflow_id?: string | undefined; days: number },
 ): Promise<WorkflowMetrics[]> {
   const { rows } = await db.query<WorkflowMetrics>(
-    `SELECT workflow_id, count(*) AS total_jobs,
+    `WITH chosen AS MATERIALIZED (
+       SELECT workflow_id, status, started_at, completed_at, failed_node_id, error_code,
+              left(error_message, 500) AS error_message
+       FROM dagapp.dag_jobs
+       WHERE created_at >= now() - make_interval(days => $1) AND ($2::text IS NULL OR workflow_id = $2)),
+     ranked AS (
+       SELECT workflow_id, failed_node_id, error_code, error_message, count(*) AS occurrences,
+              row_number() OVER (PARTITION BY workflow_id ORDER BY count(*) DESC, error_message) AS rank
+       FROM chosen WHERE status = 'failed' GROUP BY 1, 2, 3, 4),
+     common AS (
+       SELECT workflow_id, json_agg(json_build_object('node_id', failed_node_id,
+                'error_code', error_code, 'error_message', error_message,
+                'occurrences', occurrences) ORDER BY rank) AS failures
+       FROM ranked WHERE rank <= 3 GROUP BY 1)
+     SELECT workflow_id, count(*) AS total_jobs,
             count(*) FILTER (WHERE status = 'completed') AS completed,
             count(*) FILTER (WHERE status = 'failed') AS failed,
             count(*) FILTER (WHERE status = 'cancelled') AS cancelled,
@@ -28,10 +48,10 @@ export async function readWorkflowMetrics(
               AS success_rate,
             avg(${seconds}) AS avg_duration,
             percentile_cont(0.5) WITHIN GROUP (ORDER BY ${seconds}) AS p50_duration,
-            percentile_cont(0.95) WITHIN GROUP (ORDER BY ${seconds}) AS p95_duration
-     FROM dagapp.dag_jobs
-     WHERE created_at >= now() - make_interval(days => $1) AND ($2::text IS NULL OR workflow_id = $2)
-     GROUP BY workflow_id ORDER BY total_jobs DESC, workflow_id`,
+            percentile_cont(0.95) WITHIN GROUP (ORDER BY ${seconds}) AS p95_duration,
+            coalesce((SELECT failures FROM common WHERE common.workflow_id = chosen.workflow_id),
+              '[]') AS common_failures
+     FROM chosen GROUP BY workflow_id ORDER BY total_jobs DESC, workflow_id`,
     [days, workflow_id ?? null],
   );
   return rows;

@@ -1,5 +1,6 @@
 /** Writes the catalogue of H3 computations. */
-import type { H3Configuration, H3Source } from "../../../core/h3/configuration.ts";
+import type { FrozenCombination, H3CombinedSource } from "../../../core/h3/combination.ts";
+import type { H3Configuration, H3Kind, H3Source } from "../../../core/h3/configuration.ts";
 import type {
   H3VectorConfiguration,
   H3VectorSource,
@@ -40,9 +41,26 @@ export async function saveH3VectorSource(
   );
 }
 
+export async function saveH3CombinedSource(
+  db: Queryable,
+  combination: string,
+  source: H3CombinedSource,
+  configuration: object,
+): Promise<void> {
+  await db.query(
+    `INSERT INTO dagapp.h3_combined_sources AS known (combination, source, configuration)
+     VALUES ($1, $2, $3)
+     ON CONFLICT (combination) DO UPDATE SET
+       source = excluded.source, configuration = excluded.configuration, updated_at = now()
+     WHERE (known.source, known.configuration) IS DISTINCT FROM
+       (excluded.source, excluded.configuration)`,
+    [combination, JSON.stringify(source), JSON.stringify(configuration)],
+  );
+}
+
 export interface NewH3Run {
   readonly run_id: string;
-  readonly kind: "raster" | "vector";
+  readonly kind: H3Kind;
   readonly raster: string;
   readonly period: string;
   readonly origin: string;
@@ -50,7 +68,7 @@ export interface NewH3Run {
   readonly source_path: string;
   readonly wkt2: string;
   readonly bbox: readonly number[];
-  readonly configuration: H3Configuration | H3VectorConfiguration;
+  readonly configuration: H3Configuration | H3VectorConfiguration | FrozenCombination;
   readonly findings: readonly { readonly code: string; readonly message: string }[];
   readonly chunk_count: number;
   readonly job_id: string;

@@ -46,6 +46,7 @@ const workerTables: ReadonlyMap<string, readonly TableRight[]> = new Map(
     geo_tables: tableRights,
     h3_raster_sources: ["SELECT", "INSERT", "UPDATE"],
     h3_vector_sources: ["SELECT", "INSERT", "UPDATE"],
+    h3_combined_sources: ["SELECT", "INSERT", "UPDATE"],
     h3_computation_runs: ["SELECT", "INSERT", "UPDATE"],
     h3_output_manifest: ["SELECT", "INSERT", "UPDATE"],
     fathom_rasters: ["SELECT", "INSERT", "UPDATE"],

@@ -41,9 +41,12 @@ export const finalizeRuns = defineHandler("h3_finalize", async ({ run_ids }, con
     context.progress((100 * (index + 1)) / run_ids.length);
   }
   const row_count = files.reduce((sum, file) => sum + file.row_count, 0);
+  const hashes = files.map(({ path, sha256 }) => `${path} ${sha256}`).toSorted();
+  const sha256 = createHash("sha256").update(hashes.join("\n")).digest("hex");
   return {
     run_ids,
     row_count,
+    content_hash: `1220${sha256}`,
     files: files.map(({ path, resolution, row_count: rows }) => ({
       path,
       resolution,

@@ -1,15 +1,23 @@
 /** What the discovery of rasters and of features have in common. */
 import type { z } from "zod";
 import { findKindOfH3Name } from "../../../adapters/postgres/queries/h3.ts";
-import type { H3RunRow } from "../../../adapters/postgres/queries/h3.ts";
 import type { Queryable } from "../../../adapters/postgres/queryable.ts";
-import type { Owner } from "../../../core/catalogue/owner.ts";
+import type { H3Kind } from "../../../core/h3/configuration.ts";
+import type { Owner, VersionOwner } from "../../../core/catalogue/owner.ts";
 import { PermanentError } from "../../errors.ts";
 
 /** The data sets of a version do not mix with those of others. */
 export function ownName(name: string, owner: Owner | undefined): string {
-  if (owner?.kind !== "version") return name;
-  return `${name.slice(0, 60)}-${owner.asset_id}-${owner.version_ordinal}`;
+  return owner?.kind === "version" ? `${name.slice(0, 60)}${endingOf(owner)}` : name;
+}
+
+/** Whether the job of this owner may read and change the data set. */
+export function isOwnName(name: string, owner: Owner | undefined): boolean {
+  return owner?.kind !== "version" || name.endsWith(endingOf(owner));
+}
+
+function endingOf({ asset_id, version_ordinal }: VersionOwner): string {
+  return `-${asset_id}-${version_ordinal}`;
 }
 
 export function withoutNull(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
@@ -30,11 +38,7 @@ export function readConfiguration<Schema extends z.ZodType>(
 }
 
 /** A name of a data set leads to one address. */
-export async function refuseTakenName(
-  db: Queryable,
-  name: string,
-  kind: H3RunRow["kind"],
-): Promise<void> {
+export async function refuseTakenName(db: Queryable, name: string, kind: H3Kind): Promise<void> {
   const known = await findKindOfH3Name(db, name);
   if (known === undefined || known === kind) return;
   const text = `"${name}" is a data set of the kind ${known} already: give this one another name.`;
