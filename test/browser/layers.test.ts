@@ -366,6 +366,55 @@ describe.skipIf(isOff)("layers in the console (needs Chromium)", () => {
     expect(file.suggestedFilename()).toMatch(/\.fgb$/);
   });
 
+  it("computes values by hexagon, compares them by a line to drag, and says what is stale", async () => {
+    const { page, go, client, site } = opened;
+    for (const name of ["low", "high"]) {
+      const source = { blob_path: "bronze/ddh/terrain.tif" };
+      const configuration = { max_resolution: 6, statistics: name === "low" ? ["min"] : ["max"] };
+      await client.putH3Source({ params: { raster: name }, body: { source, configuration } });
+    }
+    for (const name of ["low", "high"]) {
+      await go("/h3?status=never");
+      const row = page.getByRole("row").filter({ hasText: name });
+      await row.getByRole("button", { name: "Compute" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Compute" }).click();
+      await page.waitForURL(/\/ui\/jobs\//);
+      await waitFor(
+        async () =>
+          (await client.listH3Runs({ query: { raster: name } })).items[0]?.item_id != null,
+        { what: `the end of ${name}`, timeoutMs: 60_000 },
+      );
+    }
+    await go("/h3");
+    await page.getByText("No such data sets").waitFor({ state: "detached" });
+    tiles = [];
+    await page.getByLabel("Left").selectOption("low/static");
+    await page.getByLabel("Right").selectOption("high/static");
+    await page.locator(".swipe-line").waitFor();
+    await waitFor(() => tiles.some((tile) => tile.url().includes("h3-high-static")), {
+      what: "tiles of hexagons",
+    });
+    await seesPixels();
+    const { width = 0, height = 0 } = (await map().boundingBox()) ?? {};
+    for (const [share, column] of [
+      [0.55, "max"],
+      [0.45, "min"],
+    ] as const) {
+      await map().click({ position: { x: share * width, y: height / 2 } });
+      await attribute(column, /^[\d,.]+$/).waitFor();
+      await attribute("h3_index", /^8[0-9a-f]{14}$/).waitFor();
+    }
+    expect(await seriousFindings(page)).toEqual([]);
+    await putFile(site, "terrain.tif", Buffer.concat([terrainFile(), Buffer.from([0])]));
+    await go("/h3?status=stale");
+    await waitFor(
+      async () => (await page.getByRole("row").filter({ hasText: "stale" }).count()) === 2,
+      {
+        what: "two stale data sets",
+      },
+    );
+  }, 120_000);
+
   it("fits a telephone", async () => {
     const { page, go } = opened;
     await page.setViewportSize({ width: 390, height: 800 });

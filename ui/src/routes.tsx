@@ -24,6 +24,7 @@ const pages = [
   { path: "/assets/:assetId", Page: lazy(() => import("./assets/asset-page.tsx")) },
   { path: "/review/:assetId/:ordinal", Page: lazy(() => import("./assets/review-page.tsx")) },
   { path: "/catalogue", Page: lazy(() => import("./catalogue/catalogue-page.tsx")) },
+  { path: "/h3", Page: lazy(() => import("./h3/h3-page.tsx")) },
   { path: "/storage", Page: lazy(() => import("./files/storage-page.tsx")) },
   { path: "/open", Page: lazy(() => import("./shell/open-page.tsx")) },
   { path: "/fleet", Page: lazy(() => import("./fleet/fleet-page.tsx")) },

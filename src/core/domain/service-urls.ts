@@ -34,7 +34,7 @@ export function layerType({ table_name }: AssetVersion): "raster" | "vector" {
 }
 
 /** A version with tiles, or with many items, names its collection and no file. */
-function hasLayer(version: AssetVersion): boolean {
+export function hasLayer(version: AssetVersion): boolean {
   const { served_revision, blob_path, table_name, stac_collection_id } = version;
   return (
     served_revision !== null &&

@@ -1,5 +1,6 @@
 import { useMemo, useState } from "react";
 import type { Asset, AssetVersion } from "../../../src/core/api/asset-schemas.ts";
+import { hasLayer } from "../../../src/core/domain/service-urls.ts";
 import { firstFeature } from "../map/first-feature.ts";
 import type { MapLayer } from "../map/layer.ts";
 import { LazyMap } from "../map/lazy-map.tsx";
@@ -117,11 +118,6 @@ function useLayers(
     () => (tilejson == null ? [] : [{ kind: "tiles", id, tilejson, style: vector }]),
     [id, tilejson, vector],
   );
-}
-
-/** Whether the version has data that a map can show. */
-function hasLayer({ served_revision, blob_path, table_name }: AssetVersion): boolean {
-  return served_revision !== null && (blob_path !== null || table_name !== null);
 }
 
 /**

@@ -17,7 +17,11 @@ export type Status =
   | "down"
   | "approved"
   | "rejected"
-  | "review";
+  | "review"
+  | "never"
+  | "current"
+  | "stale"
+  | "unknown";
 
 export type Tone = "good" | "bad" | "busy" | "wait" | "idle" | "stop";
 
@@ -38,6 +42,10 @@ export const statusLook: Readonly<Record<Status, { icon: IconName; tone: Tone }>
   approved: { icon: "check", tone: "good" },
   rejected: { icon: "cross", tone: "bad" },
   review: { icon: "eye", tone: "wait" },
+  never: { icon: "clock", tone: "idle" },
+  current: { icon: "check", tone: "good" },
+  stale: { icon: "warning", tone: "wait" },
+  unknown: { icon: "dot", tone: "idle" },
 };
 
 export function Chip({ status, text }: { status: Status; text?: string | undefined }) {

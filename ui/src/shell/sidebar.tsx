@@ -12,6 +12,7 @@ const entries: readonly { to: string; icon: IconName; label: string; also?: read
     { to: "/handlers", icon: "plug", label: "Handlers" },
     { to: "/assets", icon: "layers", label: "Assets", also: ["/review"] },
     { to: "/catalogue", icon: "map", label: "Catalogue" },
+    { to: "/h3", icon: "hexagon", label: "H3" },
     { to: "/lineage", icon: "fork", label: "Lineage" },
     { to: "/storage", icon: "stack", label: "Storage" },
     { to: "/fleet", icon: "fleet", label: "Fleet" },
