@@ -30,6 +30,11 @@ import {
 import type { SourceEnvironment, StorageSettings } from "../adapters/storage/settings.ts";
 import { toTracingSettings, tracingEnvironment } from "../adapters/tracing/settings.ts";
 import type { TracingSettings } from "../adapters/tracing/settings.ts";
+import type { ParameterDefaults } from "../core/handlers/parameter-defaults.ts";
+import {
+  parameterDefaultsEnvironment,
+  toParameterDefaults,
+} from "../core/handlers/parameter-defaults.ts";
 import { queueFor } from "../core/queues.ts";
 
 export interface WorkerConfig {
@@ -58,6 +63,7 @@ export interface WorkerConfig {
   readonly storage: StorageSettings;
   readonly gdal: GdalSettings;
   readonly sources: SourceEnvironment;
+  readonly parameterDefaults: ParameterDefaults;
   /** Copies public data; undefined: the worker copies them. */
   readonly dataFactory: DataFactorySettings | undefined;
   /** Where probes are answered; undefined: nowhere. */
@@ -122,6 +128,7 @@ const environment = z
     RMHDAG_DATA_DIR: z.string().min(1).default(".rmhdag"),
     ...sourceEnvironment,
     ...gdalOptions,
+    ...parameterDefaultsEnvironment,
     ...storageEnvironment,
     ...dataFactoryEnvironment,
   })
@@ -170,6 +177,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): WorkerConfig {
     storage: toStorageSettings(settings, dataFolder),
     gdal: toGdalSettings(settings),
     sources: toSourceEnvironment(settings),
+    parameterDefaults: toParameterDefaults(settings),
     dataFactory: toDataFactorySettings(settings),
     health:
       settings.WORKER_PORT === undefined

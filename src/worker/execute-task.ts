@@ -5,7 +5,9 @@ import { reach } from "../adapters/runtime/fail-points.ts";
 import { KnownError } from "../adapters/runtime/known-error.ts";
 import type { Tracer } from "../adapters/tracing/tracer.ts";
 import { resolveReferences, storeValue } from "../adapters/storage/stored-values.ts";
-import { parseParams } from "../core/handlers/parameters.ts";
+import type { ParameterDefaults } from "../core/handlers/parameter-defaults.ts";
+import { withParameterDefaults } from "../core/handlers/parameter-defaults.ts";
+import { nameParams, parseParams } from "../core/handlers/parameters.ts";
 import { taskMessage } from "../core/messages.ts";
 import type { TaskMessage } from "../core/messages.ts";
 import { Mask } from "../core/model/mask.ts";
@@ -28,6 +30,8 @@ const maxIssues = 10;
 export interface ExecuteDependencies extends ContextDependencies {
   readonly handlers: { get(name: string): Handler | undefined };
   readonly inlineOutputBytes?: number;
+  /** Of the site, for tasks that leave parameters out; undefined: there are none. */
+  readonly parameterDefaults?: ParameterDefaults | undefined;
   /** Called with every task that has ended; undefined: tasks are not counted. */
   readonly onEnded?: WorkerMetrics["observe"] | undefined;
   /** Undefined: tasks are not traced. */
@@ -129,7 +133,7 @@ async function run(
     const given = task.delivery.body.includes('"$ref"')
       ? await resolveReferences(deps.storage, task.message.params)
       : task.message.params;
-    const params = validateParams(handler, given);
+    const params = validateParams(handler, given, deps.parameterDefaults);
     const result = await runHandler(deps, { ...task, mask }, handler, params, stop);
     reach("worker.after_run");
     return { status: "completed", output: await toOutput(deps, task.message, handler, result) };
@@ -152,12 +156,21 @@ function findHandler(deps: ExecuteDependencies, name: string): Handler {
   throw new PermanentError(`There is no handler "${name}".`, { code: "UNKNOWN_HANDLER" });
 }
 
-function validateParams(handler: Handler, params: unknown): unknown {
+function validateParams(
+  { contract }: Handler,
+  params: unknown,
+  defaults: ParameterDefaults | undefined,
+): unknown {
   const parsed = isJsonObject(params)
-    ? parseParams(handler.contract, params)
-    : handler.contract.params.safeParse(params);
+    ? parseParams(
+        contract,
+        defaults === undefined
+          ? params
+          : withParameterDefaults(contract, nameParams(contract, params).params, defaults),
+      )
+    : contract.params.safeParse(params);
   if (parsed.success) return parsed.data;
-  const message = `The parameters do not fit "${handler.contract.name}": ${describeIssues(parsed.error)}`;
+  const message = `The parameters do not fit "${contract.name}": ${describeIssues(parsed.error)}`;
   throw new PermanentError(message, { code: "INVALID_PARAMS" });
 }
 

@@ -125,6 +125,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
     workFolder: work.folder,
     mountFolder,
     tracer,
+    parameterDefaults: config.parameterDefaults,
     onEnded: counted?.observe,
     log,
   };

@@ -108,6 +108,7 @@ describe("the README", () => {
     const programs = ["orchestrator/config.ts", "worker/config.ts", "cli/common/config.ts"];
     const shared = [
       "adapters/broker/settings.ts",
+      "core/handlers/parameter-defaults.ts",
       "core/handlers/site-defaults.ts",
       "core/retention/classes.ts",
       common,

@@ -19,7 +19,7 @@ describeForms("a layer that vector_etl loads", ({ form, create }) => {
     database = await create();
     fleet = new Fleet(database.url);
     orchestrator = await fleet.orchestrator();
-    await fleet.worker();
+    await fleet.worker({ VECTOR_CHUNK_SIZE: "30" });
     const bronze = path.join(fleet.dataDirectory, "storage/bronze");
     await mkdir(bronze, { recursive: true });
     await writeFile(path.join(bronze, "rings.geojson"), ringsFile());
@@ -50,6 +50,11 @@ describeForms("a layer that vector_etl loads", ({ form, create }) => {
         tables: [{ geometry_type: "MultiPolygon", form }],
       },
     });
+    // In chunks of the size that the site chose.
+    const { rows } = await database.db.query<{ batches: number }>(
+      `SELECT count(DISTINCT etl_batch_id) AS batches FROM geo.${job.result_data!["table_name"] as string}`,
+    );
+    expect(rows).toEqual([{ batches: 3 }]);
     const item = await get("/stac/collections/parks/items/wild");
     expect(await item.json()).toMatchObject({ properties: { "rmhdag:feature_count": 67 } });
     const features = await get(

@@ -49,7 +49,8 @@ const prepare = defineContract({
     longitude_column: columnOfCsv,
     latitude_column: columnOfCsv,
     geometry_column: columnOfCsv,
-    chunk_size: z.number().int().min(1).max(1_000_000).default(10_000),
+    /** Features of one chunk; 10,000 without it. */
+    chunk_size: z.number().int().min(1).max(1_000_000).nullish(),
     /**
      * The table of the layer; a file with several geometry types gets one table for each, with a
      * suffix.
