@@ -1,4 +1,4 @@
-/** docs/coverage.md is true in what a program can compare: states, files, and notes where they matter. */
+/** docs/coverage.md is true in what a program can compare: states, code, tests, and notes where they matter. */
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
@@ -10,31 +10,37 @@ const rows = text
   .split("\n")
   .map((line, index) => ({ line: index + 1, cells: line.split(/(?<!\\)\|/).slice(1, -1) }))
   .map(({ line, cells }) => ({ line, cells: cells.map((cell) => cell.trim()) }))
-  .filter(({ cells }) => cells.length === 4 && !/^-+$/.test(cells[0]!))
-  .filter(({ cells }) => cells[0] !== "capability")
-  .map(({ line, cells: [capability, state, where, note] }) => ({
-    line,
-    capability: capability!,
-    state: state!,
-    where: where!,
-    note: note!,
-  }));
+  .filter(({ cells: [first = ""] }) => first !== "" && !/^-+$/.test(first))
+  .filter(({ cells }) => cells[0] !== "capability");
+const read = rows.map(({ line, cells: [capability, state, where, test, note] }) => ({
+  line,
+  capability: capability!,
+  state: state!,
+  where: where!,
+  test: test!,
+  note: note!,
+}));
 
-it("gives every capability a state, a place if it is there, and a note if it is not whole", () => {
-  expect(rows.length).toBeGreaterThan(350);
-  const states = new Set(["done", "partly", "different", "replaced", "not yet"]);
-  const wrong = rows.filter(({ state, where, note }) => {
-    if (!states.has(state)) return true;
-    if (state === "done") return where === "";
-    return (state === "partly" || state === "different") && note === "";
+const namedIn = (cell: string) => [...cell.matchAll(/`([^`]+)`/g)].map(([, file = ""]) => file);
+
+it("gives every capability a state, with code and a test, or with a reason", () => {
+  expect(rows).toHaveLength(365);
+  expect(rows.filter(({ cells }) => cells.length !== 5)).toEqual([]);
+  const wrong = read.filter(({ state, where, test, note }) => {
+    if (state === "done") return where === "" || test === "";
+    return !["different", "replaced"].includes(state) || where === "" || note === "";
   });
   expect(wrong.map(({ line, capability }) => `${line} ${capability}`)).toEqual([]);
 });
 
-it("names only files that exist", () => {
-  const named = rows.flatMap(({ line, where }) =>
-    [...where.matchAll(/`([^`]+)`/g)].map(([, file = ""]) => ({ line, file })),
+it("names only files that exist, and tests that are tests", () => {
+  const named = read.flatMap(({ line, where, test }) =>
+    [...namedIn(where), ...namedIn(test)].map((file) => ({ line, file })),
   );
-  expect(named.length).toBeGreaterThan(200);
+  expect(named.length).toBeGreaterThan(600);
   expect(named.filter(({ file }) => !existsSync(path.join(root, file)))).toEqual([]);
+  const others = read
+    .flatMap(({ line, test }) => namedIn(test).map((file) => ({ line, file })))
+    .filter(({ file }) => !/\.test\.ts$|^test\//.test(file));
+  expect(others).toEqual([]);
 });
