@@ -50,13 +50,13 @@ say(`1 merge of ${4 * side} × ${4 * side} × 8: ${merging}`);
 await database.close();
 await server.stop();
 
-/** One pattern of depths with dry land between, moved for each tile; the files of a tile are equal. */
+/** One pattern of depths with dry land between, about a tenth of it wet; the files of a tile are equal. */
 async function putTiles() {
   const values = new Float32Array(side * side);
   for (let index = 0; index < values.length; index++) {
     const [x, y] = [index % side, Math.floor(index / side)];
     const depth = Math.sin(x / 91) * 40 + Math.cos(y / 57) * 60 + ((x * 7919 + y * 104_729) % 13);
-    values[index] = depth > 0 ? depth : -9999;
+    values[index] = depth > 70 ? depth : -9999;
   }
   const raw = path.join(folder, "tile.bin");
   writeFileSync(raw, values);
