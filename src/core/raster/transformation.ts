@@ -79,8 +79,8 @@ export function accuracyQuery(
 ): string {
   const list = (texts: readonly string[]) =>
     texts.map((text) => `'${text.replaceAll("'", "''")}'`).join(", ");
-  const steps = `SELECT name, NULL AS grid, accuracy, 1 AS covers FROM coordinate_operation_view WHERE deprecated = 0 AND name IN (${list(shifts)})`;
-  const grids = `SELECT NULL, a.proj_grid_name, t.accuracy, ${isInside(place)} FROM grid_alternatives a JOIN grid_transformation t ON t.grid_name = a.original_grid_name JOIN usage u ON u.object_table_name = 'grid_transformation' AND u.object_auth_name = t.auth_name AND u.object_code = t.code JOIN extent e ON e.auth_name = u.extent_auth_name AND e.code = u.extent_code WHERE a.proj_grid_name IN (${list(lackedGrids)})`;
+  const steps = `SELECT name, NULL AS grid, accuracy, 1 AS covers, 1 AS direct FROM coordinate_operation_view WHERE deprecated = 0 AND name IN (${list(shifts)})`;
+  const grids = `SELECT NULL, a.proj_grid_name, t.accuracy, ${isInside(place)}, t.target_crs_code = '4326' FROM grid_alternatives a JOIN grid_transformation t ON t.grid_name = a.original_grid_name JOIN usage u ON u.object_table_name = 'grid_transformation' AND u.object_auth_name = t.auth_name AND u.object_code = t.code JOIN extent e ON e.auth_name = u.extent_auth_name AND e.code = u.extent_code WHERE a.proj_grid_name IN (${list(lackedGrids)})`;
   return `${steps} UNION ALL ${grids}`;
 }
 
@@ -143,6 +143,7 @@ export function describeTransformation(found: UsedOperation, answer: string): Tr
     grid: /^ {2}grid \(.*?\) = (.*)$/m.exec(row)?.[1],
     accuracy: Number(/^ {2}accuracy \(.*?\) = (\S+)$/m.exec(row)?.[1] ?? Number.NaN),
     covers: /^ {2}covers \(.*?\) = 1$/m.test(row),
+    isDirect: /^ {2}direct \(.*?\) = 1$/m.test(row),
   }));
   const accuracies = found.shifts.map((shift) =>
     exact.test(shift)
@@ -152,7 +153,10 @@ export function describeTransformation(found: UsedOperation, answer: string): Tr
   const sum = accuracies.reduce((total, each) => total + each, 0);
   const accuracy = Number.isFinite(sum) ? Math.round(sum * 1000) / 1000 : null;
   const missing = found.lackedGrids.filter((name) => {
-    const known = rows.filter(({ grid }) => grid === name);
+    const all = rows.filter(({ grid }) => grid === name);
+    // A grid between other datums is finer than the whole way to WGS 84.
+    const direct = all.filter(({ isDirect }) => isDirect);
+    const known = direct.length > 0 ? direct : all;
     const isFiner = (row: { accuracy: number }) => accuracy === null || row.accuracy < accuracy;
     return known.length === 0 || known.some((row) => row.covers && isFiner(row));
   });

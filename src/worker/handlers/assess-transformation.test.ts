@@ -73,6 +73,9 @@ describe.each(engines)("on the engine %s", (engine) => {
     // The grid of Spain does not help in Germany.
     const german = await findTransformation(test.context, "EPSG:4230", [10, 50]);
     expect(german!.missing_grids).toEqual([]);
+    // The grid between GDA94 and GDA2020 makes nothing finer on WGS 84, which is known to 3 m.
+    const australian = await findTransformation(test.context, "EPSG:4283", [135, -25]);
+    expect(australian!.missing_grids).toEqual([]);
   });
 
   it("tells a datum that PROJ cannot transform, and says nothing where there is one datum", async () => {
