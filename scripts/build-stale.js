@@ -1,9 +1,11 @@
 /**
- * Builds the server, the console or both where a source is newer than what was built:
+ * Builds the server, the console or both at once where a source is newer than what was built:
  *   node scripts/build-stale.js server ui
- * Tests start the programs of dist and open the pages of ui/dist, so they call this first.
+ * With --all it builds them in any case. Tests start the programs of dist and open the pages of
+ * ui/dist, so they call this first.
  */
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readdirSync, statSync } from "node:fs";
 import path from "node:path";
 
@@ -18,14 +20,23 @@ const parts = {
   },
 };
 
-for (const name of process.argv.slice(2)) {
-  const { output, sources } = parts[name];
-  if (lastChange(output) > Math.max(...sources.map(lastChange))) continue;
-  const { status } = spawnSync("npm", ["run", "--silent", `build:${name}`], {
-    cwd: root,
-    stdio: ["ignore", "inherit", "inherit"],
-  });
-  if (status !== 0) process.exitCode = 1;
+const isAll = process.argv.includes("--all");
+const wanted = process.argv.slice(2).filter((name) => name !== "--all");
+await Promise.all(wanted.filter((name) => isAll || isStale(parts[name])).map(build));
+
+function isStale({ output, sources }) {
+  return lastChange(output) <= Math.max(...sources.map(lastChange));
+}
+
+async function build(name) {
+  const [code] = await once(
+    spawn("npm", ["run", "--silent", `build:${name}`], {
+      cwd: root,
+      stdio: ["ignore", "inherit", "inherit"],
+    }),
+    "close",
+  );
+  if (code !== 0) process.exitCode = 1;
 }
 
 /** Of a file, or of anything in a folder but tests; 0 where there is nothing. */
