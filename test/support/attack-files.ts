@@ -22,6 +22,8 @@ export interface Attack {
   readonly files: Readonly<Record<string, string | Uint8Array>>;
   /** The code of the refusal; undefined: it is taken, without what it names. */
   readonly code: string | undefined;
+  /** The code where GDAL as WebAssembly does not read the format. */
+  readonly codeInWasm?: string;
   /** True: another attack in a new disguise, for which one workflow is enough. */
   readonly isDisguise?: boolean;
 }
@@ -422,6 +424,11 @@ export function attackPaths({ file, url }: Canary): string[] {
     `/vsizip/${file}/a.tif`,
     `/vsisubfile/0_100,${file}`,
     `NETCDF:"${url}/named.nc":band`,
+    `${url}/named.nc#mode=bytes`,
+    `NETCDF:"${url}/named.nc#mode=bytes":band`,
+    `HDF5:"/vsicurl/${url}/named.h5"://a`,
+    `ZARR:"/vsicurl/${url}/named.zarr"`,
+    `/vsikerchunk/{${file}}`,
     rawVrt(file),
     file,
   ];
