@@ -118,7 +118,10 @@ export async function listH3Runs(
   return rows;
 }
 
-/** The newest completed run of a data set, of a period or of the last one. */
+/**
+ * The newest run of a data set that was completed, of a period or of the last one. A run that is computed again
+ * has the same id and makes the same files, so its values are served on.
+ */
 export async function findServedH3Run(
   db: Queryable,
   raster: string,
@@ -126,9 +129,9 @@ export async function findServedH3Run(
 ): Promise<H3RunRow | undefined> {
   const { rows } = await db.query<H3RunRow>(
     `SELECT ${runColumns} FROM dagapp.h3_computation_runs
-     WHERE raster = $1 AND status = 'completed' AND item_id IS NOT NULL
+     WHERE raster = $1 AND row_count IS NOT NULL AND item_id IS NOT NULL
        AND ($2::text IS NULL OR period = $2)
-     ORDER BY period DESC, finished_at DESC LIMIT 1`,
+     ORDER BY period DESC, coalesce(finished_at, started_at) DESC LIMIT 1`,
     [raster, period ?? null],
   );
   return rows[0];
@@ -183,8 +186,8 @@ export async function listH3Sources(
        UNION ALL SELECT 'combined', * FROM dagapp.h3_combined_sources) source
      LEFT JOIN LATERAL (
        SELECT run_id, origin, source_tag, finished_at FROM dagapp.h3_computation_runs
-       WHERE raster = source.raster AND status = 'completed'
-       ORDER BY finished_at DESC LIMIT 1) run ON true
+       WHERE raster = source.raster AND row_count IS NOT NULL
+       ORDER BY coalesce(finished_at, started_at) DESC LIMIT 1) run ON true
      ORDER BY run.run_id IS NOT NULL, source.raster COLLATE "C" LIMIT $1`,
     [limit],
   );

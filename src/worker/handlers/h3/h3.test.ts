@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readTable } from "../../../adapters/parquet/read-table.ts";
+import { findServedH3Run, listH3Sources } from "../../../adapters/postgres/queries/h3.ts";
 import { createTestDatabase } from "../../../../test/support/database.ts";
 import type { TestDatabase } from "../../../../test/support/database.ts";
 import { fixture } from "../../../../test/support/fixtures.ts";
@@ -95,6 +96,12 @@ describe("statistics of a raster by H3 cell", () => {
 
     const item = await test.run(registerDataset, { run_ids, collection_id: "h3" });
     expect(item).toMatchObject({ collection_id: "h3", item_id: "h3-noise-static" });
+    // Its values are served while it is computed again.
+    await discover({ blob_path: "silver/noise.tif", configuration });
+    const served = await findServedH3Run(database.db, "noise", undefined);
+    expect(served).toMatchObject({ run_id: run_ids[0], status: "running" });
+    const [asked] = await listH3Sources(database.db, 1);
+    expect(asked).toMatchObject({ raster: "noise", run_id: run_ids[0] });
     const exported = (await test.run(exportDataset, { run_ids })) as { files: string[] };
     expect(exported.files).toContain("gold/h3/raster=noise/period=static/resolution=5.parquet");
   }, 240_000);
