@@ -77,6 +77,31 @@ describe("a connected worker", () => {
     await expectInvariants(database.db);
   });
 
+  it("shares a fan-out with a second one, and no report comes too late or twice", async () => {
+    // A lease must not run out on a busy machine: that would be no fault of ours.
+    const orchestrator = await fleet.orchestrator({ LEASE_SEC: "60" });
+    const workers = [await fleet.worker(), await fleet.worker()];
+    await connected(orchestrator);
+    const items = Array.from({ length: 3000 }, (_, n) => n);
+    const job = await finished(orchestrator, await submit(orchestrator, "wide", { items }));
+    expect(job).toMatchObject({ status: "completed", result_data: { count: 3000 } });
+    // Both had a part in it, and no child was run twice.
+    const { rows: shares } = await database.db.query<{ tasks: number }>(
+      `SELECT count(*)::int AS tasks FROM dagapp.dag_attempts WHERE job_id = $1 GROUP BY worker_id`,
+      [job.job_id],
+    );
+    expect(shares.length).toBe(2);
+    expect(shares.reduce((sum, { tasks }) => sum + tasks, 0)).toBe(3000);
+    const { rows: ignored } = await database.db.query(
+      `SELECT FROM dagapp.dag_job_events WHERE event_type = 'result_ignored'`,
+    );
+    expect(ignored.length).toBe(0);
+    for (const program of [orchestrator, ...workers]) {
+      expect(program.output()).not.toMatch(/too late|not reported|could not be/);
+    }
+    await expectInvariants(database.db);
+  });
+
   it("that may not connect works through the database", async () => {
     const orchestrator = await fleet.orchestrator();
     await fleet.worker({ WORKER_LINKS: "false" });
