@@ -100,7 +100,7 @@ it("streams a partner's upload through the gateway, into the partner's folder", 
 });
 
 /** Sent through the gateway; the others go to the orchestrator itself. */
-const throughGateway: readonly string[] = ["upload.part_confirmed"];
+const throughGateway: readonly string[] = ["upload.part_confirmed", "upload.published"];
 
 describe("an orchestrator that is killed", () => {
   it.each(uploadFailPoints)("at %s loses nothing, and the upload ends whole", async (name) => {

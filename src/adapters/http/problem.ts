@@ -5,14 +5,22 @@ import { describeOutage } from "./outage.ts";
 
 export const problemMedia = "application/problem+json";
 
-/** An error as the server answers it. `isOurs`: it belongs in the log. */
-export function answerError(error: unknown, requestId: string, bodyLimit?: number) {
+/**
+ * An error as the server answers it. `isOurs`: it belongs in the log. `inOutage`: the status for a
+ * client that may try again, where it is another than that of the error.
+ */
+export function answerError(
+  error: unknown,
+  requestId: string,
+  { bodyLimit, inOutage }: { bodyLimit?: number | undefined; inOutage?: number | undefined } = {},
+) {
   const known = toProblem(error, bodyLimit);
   const problem =
     known ?? new Problem("INTERNAL", `This is our mistake. Tell us the request id ${requestId}.`);
   const retryAfter = problem.retryAfterSeconds ?? (problem.status === 503 ? 2 : undefined);
+  const mayTryAgain = problem.status >= 500 || problem.code === "TOO_MANY_REQUESTS";
   return {
-    status: problem.status,
+    status: mayTryAgain ? (inOutage ?? problem.status) : problem.status,
     isOurs: problem.status >= 500,
     headers: {
       ...problem.headers,

@@ -30,6 +30,7 @@ const fail = defineContract({
   response: z.object({ fine: z.boolean() }),
   errors: ["INTERNAL"],
 });
+const head = defineContract({ ...fail, id: "head", path: "/head", headInOutage: 423 });
 const missing = defineContract({
   id: "missing",
   method: "GET",
@@ -40,16 +41,19 @@ const missing = defineContract({
   errors: ["INTERNAL"],
 });
 
+const failAs = async ({ query }: { query: { how: string } }) => {
+  if (query.how === "busy") throw new Problem("TOO_MANY_REQUESTS", "Too many.");
+  if (query.how === "wrong answer") return { fine: "yes" };
+  if (query.how === "database") throw Object.assign(new Error("x"), { code: "ECONNREFUSED" });
+  if (query.how === "cut off") throw new Error("Connection terminated unexpectedly");
+  if (query.how === "tables") throw Object.assign(new Error("x"), { code: "42P01" });
+  if (query.how === "problem") throw new Problem("JOB_FINISHED", "It is over.");
+  throw new Error("the password is hunter2");
+};
 const handlers = {
   echo: async ({ body }: { body: { text: string } }) => ({ text: body.text }),
-  fail: async ({ query }: { query: { how: string } }) => {
-    if (query.how === "wrong answer") return { fine: "yes" };
-    if (query.how === "database") throw Object.assign(new Error("x"), { code: "ECONNREFUSED" });
-    if (query.how === "cut off") throw new Error("Connection terminated unexpectedly");
-    if (query.how === "tables") throw Object.assign(new Error("x"), { code: "42P01" });
-    if (query.how === "problem") throw new Problem("JOB_FINISHED", "It is over.");
-    throw new Error("the password is hunter2");
-  },
+  fail: failAs,
+  head: failAs,
 };
 
 const logged: string[] = [];
@@ -64,7 +68,7 @@ const auth = { authorization: "Bearer op" };
 let server: HttpServer;
 beforeAll(async () => {
   server = await buildServer({
-    contracts: [echo, fail, missing],
+    contracts: [echo, fail, head, missing],
     handlers,
     access: createAccessPolicy(
       [
@@ -277,6 +281,16 @@ describe("an error of ours", () => {
     const line = logged.find((each) => each.includes(instance) && each.includes("hunter2"));
     expect(line).toContain("token=[hidden]");
     expect(logged.join("\n")).not.toContain("secret1");
+  });
+
+  it("answers a HEAD in an outage as its contract says, and a GET as ever", async () => {
+    const ask = async (method: "GET" | "HEAD", url: string) => server.inject({ method, url });
+    const away = await ask("HEAD", "/head?how=database");
+    expect([away.statusCode, away.headers["retry-after"]]).toEqual([423, "2"]);
+    expect((await ask("HEAD", "/head?how=busy")).statusCode).toBe(423);
+    expect((await ask("HEAD", "/head?how=problem")).statusCode).toBe(409);
+    expect((await ask("GET", "/head?how=database")).statusCode).toBe(503);
+    expect((await ask("HEAD", "/fail?how=database")).statusCode).toBe(503);
   });
 
   it.each([

@@ -117,8 +117,10 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   });
 
   function fail(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-    const { bodyLimit } = request.routeOptions;
-    const { status, isOurs, headers, body } = answerError(error, request.id, bodyLimit);
+    const { bodyLimit, config } = request.routeOptions;
+    const { headInOutage } = request.method === "HEAD" ? (config as RouteConfig) : {};
+    const limits = { bodyLimit, inOutage: headInOutage };
+    const { status, isOurs, headers, body } = answerError(error, request.id, limits);
     if (isOurs) {
       const fields = { request_id: request.id, url: hideSecrets(request.url), err: error };
       log.error({ ...fields, trace_id: spans?.traceId(request) }, "a request failed");
@@ -217,7 +219,10 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
         contract.bodyLimit ?? usualBodyLimit,
         options.bodyLimitBytes ?? Number.MAX_SAFE_INTEGER,
       ),
-      config: { raw: contract.rawBody } satisfies RouteConfig,
+      config: {
+        raw: contract.rawBody,
+        headInOutage: contract.headInOutage,
+      } satisfies RouteConfig,
       onRequest: async (request: FastifyRequest) => {
         await authorise(contract, request);
       },
@@ -276,6 +281,7 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
 
 interface RouteConfig {
   readonly raw?: RawMedia | undefined;
+  readonly headInOutage?: number | undefined;
 }
 
 interface OpenedStream {

@@ -63,6 +63,11 @@ export interface Contract {
   readonly bodyLimit?: number;
   /** The media type of a body of any bytes: its handler gets a stream of them. */
   readonly rawBody?: RawMedia;
+  /**
+   * The status of a HEAD in an outage or over a rate limit. Clients of tus begin an upload again after
+   * every refusal of a HEAD except 423.
+   */
+  readonly headInOutage?: number;
   /** Headers of the request that mean something here, each with its meaning. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Headers of the answer to OPTIONS. */

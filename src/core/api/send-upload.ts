@@ -175,6 +175,6 @@ function parse(text: string): unknown {
 /** The line, the server, damaged bytes, or another request for the same upload. */
 function isTransient(error: unknown): boolean {
   if (!(error instanceof ApiError)) return false;
-  const again: readonly number[] = [0, 408, 409, 429, 460];
+  const again: readonly number[] = [0, 408, 409, 423, 429, 460];
   return error.code !== "FILE_EXISTS" && (error.status >= 500 || again.includes(error.status));
 }
