@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
@@ -75,11 +75,10 @@ describe("the folders of workflows", () => {
     const before = process.cwd();
     const folder = await mkdtemp(path.join(tmpdir(), "own-workflows-"));
     try {
-      await mkdir(path.join(folder, "workflows"));
       process.chdir(folder);
       const [shipped, own] = workflowFolders(readConfig({})).split(",");
       expect(existsSync(path.join(shipped!, "hello_world.yaml"))).toBe(true);
-      expect(own).toBe(path.join(process.cwd(), "workflows"));
+      expect(own).toBe(`${path.join(process.cwd(), "workflows")}?`);
       expect(workflowFolders(readConfig({ RMHDAG_WORKFLOWS: "/x" }))).toBe("/x");
     } finally {
       process.chdir(before);

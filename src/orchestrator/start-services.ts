@@ -7,6 +7,7 @@ import {
 import type { Listen } from "../adapters/postgres/share-listener.ts";
 import type { Logger } from "../adapters/runtime/logger.ts";
 import { createService } from "../adapters/runtime/service.ts";
+import { isOptional } from "../adapters/workflow-files/load-workflow-files.ts";
 import { watchFolders } from "../adapters/workflow-files/watch-folders.ts";
 import { answerTasks } from "./assets/answer-tasks.ts";
 import type { AssetDeps } from "./assets/deps.ts";
@@ -105,7 +106,8 @@ export function startServices(
     runOnce: () => removeOldInBackground(deps.retention),
   });
   const { workflows } = deps.assets.engine;
-  const folders = watchFolders(deps.workflowPaths, () => {
+  const watched = deps.workflowPaths.map((each) => (isOptional(each) ? each.slice(0, -1) : each));
+  const folders = watchFolders(watched, () => {
     files.wake();
   });
   const files = createService({

@@ -78,21 +78,28 @@ export function duplicate({ file, workflowId, idAt }: LoadedFile, other: string)
   return { file, ...idAt, code: "DUPLICATE_WORKFLOW", severity: "error", message };
 }
 
+/** A path that ends with `?` may be missing or empty: its files count once they are there. */
+export const isOptional = (path: string) => path.endsWith("?");
+
 export async function listWorkflowFiles(
   paths: readonly string[],
 ): Promise<{ files: string[]; findings: LocatedFinding[] }> {
   const files = new Map<string, string>();
   const findings: LocatedFinding[] = [];
-  for (const path of paths) {
+  for (const given of paths) {
+    const path = isOptional(given) ? given.slice(0, -1) : given;
     try {
       if (!(await stat(path)).isDirectory()) {
         files.set(resolve(path), path);
         continue;
       }
       const names = (await readdir(path)).filter((name) => /\.ya?ml$/.test(name)).sort();
-      if (names.length === 0) findings.push(unreadable(path, "no *.yaml or *.yml in this folder"));
+      if (names.length === 0 && !isOptional(given)) {
+        findings.push(unreadable(path, "no *.yaml or *.yml in this folder"));
+      }
       for (const name of names) files.set(resolve(path, name), join(path, name));
     } catch (error) {
+      if (isOptional(given) && hasErrorCode(error, "ENOENT")) continue;
       findings.push(unreadable(path, reason(error)));
     }
   }

@@ -1,5 +1,4 @@
 import { addressOfParts, completeAddress } from "../../adapters/runtime/database-address.ts";
-import { existsSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { version } from "../../adapters/runtime/version.ts";
@@ -79,11 +78,11 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): CliConfig {
   };
 }
 
-/** RMHDAG_WORKFLOWS, or the workflows that ship with rmhdag and those in ./workflows. */
+/** RMHDAG_WORKFLOWS, or the workflows that ship with rmhdag and those in ./workflows, once it is there. */
 export function workflowFolders(config: CliConfig): string {
   const given = text(config.environment["RMHDAG_WORKFLOWS"]);
   if (given !== undefined) return given;
   const shipped = fileURLToPath(new URL("workflows", packageFolder));
   const own = path.resolve("workflows");
-  return own !== shipped && existsSync(own) ? `${shipped},${own}` : shipped;
+  return own === shipped ? shipped : `${shipped},${own}?`;
 }

@@ -136,6 +136,16 @@ describe("the registry of workflow files", () => {
     expect(queries.count).toBe(1);
   });
 
+  it("reads an optional folder once it is there, and misses another", async () => {
+    const own = path.join(folder, "own");
+    const registry = open([`${own}?`, path.join(folder, "none")]);
+    expect((await registry.reload()).map(({ file }) => file)).toEqual([path.join(folder, "none")]);
+    await mkdir(own);
+    expect(await registry.reload()).toHaveLength(1);
+    await writeFile(path.join(own, "late.yaml"), good("1"));
+    expect((await registry.current("late")).definition.version).toBe("1");
+  });
+
   it("hears of new, replaced and deleted files, and of a folder that comes later", async () => {
     const later = path.join(folder, "later");
     let told = 0;
