@@ -163,9 +163,10 @@ const cases: Record<Exclude<FindingCode, Elsewhere>, Case> = {
     expected: ["5:31 TEMPLATE_SYNTAX error"],
   },
   UNKNOWN_REFERENCE: {
-    text: "nodes:\n  a:\n    handler: echo\n    params: {v: 'x {{ item }}'}\n",
+    text: "nodes:\n  a:\n    handler: echo\n    params: {v: 'x {{ item }}', w: '{{ job.id }}'}\n",
     expected: [
       "4:23 UNKNOWN_REFERENCE error: `item` exists only in the params of a fan-out's task",
+      '4:40 UNKNOWN_REFERENCE error: a job has no "id"; it has job_id, workflow_id',
     ],
   },
   UNKNOWN_INPUT: {

@@ -1,7 +1,8 @@
 import type { Facts, NodeFact, Report } from "../../core/dag/evaluate/facts.ts";
 import type { Graph } from "../../core/dag/graph.ts";
+import type { JobMember } from "../../core/dag/lint/references.ts";
 import type { JobStatus } from "../../core/model/job.ts";
-import type { JsonObject } from "../../core/model/json.ts";
+import type { Json, JsonObject } from "../../core/model/json.ts";
 import type { JobEnd } from "./end-waiters.ts";
 import type { JobRow } from "../../adapters/postgres/repositories/jobs.ts";
 
@@ -58,7 +59,7 @@ export function factsOf(
 }
 
 /** The variable `job` of templates. */
-function jobContext(row: JobRow): JsonObject {
+function jobContext(row: JobRow): Record<JobMember, Json> {
   return {
     job_id: row.job_id,
     workflow_id: row.workflow_id,

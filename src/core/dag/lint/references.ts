@@ -18,6 +18,17 @@ interface Surroundings {
 const roots = ["inputs", "nodes", "upstream", "item", "index", "job", "env"];
 const members = ["output", "status"];
 
+/** What templates can read of their job. */
+const jobMembers = [
+  "job_id",
+  "workflow_id",
+  "workflow_version",
+  "correlation_id",
+  "submitted_by",
+  "priority",
+] as const;
+export type JobMember = (typeof jobMembers)[number];
+
 /** Checks that every reference can have a value when its template is rendered. */
 export function lintReferences(
   references: readonly PlacedReference[],
@@ -76,6 +87,10 @@ export function lintReferences(
         }
         break;
       case "job":
+        if (first !== undefined && !jobMembers.some((member) => member === first)) {
+          const hint = didYouMean(String(first), jobMembers) || `; it has ${jobMembers.join(", ")}`;
+          report(placed, "UNKNOWN_REFERENCE", `a job has no "${String(first)}"${hint}`);
+        }
         break;
       default: {
         const hint = didYouMean(root, roots) || `; known: ${roots.join(", ")}`;
