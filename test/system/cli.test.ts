@@ -239,6 +239,13 @@ describe("a job that runs", () => {
       async () => (await site.cli("jobs", "show", job)).stdout.includes("the job is paused"),
       { what: "the second node to wait", timeoutMs: 20_000 },
     );
+    await database.db.query(
+      `UPDATE dagapp.dag_jobs SET error_code = 'CANNOT_SETTLE', error_message = 'its output is gone'
+       WHERE job_id = $1`,
+      [job],
+    );
+    const { stdout } = await site.cli("jobs", "show", job);
+    expect(stdout).toContain("Failure: CANNOT_SETTLE: its output is gone");
     await site.cli("jobs", "resume", job);
     expect((await site.cli("jobs", "watch", job)).status).toBe(0);
   });

@@ -124,7 +124,10 @@ function addJobsShow(jobs: Command, config: CliConfig): void {
         const bytes = sizeOfLarge(job);
         if (bytes !== undefined) print(`${grouped(bytes)} bytes: rmhdag jobs result ${job.job_id}`);
       }
-      if (isFinished(job.status)) for (const line of firstFailure(job)) print(line);
+      // An open job has an error while its orchestrator cannot settle it.
+      if (isFinished(job.status) || job.error !== null) {
+        for (const line of firstFailure(job)) print(line);
+      }
     });
 }
 

@@ -178,10 +178,6 @@ export interface JobUpdate {
   readonly failed_node_id: string | null;
 }
 
-/**
- * Updates jobs and takes their row locks. The transaction fails unless this orchestrator owns every
- * one of them and its last event is the expected one: each other writer of a job numbers an event.
- */
 /** The code of an open job that its orchestrator cannot settle and leaves out for a while. */
 const cannotSettle = "CANNOT_SETTLE";
 
@@ -199,6 +195,10 @@ export async function noteSettleError(
   );
 }
 
+/**
+ * Updates jobs and takes their row locks. The transaction fails unless this orchestrator owns every
+ * one of them and its last event is the expected one: each other writer of a job numbers an event.
+ */
 export function updateJobs(tx: Transaction, updates: readonly JobUpdate[], ownerId: string): void {
   // In the order of job ids, so that two transactions cannot deadlock.
   const ordered = [...updates].sort((a, b) => (a.job_id < b.job_id ? -1 : 1));
