@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import os
 import sys
 import threading
@@ -67,10 +68,25 @@ def unjson(ctx: Context) -> dict[str, Any]:
     return {"mean": float("nan")}
 
 
+def make(ctx: Context) -> dict[str, Any]:
+    return {"tiles": [f"tile {n} of many" for n in range(20_000)]}
+
+
+def read(ctx: Context, whole: list[str], streamed: Any) -> dict[str, Any]:
+    """``streamed`` is not loaded, and read as a file."""
+    with ctx.open("streamed") as file:
+        head = file.read(10)
+        size = len(head) + len(file.read())
+    held = sorted(streamed["tiles"])
+    facts = {"length": len(whole), "head": head.decode(), "size": size, "held": held}
+    return {**facts, "folder": str(ctx.work_dir)}
+
+
 handlers = [
     Handler(f"pytests.{each.__name__}", each, queue=queue, retry={"max_attempts": 2, "initial_delay_seconds": 0.1})
-    for each in (resume, compute, endless, wrong, values, unjson)
+    for each in (resume, compute, endless, wrong, values, unjson, make)
 ]
+handlers.append(Handler("pytests.read", read, queue=queue, streams=("streamed",)))
 
 
 @unittest.skipUnless(os.environ.get("RMHDAG_URL"), "needs an orchestrator")
@@ -132,6 +148,22 @@ class Working(unittest.TestCase):
         with self.assertRaises(JobFailed) as raised:
             self.submit("unjson").wait(30)
         self.assertIn("not JSON", str(raised.exception))
+
+    def test_gets_a_large_value_whole_and_as_a_stream(self) -> None:
+        whole = json.dumps(make(Any), separators=(",", ":"))
+        expected = {
+            "length": 20_000,
+            "head": whole[:10],
+            "size": len(whole),
+            "held": ["$ref", "bytes", "sha256"],
+        }
+        output = self.submit("large").wait(60)["b"]
+        folder = Path(output.pop("folder"))
+        self.assertEqual(output, expected)
+        until = time.monotonic() + 20
+        while folder.exists():
+            self.assertLess(time.monotonic(), until)
+            time.sleep(0.1)
 
     def test_fails_for_good(self) -> None:
         with self.assertRaises(JobFailed) as raised:

@@ -25,6 +25,11 @@ export interface HandlerDefinition<Params extends z.ZodType, Result extends z.Zo
   readonly timeout_seconds?: number;
   readonly retry?: z.input<typeof retryPolicy>;
   readonly examples?: readonly HandlerExample[];
+  /**
+   * Parameters that `run` reads with `context.stream(name)`, because their values are large. Declare them
+   * as `z.unknown()`: in `params` such a value may be a reference to storage.
+   */
+  readonly streams?: readonly (keyof z.output<Params> & string)[];
   readonly run: (
     params: z.output<Params>,
     context: HandlerContext,
@@ -36,7 +41,8 @@ export function defineHandler<
   Params extends z.ZodType,
   Result extends z.ZodType = z.ZodRecord<z.ZodString, z.ZodUnknown>,
 >(definition: HandlerDefinition<Params, Result>): Handler {
-  const { name, description, params, queue, timeout_seconds, retry, examples, run } = definition;
+  const { name, description, params, queue, timeout_seconds, retry, examples, streams, run } =
+    definition;
   const result: z.ZodType = definition.result ?? z.record(z.string(), z.unknown());
   const facts = contractData
     .pick({ name: true, description: true, queue: true, timeout_seconds: true })
@@ -49,6 +55,7 @@ export function defineHandler<
       ...(retry === undefined ? {} : { retry: retryPolicy.parse(retry) }),
       examples,
     },
+    streams,
     run: async (given, context) => run(given as z.output<Params>, context),
   };
 }

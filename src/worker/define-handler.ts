@@ -1,3 +1,4 @@
+import type { Readable } from "node:stream";
 import type { z } from "zod";
 import type { DataFactory } from "../adapters/azure/data-factory.ts";
 import type { Gdal } from "../adapters/gdal/gdal.ts";
@@ -55,6 +56,11 @@ export interface HandlerContext {
     load(): Promise<SavedCheckpoint | undefined>;
     save(phase: string, data: JsonObject): Promise<void>;
   };
+  /**
+   * Reads the JSON of one parameter as a stream. Where the handler names the parameter in `streams`, a
+   * large value comes from storage piece by piece and is never whole in memory.
+   */
+  stream(param: string): Readable;
   readonly storage: Storage;
   /** Resolves a path or address of the parameters, and refuses sources that may not be read. */
   readonly sources: SourceResolver;
@@ -73,6 +79,8 @@ export interface HandlerContext {
 
 export interface Handler {
   readonly contract: HandlerContract;
+  /** Parameters that are not loaded: the handler reads them with `context.stream`. */
+  readonly streams?: readonly string[] | undefined;
   /** `params` were validated by the contract. */
   run(params: unknown, context: HandlerContext): Promise<unknown>;
 }

@@ -12,6 +12,7 @@ import { taskMessage } from "../core/messages.ts";
 import type { TaskMessage } from "../core/messages.ts";
 import { Mask } from "../core/model/mask.ts";
 import { valueLimits } from "../core/model/limits.ts";
+import type { Json, JsonObject } from "../core/model/json.ts";
 import { isJsonObject } from "../core/model/json.ts";
 import { checkOutput, cleanText } from "../core/model/output.ts";
 import { classifyError } from "./classify-error.ts";
@@ -131,7 +132,7 @@ async function run(
     const handler = findHandler(deps, task.message.handler);
     // Looking through the text is cheaper than walking the parameters of every small task.
     const given = task.delivery.body.includes('"$ref"')
-      ? await resolveReferences(deps.storage, task.message.params)
+      ? await loadParams(deps, task, handler.streams ?? [])
       : task.message.params;
     const params = validateParams(handler, given, deps.parameterDefaults);
     const result = await runHandler(deps, { ...task, mask }, handler, params, stop);
@@ -154,6 +155,20 @@ function findHandler(deps: ExecuteDependencies, name: string): Handler {
   const handler = deps.handlers.get(name);
   if (handler !== undefined) return handler;
   throw new PermanentError(`There is no handler "${name}".`, { code: "UNKNOWN_HANDLER" });
+}
+
+/** The parameters with their large values, without those that the handler streams. */
+async function loadParams(
+  deps: ExecuteDependencies,
+  { delivery, message: { params } }: RunningTask,
+  streams: readonly string[],
+): Promise<JsonObject> {
+  const { storage } = deps.reachOf?.(delivery) ?? deps;
+  const loaded: Record<string, Json> = { ...params };
+  for (const [name, value] of Object.entries(params)) {
+    if (!streams.includes(name)) loaded[name] = await resolveReferences(storage, value);
+  }
+  return loaded;
 }
 
 function validateParams(

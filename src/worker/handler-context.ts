@@ -9,6 +9,7 @@ import { reach } from "../adapters/runtime/fail-points.ts";
 import type { Logger } from "../adapters/runtime/logger.ts";
 import type { SourceResolver } from "../adapters/storage/resolve-source.ts";
 import type { Storage } from "../adapters/storage/storage.ts";
+import { streamValue } from "../adapters/storage/stored-values.ts";
 import type { Mask } from "../core/model/mask.ts";
 import { checkOutput } from "../core/model/output.ts";
 import type { HandlerContext } from "./define-handler.ts";
@@ -50,7 +51,7 @@ export function createContext(
   mask?: Mask,
 ): { readonly context: HandlerContext; cleanUp(): Promise<void> } {
   const { reporter, workFolder, log } = deps;
-  const { task_id, job_id, node_id, attempt } = task.message;
+  const { task_id, job_id, node_id, attempt, params } = task.message;
   const access = deps.reachOf?.(task.delivery) ?? deps;
   let logger: TaskLogger | undefined;
   let workDir: string | undefined;
@@ -94,6 +95,11 @@ export function createContext(
         deps.database === undefined
           ? access.storage
           : recordingStorage(access.storage, deps.database, { job_id, node_id }));
+    },
+    stream: (param) => {
+      const value = Object.hasOwn(params, param) ? params[param] : undefined;
+      if (value !== undefined) return streamValue(access.storage, value);
+      throw new PermanentError(`There is no parameter "${param}".`, { code: "INVALID_PARAMS" });
     },
     sources: access.sources,
     gdal: deps.gdal,

@@ -71,6 +71,9 @@ export async function createTestContext(
         checkpoints.push({ phase, data });
       },
     },
+    stream: (param) => {
+      throw new Error(`This test has no task with the parameter ${param}.`);
+    },
     storage,
     sources: createSourceResolver({
       storage,

@@ -1,5 +1,6 @@
 import { execFile, spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
+import { createHash } from "node:crypto";
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -24,6 +25,47 @@ async function writeExamples(folder: string): Promise<void> {
   }
 }
 
+/** Handlers that are given a value over 256 KiB: as a stream, whole, and as the file of a program. */
+async function writeLargeExamples(folder: string): Promise<void> {
+  const files = {
+    "handlers/large.ts": `import { createHash } from "node:crypto";
+import { json } from "node:stream/consumers";
+import { defineHandler, z } from "rmhdagmaster/worker";
+export const make = defineHandler({
+  name: "acme.make",
+  params: z.strictObject({}),
+  run: () => ({ tiles: Array.from({ length: 20_000 }, (_, n) => "täfelchen " + n) }),
+});
+export const read = defineHandler({
+  name: "acme.read",
+  params: z.strictObject({ streamed: z.unknown(), part: z.unknown(), whole: z.array(z.string()) }),
+  streams: ["streamed", "part"],
+  async run({ streamed, whole }, { stream }) {
+    const hash = createHash("sha256");
+    for await (const piece of stream("streamed")) hash.update(piece);
+    const part = await json(stream("part"));
+    const held = JSON.stringify(streamed).length;
+    return { sha256: hash.digest("hex"), held, part: part.all.tiles.length, length: whole.length };
+  },
+});
+`,
+    "handlers/program.yaml": `name: acme.program
+command: [sh, -c, 'echo "{\\"bytes\\": $(wc -c < "$RMHDAG_PARAMS_FILE"), \\"environment\\": \\"$RMHDAG_PARAMS\\"}"']
+`,
+    "workflows/large.yaml": `nodes:
+  make: { handler: acme.make, next: [read, program] }
+  read:
+    handler: acme.read
+    params:
+      streamed: "{{ nodes.make.output.tiles }}"
+      part: { all: "{{ nodes.make.output }}", n: 1 }
+      whole: "{{ nodes.make.output.tiles }}"
+  program: { handler: acme.program, params: { tiles: "{{ nodes.make.output.tiles }}" } }
+`,
+  };
+  for (const [file, text] of Object.entries(files)) await writeFile(path.join(folder, file), text);
+}
+
 describe("handlers of the user's own", () => {
   let database: TestDatabase;
   let folder: string;
@@ -35,6 +77,7 @@ describe("handlers of the user's own", () => {
     database = await createTestDatabase();
     folder = await mkdtemp(path.join(tmpdir(), "rmhdag-own-"));
     await writeExamples(folder);
+    await writeLargeExamples(folder);
     const bad = path.join(folder, "handlers/broken.ts");
     await writeFile(bad, "export const x: number = ;");
     await writeFile(path.join(folder, "handlers/reserved.yaml"), "name: echo\ncommand: [date]\n");
@@ -149,6 +192,13 @@ describe("handlers of the user's own", () => {
           `nodes: { a: { handler: pytests.${name}, params: ${params} } }`,
         );
       }
+      await writeFile(
+        path.join(folder, "workflows/py_large.yaml"),
+        `nodes:
+  a: { handler: pytests.make, next: b }
+  b: { handler: pytests.read, params: { whole: "{{ nodes.a.output.tiles }}", streamed: "{{ nodes.a.output }}" } }
+`,
+      );
       const make = async (name: string, access: ("work" | "read" | "operate")[]) =>
         (await orchestrator.client.createToken({ body: { name, access } })).token;
       const { stderr } = await promisify(execFile)(
@@ -169,8 +219,26 @@ describe("handlers of the user's own", () => {
       );
       expect(stderr).toMatch(/\nOK\n/);
     },
-    180_000,
+    120_000,
   );
+
+  it("gives a large value whole, as a stream, and to a program as a file", async () => {
+    const job = await submit(orchestrator, "large");
+    expect(await finished(orchestrator, job)).toMatchObject({ status: "completed" });
+    const output = async (node_id: string) =>
+      (await orchestrator.client.getNode({ params: { job_id: job, node_id } })).output;
+    const tiles = JSON.stringify(Array.from({ length: 20_000 }, (_, n) => `täfelchen ${n}`));
+    const read = await output("read");
+    expect(read).toMatchObject({
+      sha256: createHash("sha256").update(tiles).digest("hex"),
+      part: 20_000,
+      length: 20_000,
+    });
+    // A reference: the value was never whole in memory.
+    expect(read?.["held"]).toBeLessThan(300);
+    const bytes = Buffer.byteLength(`{"tiles":${tiles}}`);
+    expect(await output("program")).toEqual({ bytes, environment: "" });
+  }, 120_000);
 
   it("runs one handler alone for an operator, without a job", async () => {
     const test = (handler: string, params: JsonObject) =>

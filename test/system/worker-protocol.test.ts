@@ -44,7 +44,8 @@ describe("workers over HTTP", () => {
     params: { phases: 3, fail_in_phase: 2 }
     retry: { max_attempts: 2, initial_delay_seconds: 0.1 }
     next: large
-  large: { handler: probe, queue: far, params: { mode: large, size: 400000 }, next: many }
+  large: { handler: probe, queue: far, params: { mode: large, size: 400000 }, next: again }
+  again: { handler: echo, queue: far, params: { all: "{{ nodes.large.output }}" }, next: many }
   many: { type: fan_out, source: ${JSON.stringify(Array.from({ length: 60 }, (_, n) => n))}, task: { handler: echo, queue: far, params: { n: "{{ item }}" } }, next: huge }
   # Too large for one request together; the last is as large as an output may be.
   huge: { type: fan_out, source: [9000000, 9000000, 9000000, 16777160], task: { handler: probe, queue: far, params: { mode: large, size: "{{ item }}" } } }
@@ -317,6 +318,8 @@ describe("workers over HTTP", () => {
       DAG_SERVICE_TOKEN: token,
       WORKER_ID: "far-1",
       WORKER_QUEUE: "far",
+      // Another machine: it has nothing of the orchestrator's storage.
+      RMHDAG_DATA_DIR: path.join(folder, "far-site"),
     });
     const job = await waitFor(() => submit(orchestrator, "own").catch(() => undefined), {
       what: "the queue of the new worker",
@@ -331,7 +334,14 @@ describe("workers over HTTP", () => {
       "far-site:far-1",
     ]);
     const large = await client.getNode({ params: { job_id: job, node_id: "large" } });
-    expect(JSON.stringify(large.output).length).toBeGreaterThan(100);
+    expect(large.output).toMatchObject({ bytes: expect.any(Number) as number });
+    const whole = async (node_id: string) => {
+      const answer = await fetch(`${orchestrator.url}/api/v1/jobs/${job}/nodes/${node_id}/output`);
+      return (await answer.json()) as JsonObject;
+    };
+    const again = (await whole("again"))["echoed_params"] as JsonObject;
+    expect(JSON.stringify(again["all"]).length).toBeGreaterThan(400_000);
+    expect(again["all"]).toEqual(await whole("large"));
     const probes = await client.listNodes({ query: { job_id: job, handler: "probe" } });
     const huge = probes.items.filter(({ node_id }) => node_id.startsWith("huge__"));
     expect(huge.map(({ status, attempt }) => [status, attempt])).toEqual(

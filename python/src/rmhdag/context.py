@@ -11,8 +11,9 @@ import threading
 import time
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Iterator, Protocol
+from typing import IO, Any, Iterator, Protocol
 
+from . import values
 from ._errors import Cancelled
 from ._json import InvalidOutput, plain_object
 
@@ -122,6 +123,27 @@ class Context:
             yield file
         finally:
             file.unlink(missing_ok=True)
+
+    def load_params(self, streams: tuple[str, ...]) -> None:
+        """Called by the worker: loads large parameters, except those that the handler streams."""
+        for name, value in self.params.items():
+            if name not in streams:
+                self.params[name] = values.load(value, self._fetch, lambda: self.work_dir)
+
+    @contextmanager
+    def open(self, param: str) -> Iterator[IO[bytes]]:
+        """The JSON of a parameter as a file. One named in ``streams`` is never whole in memory."""
+        file = self.work_dir / f"{time.monotonic_ns()}-{param}.json"
+        with open(file, "wb") as target:
+            values.write_json(self.params[param], target, self._fetch, lambda: self.work_dir)
+        try:
+            with open(file, "rb") as opened:
+                yield opened
+        finally:
+            file.unlink(missing_ok=True)
+
+    def _fetch(self, path: str, target: Path) -> None:
+        self._port.fetch(self._lease, path, target)
 
     def put(self, path: str, file: str | os.PathLike[str]) -> str:
         """Puts a local file into storage, such as ``silver/a.tif``, and answers its path."""

@@ -22,6 +22,8 @@ class Handler:
     timeout_seconds: float = 300.0
     retry: dict[str, Any] | None = None
     examples: list[dict[str, Any]] = field(default_factory=list)
+    #: Parameters that are not loaded: the handler reads them with ``ctx.open``.
+    streams: tuple[str, ...] = ()
 
     def contract(self) -> dict[str, Any]:
         """The contract as the orchestrator takes it."""
@@ -54,6 +56,7 @@ def handler(
     timeout_seconds: float = 300.0,
     retry: dict[str, Any] | None = None,
     examples: list[dict[str, Any]] | None = None,
+    streams: tuple[str, ...] = (),
 ) -> Callable[[Function], Function]:
     """Makes a function a handler. Its first parameter is the context, the others are the task's."""
 
@@ -62,7 +65,7 @@ def handler(
             raise ValueError(f"there are two handlers {name!r}")
         text = description if description is not None else inspect.getdoc(function) or ""
         _registered[name] = Handler(
-            name, function, text, queue, timeout_seconds, retry, examples or []
+            name, function, text, queue, timeout_seconds, retry, examples or [], streams
         )
         return function
 

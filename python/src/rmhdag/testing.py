@@ -72,7 +72,8 @@ def run_handler(
     }
     context = Context(task, _Recorder(ran, files or {}))
     try:
-        ran.output = run_function(handler, context, bind(function, params), "threads")
+        context.load_params(handler.streams)
+        ran.output = run_function(handler, context, bind(function, context.params), "threads")
         return ran
     finally:
         context.close()

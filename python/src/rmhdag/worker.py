@@ -184,6 +184,7 @@ class Worker:
         timer.start()
         self.log_handler.enter(context)
         try:
+            context.load_params(handler.streams)
             params = bind(handler.function, context.params)
             output = run_function(handler, context, params, self.mode)
             if output is None:
@@ -392,6 +393,7 @@ def _cancelled_of(cause: str) -> type[Cancelled]:
 def _run_in_process(handler: Handler, context: Context, params: dict[str, Any]) -> Any:
     """A process of its own, forked: computation does not share the interpreter lock."""
     fork = multiprocessing.get_context("fork")
+    _ = context.work_dir  # Made here: this process removes it, however the child ends.
     ours, theirs = fork.Pipe()
     arguments = (os.getpid(), theirs, handler, context, params)
     child = fork.Process(target=_child, args=arguments, daemon=True)

@@ -1,8 +1,13 @@
 import { createHash } from "node:crypto";
+import { Readable } from "node:stream";
 import { KnownError } from "../runtime/known-error.ts";
-import type { Json } from "../../core/model/json.ts";
+import type { Json, JsonObject } from "../../core/model/json.ts";
 import type { ValueReference } from "../../core/model/value-reference.ts";
-import { findReferences, replaceReferences } from "../../core/model/value-reference.ts";
+import {
+  findReferences,
+  isReference,
+  replaceReferences,
+} from "../../core/model/value-reference.ts";
 import type { Storage } from "./storage.ts";
 
 /** The stored bytes are not those that the reference names. */
@@ -30,6 +35,40 @@ export async function readValue(storage: Storage, reference: ValueReference): Pr
   const sha256 = createHash("sha256").update(bytes).digest("hex");
   if (sha256 !== reference.sha256) throw new ValueDamaged(reference);
   return JSON.parse(new TextDecoder().decode(bytes)) as Json;
+}
+
+/** The JSON of a value as a stream: what is kept in storage is read piece by piece. */
+export function streamValue(storage: Storage, value: Json): Readable {
+  return Readable.from(writeJson(storage, value), { objectMode: false });
+}
+
+async function* writeJson(storage: Storage, value: Json): AsyncGenerator<Uint8Array> {
+  if (isReference(value)) yield* readPieces(storage, value);
+  else if (findReferences(value).length === 0) yield Buffer.from(JSON.stringify(value));
+  else {
+    const isList = Array.isArray(value);
+    let before = isList ? "[" : "{";
+    for (const [key, member] of Object.entries(value as JsonObject)) {
+      yield Buffer.from(isList ? before : `${before}${JSON.stringify(key)}:`);
+      yield* writeJson(storage, member);
+      before = ",";
+    }
+    yield Buffer.from(isList ? "]" : "}");
+  }
+}
+
+/** Fails at the end where the bytes are not those that the reference names. */
+async function* readPieces(
+  storage: Storage,
+  reference: ValueReference,
+): AsyncGenerator<Uint8Array> {
+  const { body } = await storage.stream(reference.$ref);
+  const hash = createHash("sha256");
+  for await (const piece of body as AsyncIterable<Uint8Array>) {
+    hash.update(piece);
+    yield piece;
+  }
+  if (hash.digest("hex") !== reference.sha256) throw new ValueDamaged(reference);
 }
 
 /** Answers the tree with all its references replaced by what they stand for. */
