@@ -295,6 +295,20 @@ describe.skipIf(isOff)("every day in the console (needs Chromium)", () => {
     expect(await wrong.getAttribute("id")).toBe(await page.evaluate("document.activeElement.id"));
     const about = page.locator(`[id="${(await wrong.getAttribute("aria-describedby")) ?? ""}"]`);
     expect(await about.getAttribute("class")).toBe("error-text");
+    // Text and border have the colour of an error; the star of a required field has it too.
+    const colours = await page.evaluate<Record<string, string>>(`(() => {
+      const wrong = document.activeElement;
+      const text = document.getElementById(wrong.getAttribute("aria-describedby"));
+      const fine = document.querySelector('form .field input[aria-invalid="false"]');
+      return {
+        star: getComputedStyle(document.querySelector(".field label .error-text")).color,
+        text: getComputedStyle(text).color,
+        border: getComputedStyle(wrong).borderTopColor,
+        usual: getComputedStyle(fine).borderTopColor,
+      };
+    })()`);
+    expect(colours["text"]).toBe(colours["star"]);
+    expect(colours["border"]).not.toBe(colours["usual"]);
     const box = await about.boundingBox();
     expect(box!.y > 0 && box!.y + box!.height <= 400).toBe(true);
     await page.setViewportSize({ width: 1440, height: 900 });
@@ -425,6 +439,9 @@ describe.skipIf(isOff)("every day in the console (needs Chromium)", () => {
       })()`);
       expect({ address, ...found }).toEqual({ address, hidden: 0, cut: 0, wide: false });
     }
+    // The text beside the bar of a failed job is long.
+    const bar = page.locator(".job-progress .state-bar");
+    expect((await bar.boundingBox())!.width).toBeGreaterThan(150);
     expect(await page.getByRole("button", { name: "Sign out" }).isVisible()).toBe(true);
     await opened.go(`/jobs/${jobs.chain}?view=events`);
     const event = page.locator(".event-row", { hasText: "step_0" }).first();

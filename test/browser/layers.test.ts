@@ -320,6 +320,42 @@ describe.skipIf(isOff)("layers in the console (needs Chromium)", () => {
     await attribute("name", /^square \d$/).waitFor();
   });
 
+  it("lists every item of a collection, beyond the first hundred", async () => {
+    const { page, go, site, token } = opened;
+    const post = async (address: string, body: object) => {
+      const answer = await fetch(`${site.url}/stac/collections${address}`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+        body: JSON.stringify(body),
+      });
+      expect(answer.ok, await answer.text()).toBe(true);
+    };
+    const stac = { stac_version: "1.1.0", links: [] };
+    const extent = {
+      spatial: { bbox: [[-180, -90, 180, 90]] },
+      temporal: { interval: [[null, null]] },
+    };
+    const about = { description: "Points.", license: "other" };
+    await post("", { ...stac, type: "Collection", id: "points", extent, ...about });
+    const features = Array.from({ length: 130 }, (_, at) => ({
+      ...stac,
+      type: "Feature",
+      id: `point-${at}`,
+      collection: "points",
+      geometry: { type: "Point", coordinates: [at, 0] },
+      bbox: [at, 0, at, 0],
+      properties: { datetime: "2024-03-04T05:06:07Z" },
+      assets: {},
+    }));
+    await post("/points/items", { type: "FeatureCollection", features });
+    await go("/catalogue?collection=points");
+    const entries = page.locator(".map-list .map-entry");
+    await waitFor(async () => (await entries.count()) === 100, { what: "the first page" });
+    await page.getByRole("button", { name: "More items" }).click();
+    await waitFor(async () => (await entries.count()) === 130, { what: "the other items" });
+    await page.getByRole("button", { name: "More items" }).waitFor({ state: "detached" });
+  });
+
   it.each(["light", "dark"] as const)(
     "has no serious barrier on pages that are full, %s",
     async (scheme) => {

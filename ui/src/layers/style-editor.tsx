@@ -126,7 +126,9 @@ function SaveForm({
       }}
     >
       <label className="field">
-        Display name
+        <span>
+          Display name<span className="error-text"> *</span>
+        </span>
         <input
           required
           maxLength={200}
