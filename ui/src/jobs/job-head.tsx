@@ -14,7 +14,7 @@ import { Badge, Chip, StateBar } from "../shared/status.tsx";
 import { Elapsed, Time, between, duration } from "../shared/time.tsx";
 import { attemptsOf } from "../../../src/core/model/attempts.ts";
 import { readyTimes } from "./gantt/gantt-segments.ts";
-import { countNodes, progressShare, settledNodes, timeLeft } from "./job-progress.ts";
+import { countNodes, failureTitle, progressShare, settledNodes, timeLeft } from "./job-progress.ts";
 
 const mostReruns = 10;
 
@@ -204,7 +204,7 @@ function FirstFailure({ job, onOpen }: { job: Job; onOpen: (nodeId: string) => v
       <Icon name="warning" />
       <div>
         <strong>
-          {nodeId === null ? "The job failed" : `${nodeId} failed`}
+          {failureTitle(job.status, nodeId)}
           {attempts < 2 ? "" : ` after ${attempts} attempts`}
         </strong>{" "}
         {code == null ? null : <code>{code}</code>}

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Histogram, NodeSummary } from "../../../src/core/api/job-schemas.ts";
 import { attemptNumber, attemptsOf } from "../../../src/core/model/attempts.ts";
-import { progressShare, settledNodes, timeLeft } from "./job-progress.ts";
+import { failureTitle, progressShare, settledNodes, timeLeft } from "./job-progress.ts";
 
 const none: Histogram = {
   total: 0,
@@ -93,4 +93,10 @@ describe("attempts", () => {
   it("do not include the attempt that a node waits for", () => {
     expect(attemptsOf(node({ task_id: "job_a_0", attempt: 1, status: "ready" }))).toBe(1);
   });
+});
+
+it("does not call a job failed that cannot be settled for now", () => {
+  expect(failureTitle("running", null)).toBe("The job cannot go on for now");
+  expect(failureTitle("failed", null)).toBe("The job failed");
+  expect(failureTitle("running", "a")).toBe("a failed");
 });

@@ -1,5 +1,7 @@
 /** How far a job is, from the states of its nodes. */
 import type { Histogram, Job, NodeSummary } from "../../../src/core/api/job-schemas.ts";
+import type { JobStatus } from "../../../src/core/model/job.ts";
+import { isFinished } from "../../../src/core/model/job.ts";
 
 /** All nodes of a job by state; a fan-out counts as its children. */
 export function countNodes({ nodes }: Pick<Job, "nodes">): Histogram {
@@ -63,4 +65,10 @@ export function timeLeft(
     return ms > 0 ? [{ node_id, ms }] : [];
   });
   return found.sort((a, b) => b.ms - a.ms)[0];
+}
+
+/** Names what failed. An open job has an error while its orchestrator cannot settle it. */
+export function failureTitle(status: JobStatus, nodeId: string | null): string {
+  if (nodeId !== null) return `${nodeId} failed`;
+  return isFinished(status) ? "The job failed" : "The job cannot go on for now";
 }
