@@ -30,41 +30,44 @@ export async function spawnServer(
   // The server inherits the open file, so its account needs no access to the log's folder.
   const log = await open(layout.log, "a+", 0o600);
   const logStart = (await log.stat()).size;
-  const child = await withReachableFolder(
-    account,
-    layout.cluster,
-    async ({ folder, descriptors }) =>
-      spawn(
-        path.join(binaries.binDirectory, "postgres"),
-        [
-          "-D",
-          `${folder}/data`,
-          ...settings(port, binaries, sync).flatMap((setting) => ["-c", setting]),
-        ],
-        {
-          ...account,
-          cwd: "/",
-          env: serverEnvironment,
-          // In its own session, the server gets no Ctrl-C of the terminal: this process stops it.
-          detached: true,
-          stdio: ["ignore", log.fd, log.fd, ...descriptors],
-        },
-      ),
-  );
-  const server: ServerProcess = { pid: child.pid, ended: undefined };
+  const server: { pid: number | undefined; ended: string | undefined } = {
+    pid: undefined,
+    ended: undefined,
+  };
   const onEnd = (reason: string) => {
     // The folder may have been deleted hours later; the output is needed only during the start.
     void readFrom(layout.log, logStart)
       .catch(() => "")
       .then((output) => (server.ended = output + reason));
   };
-  child.on("error", (error) => {
-    onEnd(error.message);
+  await withReachableFolder(account, layout.cluster, ({ folder, descriptors }) => {
+    const child = spawn(
+      path.join(binaries.binDirectory, "postgres"),
+      [
+        "-D",
+        `${folder}/data`,
+        ...settings(port, binaries, sync).flatMap((setting) => ["-c", setting]),
+      ],
+      {
+        ...account,
+        cwd: "/",
+        env: serverEnvironment,
+        // In its own session, the server gets no Ctrl-C of the terminal: this process stops it.
+        detached: true,
+        stdio: ["ignore", log.fd, log.fd, ...descriptors],
+      },
+    );
+    // Before anything is awaited: a server that refuses its settings ends within milliseconds.
+    child.on("error", (error) => {
+      onEnd(error.message);
+    });
+    child.on("exit", () => {
+      onEnd("");
+    });
+    child.unref();
+    server.pid = child.pid;
+    return Promise.resolve();
   });
-  child.on("exit", () => {
-    onEnd("");
-  });
-  child.unref();
   await log.close();
   return server;
 }
