@@ -122,7 +122,8 @@ async function checkSpreadsheet(file: string, signal: AbortSignal): Promise<Chec
 function mayBeXml(file: string): Promise<boolean> {
   return withFile(file, async (source) => {
     const start = Buffer.from(await source.read(0, detectedBytes)).toString("latin1");
-    return /^(?:\u00ef\u00bb\u00bf)?\s*<|^(?:\u00fe\u00ff|\u00ff\u00fe|\u0000)|^\s*$/.test(start);
+    if (start.startsWith("\0")) return true;
+    return /^(?:\u00ef\u00bb\u00bf)?\s*<|^(?:\u00fe\u00ff|\u00ff\u00fe)|^\s*$/.test(start);
   });
 }
 

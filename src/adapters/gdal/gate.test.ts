@@ -79,7 +79,10 @@ describe.each(["bubblewrap", "namespaces", "none"] as const)("%s", async (kind) 
 it("ends as WebAssembly with its worker", { timeout: 60_000 }, async () => {
   expect((await createNoSandbox()).kind).toBe("none");
   const message = {
-    ...{ program: "gdalinfo", args: [fifo], stdin: "", env: {} },
+    program: "gdalinfo",
+    args: [fifo],
+    stdin: "",
+    env: {},
     files: { workDir, sources: [] },
   };
   const script = `import { startWasmProcess } from ${JSON.stringify(built("start-wasm-process").href)};

@@ -82,7 +82,8 @@ const getUpload = defineContract({
   method: "GET",
   path: "/api/v1/uploads/{upload_id}",
   access: "operate",
-  summary: "How far an upload is; HEAD answers its Upload-Offset and Upload-Length, in an outage 423.",
+  summary:
+    "How far an upload is; HEAD answers its Upload-Offset and Upload-Length, in an outage 423.",
   optionsHeaders: tusOptions,
   headInOutage: 423,
   params,

@@ -4,10 +4,7 @@ import { formulasOf } from "./combination.ts";
 import type { ReadValue } from "./formula.ts";
 
 /** `finest`: the values of each of the finest cells below the cell. Undefined: the cell has no value. */
-type ComputeColumn = (
-  own: ReadValue,
-  finest: () => readonly ReadValue[],
-) => number | undefined;
+type ComputeColumn = (own: ReadValue, finest: () => readonly ReadValue[]) => number | undefined;
 
 export function columnOf(column: CombinedColumn): ComputeColumn {
   const [first, ...others] = formulasOf(column);

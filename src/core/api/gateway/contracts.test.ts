@@ -11,7 +11,7 @@ describe("every contract of the gateway", () => {
     expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
     expect(new Set(all.map(({ method, path }) => `${method} ${path}`)).size).toBe(all.length);
     const outside = all.filter(({ path }) => !path.startsWith("/api"));
-    expect(outside.map(({ path }) => path)).toEqual(["/livez", "/readyz"]);
+    expect(outside.map(({ path }) => path)).toEqual(["/livez", "/readyz", "/metrics"]);
   });
 
   it.each(all.map((contract) => [contract.id, contract] as const))(

@@ -49,7 +49,11 @@ export const prepareVector = defineHandler("vector_prepare", async (params, cont
           name,
           layers.map(({ title }) => title),
         );
-  const target = { form, prefix: chunkPrefix(loadId), chunkSize: params.chunk_size ?? 10_000 } as const;
+  const target = {
+    form,
+    prefix: chunkPrefix(loadId),
+    chunkSize: params.chunk_size ?? 10_000,
+  } as const;
   const prepared: PreparedLayer[] = [];
   const findings: VectorFinding[] = [...source.findings];
   const empty: string[] = [];
