@@ -134,7 +134,11 @@ export class SiteRunner {
       gatewayUrl,
       cliToken,
       database: database.description,
-      loginUrl: async (next) => (await client.createLoginCode({ body: { next } })).url,
+      loginUrl: async (next) => {
+        const makeCode = () => client.createLoginCode({ body: { next } });
+        // The orchestrator may just have closed the idle connection of the wait for readiness; fetch repeats no POST.
+        return (await makeCode().catch(makeCode)).url;
+      },
     };
   }
 
