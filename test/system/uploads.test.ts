@@ -72,7 +72,7 @@ async function offsetOf(url: string): Promise<number> {
 }
 
 const filesIn = async (folder: string) =>
-  (await test.reader.browseStorage({ query: { folder } })).items.map((item) => item.path);
+  (await test.operator.browseStorage({ query: { folder } })).items.map((item) => item.path);
 
 describe("the protocol's own client", () => {
   it("uploads in parts, and the file appears with its last byte", async () => {
@@ -297,26 +297,23 @@ describe("the files of storage", () => {
     for (const name of ["b/1.txt", "b/2.txt", "b/deep/3.txt"]) {
       await test.storage.put(`gold/${name}`, Buffer.from(name));
     }
-    const zones = await test.reader.browseStorage();
+    const zones = await test.operator.browseStorage();
     expect(zones.folders).toEqual(["bronze/", "silver/", "gold/", "external/", "results/"]);
-    const page = await test.reader.browseStorage({ query: { folder: "gold/b", limit: 2 } });
+    const page = await test.operator.browseStorage({ query: { folder: "gold/b", limit: 2 } });
     expect(page).toMatchObject({
       folders: [],
       items: [{ path: "gold/b/1.txt" }, { path: "gold/b/2.txt" }],
     });
-    const next = await test.reader.browseStorage({
+    const next = await test.operator.browseStorage({
       query: { folder: "gold/b", limit: 2, cursor: page.next_cursor ?? "" },
     });
     expect(next).toMatchObject({ folders: ["gold/b/deep/"], items: [], next_cursor: null });
     await expect(
-      test.reader.browseStorage({ query: { folder: "gold/../x" } }),
+      test.operator.browseStorage({ query: { folder: "gold/../x" } }),
     ).rejects.toMatchObject({
       code: "BAD_REQUEST",
     });
     expect(await test.operator.readFile({ params: { path: "gold/b/1.txt" } })).toBe("b/1.txt");
-    await expect(test.reader.readFile({ params: { path: "gold/b/1.txt" } })).rejects.toMatchObject({
-      code: "FORBIDDEN",
-    });
     await test.database.db.query(
       `SELECT dagapp.add_dataset_ref('file', 'gold/b/1.txt', 'file', 'silver/made.tif', 'made_into')`,
     );
@@ -328,10 +325,27 @@ describe("the files of storage", () => {
     expect(await filesIn("gold/b/")).toEqual([]);
   });
 
+  it("are for operators: a reader or curator learns no name, no kind and no content", async () => {
+    await test.storage.put("bronze/partner/secret.txt", Buffer.from("secret"));
+    const path = "bronze/partner/secret.txt";
+    for (const client of [test.reader, test.curator]) {
+      for (const ask of [
+        () => client.browseStorage(),
+        () => client.browseStorage({ query: { folder: "bronze/partner" } }),
+        () => client.recogniseFile({ query: { path } }),
+        () => client.readFile({ params: { path } }),
+        () => client.listUploads({ query: { path } }),
+        () => client.listUnreferencedFiles({ query: { zone: "bronze" } }),
+      ]) {
+        await expect(ask()).rejects.toMatchObject({ code: "FORBIDDEN" });
+      }
+    }
+  });
+
   it("are recognised by their content, and a workflow is suggested", async () => {
     const zip = packZip({ name: "roads/roads.shp" }, { name: "roads/roads.dbf" });
     await test.storage.put("bronze/r/Main roads (2024).zip", zip);
-    const roads = await test.reader.recogniseFile({
+    const roads = await test.operator.recogniseFile({
       query: { path: "bronze/r/Main roads (2024).zip" },
     });
     expect(roads).toMatchObject({
@@ -346,10 +360,10 @@ describe("the files of storage", () => {
       details: { files: 2 },
     });
     await test.storage.put("bronze/r/notes.txt", Buffer.from("to do"));
-    const notes = await test.reader.recogniseFile({ query: { path: "bronze/r/notes.txt" } });
+    const notes = await test.operator.recogniseFile({ query: { path: "bronze/r/notes.txt" } });
     expect(notes).toMatchObject({ kind: "unknown", workflow_id: null });
     await expect(
-      test.reader.recogniseFile({ query: { path: "bronze/r/none" } }),
+      test.operator.recogniseFile({ query: { path: "bronze/r/none" } }),
     ).rejects.toMatchObject({
       code: "NOT_FOUND",
     });

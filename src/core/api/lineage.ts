@@ -52,7 +52,7 @@ const listUnreferencedFiles = defineContract({
   id: "listUnreferencedFiles",
   method: "GET",
   path: "/api/v1/files/unreferenced",
-  access: "read",
+  access: "operate",
   summary:
     "Recorded files that belong to no item, no revision and no export, without a listing of storage.",
   query: z.strictObject({

@@ -48,7 +48,7 @@ const browseStorage = defineContract({
   id: "browseStorage",
   method: "GET",
   path: "/api/v1/storage",
-  access: "read",
+  access: "operate",
   summary: "What lies directly in a folder of storage; without one, the zones.",
   query: z.strictObject({
     folder: z.string().max(1024).optional().describe("such as bronze/ or bronze/maps/"),
@@ -95,7 +95,7 @@ const recogniseFile = defineContract({
   id: "recogniseFile",
   method: "GET",
   path: "/api/v1/recognised",
-  access: "read",
+  access: "operate",
   summary: "What a file in storage is, and which workflow fits it.",
   query: z.strictObject({ path }),
   response: z
