@@ -90,7 +90,7 @@ const writeLayer = defineContract({
     format: z.enum([...exportFormatNames, "cog"]),
     table_name: z.string().nullish(),
     blob_path: blobPath.nullish(),
-    max_zoom: z.number().int().min(0).max(14).default(10),
+    max_zoom: z.number().int().min(0).max(14).optional(),
   }),
   result: z.object({
     paths: z.array(z.string()),

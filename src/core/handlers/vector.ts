@@ -175,8 +175,8 @@ const exportLayer = defineContract({
     format: z.enum(exportFormatNames),
     output_path: blobPath.optional(),
     output_container: container.optional(),
-    /** Of PMTiles: the highest zoom that has tiles. */
-    max_zoom: z.number().int().min(0).max(14).default(10),
+    /** Of PMTiles: the highest zoom that has tiles; without it, up to 10 and fewer for large areas. */
+    max_zoom: z.number().int().min(0).max(14).optional(),
   }),
   result: written.extend({ feature_count: z.number().int(), media_type: z.string() }),
   queue: queueFor.heavy,

@@ -22,7 +22,33 @@ export function tileNumber({ z, x, y }: Tile): number {
 }
 
 /** The columns and rows of tiles that bounds touch at a zoom. */
-export function tilesOf([west, south, east, north]: Bounds, z: number): Tile[] {
+export function tilesOf(bounds: Bounds, z: number): Tile[] {
+  const [left, top, right, bottom] = edgesOf(bounds, z);
+  const tiles: Tile[] = [];
+  for (let y = top; y <= bottom; y++) {
+    for (let x = left; x <= right; x++) tiles.push({ z, x, y });
+  }
+  return tiles;
+}
+
+/**
+ * The highest zoom, at most 10, with tiles few enough to make them all: 7 for the whole world.
+ * Viewers enlarge the tiles of the last zoom beyond it.
+ */
+export function lastZoom(bounds: Bounds): number {
+  let zoom = 10;
+  while (zoom > 0 && countAt(bounds, zoom) > mostTiles) zoom--;
+  return zoom;
+}
+const mostTiles = 20_000;
+
+function countAt(bounds: Bounds, z: number): number {
+  const [left, top, right, bottom] = edgesOf(bounds, z);
+  return (right - left + 1) * (bottom - top + 1);
+}
+
+/** The first column and row that bounds touch, and the last ones. */
+function edgesOf([west, south, east, north]: Bounds, z: number): Bounds {
   const count = 2 ** z;
   const limit = (value: number) => Math.min(count - 1, Math.max(0, Math.floor(value)));
   const column = (longitude: number) => limit(((longitude + 180) / 360) * count);
@@ -31,9 +57,5 @@ export function tilesOf([west, south, east, north]: Bounds, z: number): Tile[] {
     const y = Math.asinh(Math.tan((kept * Math.PI) / 180));
     return limit(((1 - y / Math.PI) / 2) * count);
   };
-  const tiles: Tile[] = [];
-  for (let y = row(north); y <= row(south); y++) {
-    for (let x = column(west); x <= column(east); x++) tiles.push({ z, x, y });
-  }
-  return tiles;
+  return [column(west), row(north), column(east), row(south)];
 }

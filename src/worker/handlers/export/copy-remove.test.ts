@@ -10,6 +10,7 @@ import type { DataFactory } from "../../../adapters/azure/data-factory.ts";
 import type { Handler } from "../../define-handler.ts";
 import { buildPackage } from "./build-package.ts";
 import { copyExternal, removeExternal } from "./copy-remove.ts";
+import { folderOfDownloads, folderOfVersion } from "./places.ts";
 
 const asset_id = "a".repeat(32);
 const key = { asset_id, version_ordinal: 1 };
@@ -77,11 +78,18 @@ describe("the package of a version without items", () => {
   it("leaves the revision before it to its readers, and no earlier one", async () => {
     for (const revision of [1, 2, 3]) {
       const at = { ...version, revision };
+      await test.storage.put(`gold/${folderOfDownloads(at)}/a.gpkg`, new Uint8Array([1]));
       await test.run(buildPackage, { ...at, blob_path: "silver/a/birds.tif" });
       await test.run(copyExternal, { ...at, folder: `gold/${asset_id}/v1/r${revision}` });
     }
     const kept = await pathsBelow(`external/${asset_id}/`);
     expect([...new Set(kept.map((path) => path.split("/")[3]))]).toEqual(["r2", "r3"]);
+    // The manifest lists every file that the public gets, and downloads of operators are not among them.
+    expect(kept.filter((path) => path.endsWith(".gpkg"))).toEqual([]);
+    const downloads = `gold/${folderOfVersion(version)}/downloads/`;
+    expect(await pathsBelow(downloads)).toEqual([`${downloads}r2/a.gpkg`, `${downloads}r3/a.gpkg`]);
+    await test.run(removeExternal, key);
+    expect(await pathsBelow(downloads)).toEqual([]);
   });
 
   it("is taken back whole, as often as it is asked, and nothing else is", async () => {

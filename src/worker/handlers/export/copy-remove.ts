@@ -110,7 +110,7 @@ async function removeEarlier(
 ): Promise<void> {
   for (const zone of ["gold", "external"]) {
     await removeBelow(context, `${zone}/${folderOfVersion(params)}/`, (name) => {
-      const revision = Number(/^r(\d+)\//.exec(name)?.[1]);
+      const revision = Number(/^(?:downloads\/)?r(\d+)\//.exec(name)?.[1]);
       return revision < params.revision - 1;
     });
   }

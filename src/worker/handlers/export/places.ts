@@ -18,6 +18,11 @@ export function folderOfRevision(key: VersionKey & { readonly revision: number }
   return `${folderOfVersion(key)}/r${key.revision}`;
 }
 
+/** Beside the revisions, because everything in the folder of a revision is copied to the public. */
+export function folderOfDownloads(key: VersionKey & { readonly revision: number }): string {
+  return `${folderOfVersion(key)}/downloads/r${key.revision}`;
+}
+
 /** The root of the static catalogue, in each zone that has one. */
 export const rootName = "catalog.json";
 export const manifestName = "manifest.json";

@@ -5,7 +5,7 @@ import { seesAll } from "../../../core/domain/served-version.ts";
 import { defineHandler } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
 import { requireDatabase } from "../require-database.ts";
-import { folderOfRevision } from "./places.ts";
+import { folderOfDownloads } from "./places.ts";
 import { writeTable } from "./write-table.ts";
 
 export const writeLayer = defineHandler("export.write_layer", async (params, context) => {
@@ -27,7 +27,7 @@ export const writeLayer = defineHandler("export.write_layer", async (params, con
   }
   if (tables.length === 0 && params.table_name != null) tables.push(params.table_name);
   if (tables.length === 0) throw nothing("has no table of features", "cog");
-  const folder = `gold/${folderOfRevision(params)}/downloads`;
+  const folder = `gold/${folderOfDownloads(params)}`;
   const written = [];
   for (const table of tables) {
     const target = (ending: string) => `${folder}/${table}${ending}`;

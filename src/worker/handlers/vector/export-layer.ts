@@ -9,7 +9,7 @@ import { createVectorTiles } from "../../../adapters/tiles/vector-tiles.ts";
 import { writePmtiles } from "../../../adapters/tiles/write-pmtiles.ts";
 import type { Database } from "../../../adapters/postgres/database.ts";
 import { layerName } from "../../../core/serving/vector-documents.ts";
-import { tileNumber, tilesOf } from "../../../core/serving/tile-number.ts";
+import { lastZoom, tileNumber, tilesOf } from "../../../core/serving/tile-number.ts";
 import type { ExportFormat } from "../../../core/vector/export-formats.ts";
 import { exportFormats } from "../../../core/vector/export-formats.ts";
 import type { GeoColumn } from "../../../core/vector/geo-table.ts";
@@ -52,7 +52,7 @@ export async function exportLayer(
   format: ExportFormat,
   file: string,
   context: HandlerContext,
-  maxZoom = 10,
+  maxZoom?: number,
 ): Promise<void> {
   if (format === "geoparquet") {
     await writeGeoParquet(file, table, featuresInSpace(database, table, context.signal));
@@ -128,10 +128,11 @@ async function exportTiles(
   table: GeoTable,
   file: string,
   context: HandlerContext,
-  maxZoom: number,
+  wanted: number | undefined,
 ): Promise<void> {
   const maker = createVectorTiles(database);
   const bounds = table.bounds ?? world;
+  const maxZoom = wanted ?? lastZoom(bounds);
   const fields = Object.fromEntries(table.columns.map(({ name, type }) => [name, fieldType(type)]));
   const layers = [{ id: layerName, fields, minzoom: 0, maxzoom: maxZoom }];
   const metadata = { name: table.table_name, vector_layers: layers };
