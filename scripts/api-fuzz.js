@@ -175,13 +175,14 @@ async function seed(orchestrator, token) {
       body: JSON.stringify(body),
     });
     const text = await answer.text();
-    if (!answer.ok) throw new Error(`${route}: ${text}`);
-    return JSON.parse(text);
+    const answered = answer.ok ? JSON.parse(text) : undefined;
+    if (!answer.ok || answered.status === "failed") throw new Error(`${route}: ${text}`);
+    return answered;
   };
   await post("/api/v1/jobs?wait=20", { workflow_id: "hello_world", idempotency_key: "fuzz" });
   await post("/api/v1/jobs?wait=60", {
     workflow_id: "raster_ingest",
-    inputs: { blob_path: "rgb_utm18_nodata0.tif", collection_id: "fuzz", item_id: "rgb" },
+    inputs: { blob_path: "bronze/rgb_utm18_nodata0.tif", collection_id: "fuzz", item_id: "rgb" },
   });
   await post("/api/v1/submit", {
     platform_id: "ddh",
