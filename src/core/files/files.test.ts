@@ -156,6 +156,20 @@ describe("JSON", () => {
     );
   });
 
+  it.each([
+    ['{"type":"Feature","geometry":{"type":"Point","coordinates":[1,2,3]}}', true],
+    ['{"geometry":{"geometries":[{"coordinates":[[1,2],[3, 4.5, -1e3]]}]}}', true],
+    ['{"type":"Point","Coordinates":[1,2,3]}', true],
+    ['{"geometry":{"bbox":[1,2,3,4],"coordinates":[[[1,2],[3,4],[5,6]]]}}', false],
+    ['{"geometry":null,"properties":{"coordinates":[1,2,3]}}', false],
+    ['{"geometry":{"coordinates":[[1,2],[3,4]]},"properties":{"a":[1,2,3]},"id":12}', false],
+  ])("%s: whether a position has a height, however it is cut", (text, hasHeights) => {
+    const whole = bytes(text);
+    for (let cut = 0; cut <= whole.length; cut++) {
+      expect(scan(whole.subarray(0, cut), whole.subarray(cut))).toMatchObject({ hasHeights });
+    }
+  });
+
   it("counts documents, and takes every JSON that JSON.stringify writes", () => {
     expect(scan(bytes('{"a":1}\n\u001e{"a":NaN}')).documents).toBe(2);
     fc.assert(

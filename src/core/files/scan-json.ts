@@ -3,6 +3,15 @@
  * GDAL would fetch it. Only JSON as RFC 8259 has it is accepted, with NaN and Infinity: GDAL also
  * reads comments and single quotes, in which a link could hide.
  */
+import {
+  decodeKey,
+  decodeUtf8,
+  fitsInteger,
+  isExponent,
+  isNumeric,
+  isOrdinary,
+  isPlainCrs,
+} from "./json-bytes.ts";
 import { externalReference, shown } from "./problem.ts";
 import type { FileProblem } from "./problem.ts";
 import type { Edit } from "./edit.ts";
@@ -13,6 +22,11 @@ const backslash = 0x5c;
 const longestKey = 64;
 const longestCrs = 65_536;
 const longestNumber = 400;
+/** The characters of the shortest integer that no real number may hold. */
+const shortestLong = 16;
+const point = 0x2e;
+/** The bit in which a small letter differs from its capital. */
+const lowerCase = 0x20;
 const mostKeys = 1000;
 const deepest = 512;
 
@@ -32,6 +46,8 @@ export interface ScannedJson {
   readonly hugeKeys: ReadonlySet<string>;
   /** The members with integers that fit into 64 bits and into no real number. */
   readonly longKeys: ReadonlySet<string>;
+  /** A position of a geometry has more than two numbers. */
+  readonly hasHeights: boolean;
 }
 
 export class JsonScanner {
@@ -42,8 +58,10 @@ export class JsonScanner {
   private inString = false;
   private isEscaped = false;
   /** The bytes of the current or last string, up to `longestKey`. */
-  private string: number[] = [];
+  private string = new Uint8Array(longestKey);
   private stringLength = 0;
+  /** It has an escape or NUL, so that it is not as long as the key that it stands for. */
+  private isOddString = false;
   private hasString = false;
   /** The bytes of the value of a member "crs", from the colon to its end. */
   private crs: number[] | undefined;
@@ -52,6 +70,8 @@ export class JsonScanner {
   private isTypeNext = false;
   /** Of the current byte in the file. */
   private position = -1;
+  /** The bytes of the file before those that are being read. */
+  private offset = 0;
   /** The number that is being read: its characters, up to `longestNumber`. */
   private number = "";
   private numberStart = 0;
@@ -63,38 +83,89 @@ export class JsonScanner {
   private readonly hugeKeys = new Set<string>();
   private readonly longKeys = new Set<string>();
   /** The name of the member whose value is being read, in UTF-8. */
-  private keyBytes: readonly number[] = [];
+  private key = new Uint8Array(longestKey);
+  private keyLength = 0;
+  /** The member of the document is a geometry or a part of one, and the innermost member "coordinates". */
+  private isInGeometry = false;
+  private isInCoordinates = false;
+  private isPosition = false;
+  private commas = 0;
+  private hasHeights = false;
 
   push(bytes: Uint8Array): void {
-    for (const byte of bytes) {
+    for (let index = 0; index < bytes.length; index++) {
       if (!this.isJson || this.problem !== undefined) return;
-      this.position++;
-      this.collect(byte);
+      if (this.crs !== undefined) this.collect(bytes[index] ?? 0);
+      else if (this.inString) index = this.skipText(bytes, index);
+      else index = this.skipNumber(bytes, index);
+      const byte = bytes[index];
+      if (byte === undefined) break;
+      this.position = this.offset + index;
       if (this.inString) this.readString(byte);
       else this.readMark(byte);
     }
+    this.offset += bytes.length;
   }
 
   end(): ScannedJson {
     this.endNumber();
     const { documents, problem, isJson, type, edits, nulCharacters } = this;
-    const { hugeIntegers, hugeKeys, longKeys } = this;
-    const found = { edits, nulCharacters, hugeIntegers, hugeKeys, longKeys };
+    const { hugeIntegers, hugeKeys, longKeys, hasHeights } = this;
+    const found = { edits, nulCharacters, hugeIntegers, hugeKeys, longKeys, hasHeights };
     return { documents, problem, isJson, type, ...found };
+  }
+
+  /** Answers the place of the next byte that ends the string or begins an escape. */
+  private skipText(bytes: Uint8Array, start: number): number {
+    if (this.isEscaped || this.escapeLength > 0) return start;
+    let end = start;
+    while (end < bytes.length && bytes[end] !== quote && bytes[end] !== backslash) end++;
+    for (let index = start; index < end && this.stringLength < longestKey; index++) {
+      this.keep(bytes[index] ?? 0);
+    }
+    // Beyond `longestKey` the length alone counts.
+    if (this.stringLength >= longestKey && end > start) this.stringLength = longestKey + 1;
+    return end;
+  }
+
+  /**
+   * Answers the place after a number, if one begins here. A number that may be a long integer, or goes
+   * on in the next bytes, is read digit by digit.
+   */
+  private skipNumber(bytes: Uint8Array, start: number): number {
+    if (this.number !== "") return start;
+    let end = start;
+    let hasPoint = false;
+    while (end < bytes.length && isNumeric(bytes[end] ?? 0)) {
+      if (bytes[end] === point) hasPoint = true;
+      end++;
+    }
+    if (end === start || end === bytes.length) return start;
+    const isLong = end - start >= shortestLong && !hasPoint;
+    if (isLong || isExponent(bytes[end] ?? 0)) return start;
+    this.hasString = false;
+    return end;
+  }
+
+  private keep(byte: number): void {
+    if (byte === 0 || byte === backslash) this.isOddString = true;
+    if (this.stringLength < longestKey) this.string[this.stringLength] = byte;
+    this.stringLength++;
   }
 
   /** GDAL reads an integer of more than 64 bits as the largest one: as text it keeps its digits. */
   private endNumber(): void {
     const { number } = this;
     this.number = "";
-    if (number.length < 16 || !/^-?\d+$/.test(number)) return;
+    if (number.length < shortestLong || !/^-?\d+$/.test(number)) return;
+    const key = [...this.key.subarray(0, Math.min(this.keyLength, longestKey))];
     if (fitsInteger(number)) {
       const isLong = this.longKeys.size < mostKeys && !Number.isSafeInteger(Number(number));
-      if (isLong) this.longKeys.add(decodeUtf8(this.keyBytes));
+      if (isLong) this.longKeys.add(decodeUtf8(key));
       return;
     }
     this.hugeIntegers++;
-    if (this.hugeKeys.size < mostKeys) this.hugeKeys.add(decodeUtf8(this.keyBytes));
+    if (this.hugeKeys.size < mostKeys) this.hugeKeys.add(decodeUtf8(key));
     this.edit({ at: this.numberStart, remove: 0, insert: '"' });
     this.edit({ at: this.numberStart + number.length, remove: 0, insert: '"' });
   }
@@ -143,47 +214,49 @@ export class JsonScanner {
     } else if (byte === quote) {
       this.inString = false;
       this.hasString = true;
-      if (this.isTypeNext) this.type = String.fromCharCode(...this.string);
+      if (this.isTypeNext) this.type = this.stringText();
       this.isTypeNext = false;
       return;
     }
-    this.stringLength++;
-    if (this.stringLength <= longestKey) this.string.push(byte);
+    this.keep(byte);
+  }
+
+  private stringText(): string {
+    return String.fromCharCode(...this.string.subarray(0, Math.min(this.stringLength, longestKey)));
   }
 
   private readMark(byte: number): void {
-    if (byte >= 0x2b && byte <= 0x39 && byte !== 0x2c && byte !== 0x2f) {
+    if (isNumeric(byte)) {
       if (this.number === "") this.numberStart = this.position;
       if (this.number.length < longestNumber) this.number += String.fromCharCode(byte);
     } else if (this.number !== "") {
-      const isExponent = byte === 0x65 || byte === 0x45;
-      if (isExponent) this.number += "e";
+      if (isExponent(byte)) this.number += "e";
       else this.endNumber();
     }
     switch (byte) {
       case quote:
         this.inString = true;
-        this.string = [];
         this.stringLength = 0;
+        this.isOddString = false;
         return;
       case 0x3a: // :
-        if (this.hasString) {
-          this.keyBytes = this.string;
-          if (this.isKey("crs")) {
-            this.crs = [];
-            this.crsDepth = this.depth;
-          }
-          this.isTypeNext = this.depth === 1 && this.type === undefined && this.isKey("type");
-        }
+        if (this.hasString) this.beginMember();
+        break;
+      case 0x2c: // ,
+        this.commas++;
         break;
       case 0x7b: // {
       case 0x5b: // [
+        this.isPosition = byte === 0x5b && this.isInGeometry && this.isInCoordinates;
+        this.commas = 0;
         if (this.depth === 0) this.documents++;
         this.depth++;
         if (this.depth > deepest) this.isJson = false;
         break;
       case 0x7d: // }
       case 0x5d: // ]
+        if (this.isPosition && this.commas > 1) this.hasHeights = true;
+        this.isPosition = false;
         this.depth--;
         if (this.depth < 0) this.isJson = false;
         break;
@@ -198,62 +271,31 @@ export class JsonScanner {
     this.hasString = false;
   }
 
-  private isKey(key: string): boolean {
-    return decodeKey(String.fromCharCode(...this.string)) === key;
+  private beginMember(): void {
+    [this.key, this.string] = [this.string, this.key];
+    this.keyLength = this.stringLength;
+    if (this.isKey("crs")) {
+      this.crs = [];
+      this.crsDepth = this.depth;
+    }
+    this.isTypeNext = this.depth === 1 && this.type === undefined && this.isKey("type");
+    this.isInCoordinates = this.isKey("coordinates");
+    if (this.depth === 1) {
+      this.isInGeometry =
+        this.isInCoordinates || this.isKey("geometry") || this.isKey("geometries");
+    }
   }
-}
 
-function decodeUtf8(bytes: readonly number[]): string {
-  return decodeURIComponent(bytes.map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join(""));
-}
-
-function fitsInteger(digits: string): boolean {
-  const value = BigInt(digits);
-  return BigInt.asIntN(64, value) === value;
-}
-
-/** Numbers, words such as `null`, commas, and the record separator of RFC 8142. */
-function isOrdinary(byte: number): boolean {
-  return (
-    (byte >= 0x30 && byte <= 0x39) ||
-    (byte >= 0x61 && byte <= 0x7a) ||
-    (byte >= 0x41 && byte <= 0x5a) ||
-    byte === 0x2c ||
-    byte === 0x2d ||
-    byte === 0x2e ||
-    byte === 0x2b ||
-    byte === 0x1e
-  );
-}
-
-/**
- * GDAL compares keys without regard to case, after decoding `\u0063`, and up to a NUL character. A
- * longer key than `longestKey` is cut, and equals no key that is searched.
- */
-function decodeKey(raw: string): string {
-  const decoded = raw.replaceAll(/\\u([\da-f]{4})/gi, (_, hex: string) =>
-    String.fromCharCode(Number.parseInt(hex, 16)),
-  );
-  return untilNul(decoded).toLowerCase();
-}
-
-function untilNul(text: string): string {
-  return text.split("\0", 1)[0] ?? "";
-}
-
-const namedTypes = new Set(["name", "epsg", "ogc"]);
-
-/** Null, a text, or an object that names its system: `{"type":"name","properties":{…}}`. */
-function isPlainCrs(text: string): boolean {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return false;
+  private isKey(wanted: string): boolean {
+    const { key, keyLength } = this;
+    if (this.isOddString) {
+      const text = String.fromCharCode(...key.subarray(0, Math.min(keyLength, longestKey)));
+      return decodeKey(text) === wanted;
+    }
+    if (keyLength !== wanted.length) return false;
+    for (let index = 0; index < keyLength; index++) {
+      if (((key[index] ?? 0) | lowerCase) !== wanted.charCodeAt(index)) return false;
+    }
+    return true;
   }
-  if (value === null || typeof value !== "object") return true;
-  const types = Object.entries(value)
-    .filter(([key]) => untilNul(key).toLowerCase() === "type")
-    .map(([, type]) => String(type).toLowerCase());
-  return types.every((type) => namedTypes.has(type));
 }

@@ -50,6 +50,12 @@ export class AttributeReader {
     );
   }
 
+  /** True: `read` answers any further row as it is, and need not be asked. */
+  get isDone(): boolean {
+    const isTyped = this.sniffer === undefined && this.raw.size === 0 && this.json.size === 0;
+    return isTyped && this.empty.size === 0 && this.dates.length === 0 && this.lists.length === 0;
+  }
+
   /** The row with unusable dates emptied. Rows are split only where a value has to be looked at. */
   read(row: string): string {
     const isPlain =

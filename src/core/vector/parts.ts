@@ -59,7 +59,7 @@ export function at(line: Line, index: number): number {
 /** West, south, east, north. */
 export type Bounds = [number, number, number, number];
 
-/** Undefined: the geometry is empty. */
+/** Undefined: the geometry is empty. The order of the positions does not matter: -0 counts as 0. */
 export function boundsOf(parts: Parts): Bounds | undefined {
   let [west, south, east, north] = [Infinity, Infinity, -Infinity, -Infinity];
   for (const line of everyLine(parts)) {
@@ -72,7 +72,7 @@ export function boundsOf(parts: Parts): Bounds | undefined {
       if (y > north) north = y;
     }
   }
-  return west <= east ? [west, south, east, north] : undefined;
+  return west <= east ? [west + 0, south + 0, east + 0, north + 0] : undefined;
 }
 
 export function unite(a: Bounds | undefined, b: Bounds | undefined): Bounds | undefined {

@@ -20,6 +20,45 @@ export function isProvenValid({ lines, polygons }: Parts): boolean {
   return !haveContact(rings) && liesRight(rings);
 }
 
+/** Rings of fewer edges are proven without allocating anything. */
+const shortRing = 48;
+
+/** The same for one ring, the first `count` positions of `line`. */
+export function isProvenRing(line: Line, count: number): boolean {
+  const edges = count - 1;
+  if (at(line, 0) !== at(line, 2 * edges) || at(line, 1) !== at(line, 2 * edges + 1)) return false;
+  if (edges > shortRing) {
+    const ring = line.slice(0, 2 * count);
+    return isProvenValid({ points: new Float64Array(0), lines: [], polygons: [[ring]] });
+  }
+  for (let a = 0; a < edges; a++) {
+    const ax1 = at(line, 2 * a);
+    const ay1 = at(line, 2 * a + 1);
+    const ax2 = at(line, 2 * a + 2);
+    const ay2 = at(line, 2 * a + 3);
+    // A repeated position makes an edge without a direction.
+    if (ax1 === ax2 && ay1 === ay2) return false;
+    const west = ax1 < ax2 ? ax1 : ax2;
+    const east = ax1 < ax2 ? ax2 : ax1;
+    const south = ay1 < ay2 ? ay1 : ay2;
+    const north = ay1 < ay2 ? ay2 : ay1;
+    for (let b = a + 1; b < edges; b++) {
+      const bx1 = at(line, 2 * b);
+      const by1 = at(line, 2 * b + 1);
+      const bx2 = at(line, 2 * b + 2);
+      const by2 = at(line, 2 * b + 3);
+      if ((bx1 < west && bx2 < west) || (bx1 > east && bx2 > east)) continue;
+      if ((by1 < south && by2 < south) || (by1 > north && by2 > north)) continue;
+      if (b === a + 1) {
+        if (foldsBack(ax1, ay1, ax2, ay2, bx2, by2)) return false;
+      } else if (a === 0 && b === edges - 1) {
+        if (foldsBack(bx1, by1, bx2, by2, ax2, ay2)) return false;
+      } else if (mayMeet(ax1, ay1, ax2, ay2, bx1, by1, bx2, by2)) return false;
+    }
+  }
+  return true;
+}
+
 interface Ring {
   readonly polygon: number;
   /** 0 is the outer ring. */

@@ -1,4 +1,4 @@
-import type { Kind, Line, Parts, Polygon } from "./parts.ts";
+import type { Bounds, Kind, Line, Parts, Polygon } from "./parts.ts";
 import { boundsOf } from "./parts.ts";
 import type { GeometryForm } from "./geo-table.ts";
 import { srid } from "./geo-table.ts";
@@ -78,7 +78,34 @@ export function geometryFields(
   toHex: (bytes: Uint8Array) => string,
 ): string {
   if (form === "postgis") return toHex(writeWkb(kind, parts, srid));
-  const [west, south, east, north] = boundsOf(parts) ?? [0, 0, 0, 0];
-  // One backslash is COPY's escape, the other starts bytea's hex format.
-  return `\\\\x${toHex(writeWkb(kind, parts))}\t(${east},${north}),(${west},${south})`;
+  return `${byteaPrefix}${toHex(writeWkb(kind, parts))}\t${boundsField(boundsOf(parts) ?? [0, 0, 0, 0])}`;
+}
+
+/** One backslash is COPY's escape, the other starts bytea's hex format. */
+const byteaPrefix = "\\\\x";
+
+export function boundsField([west, south, east, north]: Bounds): string {
+  return `(${east},${north}),(${west},${south})`;
+}
+
+/** The beginning of `geometryFields`, up to the only member of the geometry. */
+export function multiHeader(form: GeometryForm, kind: Kind): string {
+  return headers[form][kind];
+}
+
+const headers = {
+  postgis: makeHeaders("", srid),
+  wkb: makeHeaders(byteaPrefix, undefined),
+} as const satisfies Record<GeometryForm, unknown>;
+
+function makeHeaders(prefix: string, system: number | undefined): Readonly<Record<Kind, string>> {
+  const uint32 = (value: number) =>
+    [0, 8, 16, 24].map((shift) => ((value >>> shift) & 255).toString(16).padStart(2, "0")).join("");
+  const header = (kind: Kind) => {
+    const multi = codes[kind][1];
+    const type =
+      system === undefined ? uint32(multi) : uint32((multi | hasSrid) >>> 0) + uint32(system);
+    return `${prefix}01${type}${uint32(1)}`;
+  };
+  return { point: header("point"), line: header("line"), polygon: header("polygon") };
 }

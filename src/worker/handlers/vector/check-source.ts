@@ -79,6 +79,7 @@ export async function checkSource(
     format,
     findings,
     lines,
+    hasHeights: mending?.hasHeights,
     bytes,
     drivers,
     textColumns: mending?.hugeKeys,

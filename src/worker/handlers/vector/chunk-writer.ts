@@ -2,9 +2,10 @@ import { mkdir, open, rm } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import path from "node:path";
 import type { Storage } from "../../../adapters/storage/storage.ts";
-import { boundsOf, unite } from "../../../core/vector/parts.ts";
+import { boundsOf } from "../../../core/vector/parts.ts";
 import type { Bounds } from "../../../core/vector/parts.ts";
-import { geometryFields } from "../../../core/vector/write-wkb.ts";
+import type { PlainGeometry } from "../../../core/vector/plain-geometry.ts";
+import { boundsField, geometryFields, multiHeader } from "../../../core/vector/write-wkb.ts";
 import type { GeometryForm } from "../../../core/vector/geo-table.ts";
 import { kinds } from "../../../core/vector/parts.ts";
 import type { Kind, Parts } from "../../../core/vector/parts.ts";
@@ -19,7 +20,7 @@ export interface WrittenChunk {
 export interface WrittenKind {
   readonly kind: Kind;
   readonly feature_count: number;
-  readonly bounds: Bounds | undefined;
+  readonly bounds: Bounds;
   readonly chunk_count: number;
 }
 
@@ -28,8 +29,9 @@ interface OpenChunk {
   readonly file: string;
   readonly handle: FileHandle;
   rows: number;
-  pending: string[];
-  pendingLength: number;
+  /** Rows that are not yet in the file, up to `length`. */
+  pending: Buffer;
+  length: number;
 }
 
 export interface ChunkWriterOptions {
@@ -56,7 +58,7 @@ export class ChunkWriter {
   readonly chunks: WrittenChunk[] = [];
   private readonly options: ChunkWriterOptions;
   private readonly open = new Map<Kind, OpenChunk>();
-  private readonly totals = new Map<Kind, { rows: number; bounds: Bounds | undefined }>();
+  private readonly totals = new Map<Kind, { rows: number; bounds: Bounds }>();
   private started: number;
 
   constructor(options: ChunkWriterOptions) {
@@ -69,19 +71,58 @@ export class ChunkWriter {
    * (latin1).
    */
   async write(kind: Kind, parts: Parts, attributes: string): Promise<void> {
-    const total = this.totals.get(kind) ?? { rows: 0, bounds: undefined };
-    total.rows += 1;
-    total.bounds = unite(total.bounds, boundsOf(parts));
-    this.totals.set(kind, total);
     const chunk = this.open.get(kind) ?? (await this.begin(kind));
+    const [west, south, east, north] = boundsOf(parts) ?? [NaN, NaN, NaN, NaN];
+    const row = this.count(kind, west, south, east, north);
     const geometry = geometryFields(this.options.form, kind, parts, toHex);
     const rest = attributes === "" ? "" : `\t${attributes}`;
-    const line = `${total.rows}\t${chunk.index}\t${geometry}${rest}\n`;
-    chunk.pending.push(line);
-    chunk.pendingLength += line.length;
+    append(chunk, `${row}\t${chunk.index}\t${geometry}${rest}\n`);
+    await this.endRow(kind, chunk);
+  }
+
+  /**
+   * Writes a geometry that needs no change. `attributes` are bytes of a dump's row, or text as `write`
+   * takes it. Answers a promise only where the caller has to wait.
+   */
+  writePlain(geometry: PlainGeometry, attributes: string | Uint8Array): Promise<void> | undefined {
+    const { kind } = geometry;
+    const chunk = this.open.get(kind);
+    if (chunk === undefined) {
+      return this.begin(kind).then(() => this.writePlain(geometry, attributes));
+    }
+    const { west, south, east, north, digitCount } = geometry;
+    const row = this.count(kind, west, south, east, north);
+    const { form } = this.options;
+    append(chunk, `${row}\t${chunk.index}\t${multiHeader(form, kind)}`);
+    reserve(chunk, digitCount);
+    geometry.writeTo(chunk.pending, chunk.length);
+    chunk.length += digitCount;
+    if (form === "wkb") append(chunk, `\t${boundsField([west, south, east, north])}`);
+    if (attributes.length > 0) append(chunk, "\t");
+    append(chunk, attributes);
+    append(chunk, "\n");
+    return this.endRow(kind, chunk);
+  }
+
+  private count(kind: Kind, west: number, south: number, east: number, north: number): number {
+    const total = this.totals.get(kind);
+    if (total === undefined) {
+      this.totals.set(kind, { rows: 1, bounds: [west, south, east, north] });
+      return 1;
+    }
+    total.rows += 1;
+    const { bounds } = total;
+    if (west < bounds[0]) bounds[0] = west;
+    if (south < bounds[1]) bounds[1] = south;
+    if (east > bounds[2]) bounds[2] = east;
+    if (north > bounds[3]) bounds[3] = north;
+    return total.rows;
+  }
+
+  private endRow(kind: Kind, chunk: OpenChunk): Promise<void> | undefined {
     chunk.rows += 1;
-    if (chunk.pendingLength >= flushLength) await flush(chunk);
-    if (chunk.rows >= this.options.chunkSize) await this.end(kind, chunk);
+    if (chunk.rows >= this.options.chunkSize) return this.end(kind, chunk);
+    return chunk.length >= flushLength ? flush(chunk) : undefined;
   }
 
   async finish(): Promise<WrittenKind[]> {
@@ -100,7 +141,8 @@ export class ChunkWriter {
     await mkdir(this.options.folder, { recursive: true });
     const file = path.join(this.options.folder, `${index}.copy`);
     const handle = await open(file, "w");
-    const chunk = { index, file, handle, rows: 0, pending: [], pendingLength: 0 };
+    const pending = Buffer.allocUnsafe(2 * flushLength);
+    const chunk = { index, file, handle, rows: 0, pending, length: 0 };
     this.open.set(kind, chunk);
     return chunk;
   }
@@ -117,12 +159,25 @@ export class ChunkWriter {
   }
 }
 
-async function flush(chunk: OpenChunk): Promise<void> {
-  if (chunk.pending.length === 0) return;
+function append(chunk: OpenChunk, text: string | Uint8Array): void {
+  reserve(chunk, text.length);
   // Attributes are bytes that were not decoded: latin1 writes them back unchanged.
-  await chunk.handle.write(Buffer.from(chunk.pending.join(""), "latin1"));
-  chunk.pending = [];
-  chunk.pendingLength = 0;
+  if (typeof text === "string") chunk.pending.write(text, chunk.length, "latin1");
+  else chunk.pending.set(text, chunk.length);
+  chunk.length += text.length;
+}
+
+function reserve(chunk: OpenChunk, length: number): void {
+  if (chunk.length + length <= chunk.pending.length) return;
+  const larger = Buffer.allocUnsafe(2 * (chunk.length + length));
+  chunk.pending.copy(larger, 0, 0, chunk.length);
+  chunk.pending = larger;
+}
+
+async function flush(chunk: OpenChunk): Promise<void> {
+  const { length } = chunk;
+  chunk.length = 0;
+  if (length > 0) await chunk.handle.write(chunk.pending, 0, length);
 }
 
 /** Storage path of a load's chunks until its layer is published. */

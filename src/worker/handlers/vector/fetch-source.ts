@@ -24,6 +24,8 @@ export interface SourceFile {
   readonly findings: readonly VectorFinding[];
   /** How many documents a file of JSON lines has. */
   readonly lines?: number | undefined;
+  /** Its JSON has positions with more than two numbers. */
+  readonly hasHeights?: boolean | undefined;
   readonly bytes: number;
   /** Columns that stay text, because a number among their values has more than 64 bits. */
   readonly textColumns?: ReadonlySet<string> | undefined;
@@ -36,7 +38,7 @@ export interface SourceFile {
 /** A source that was fetched and is not checked yet. */
 export type FetchedSource = Omit<
   SourceFile,
-  "drivers" | "findings" | "lines" | "bytes" | "textColumns" | "longKeys"
+  "drivers" | "findings" | "lines" | "hasHeights" | "bytes" | "textColumns" | "longKeys"
 >;
 
 interface NamedSource {

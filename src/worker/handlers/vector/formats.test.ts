@@ -1,4 +1,5 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import type { z } from "zod";
@@ -220,6 +221,46 @@ describe("vector files", () => {
     await expect(
       test.run(createVectorStac, { collection_id: "c", tables: ["nothing"] }),
     ).rejects.toMatchObject(refused("TABLE_NOT_FOUND"));
+  });
+
+  it("are converted in parts at once where they are long, and in one piece if their types differ", async () => {
+    const long = "x".repeat(2000);
+    const features = Array.from({ length: 2200 }, (_, id) => square((id % 300) / 2, id, long));
+    const text = (all: readonly object[]) => all.map((each) => JSON.stringify(each)).join("\n");
+    const rowsOf = async (prepared: Prepared) => {
+      const chunks = prepared.chunks.map((chunk) => test.storage.get(chunk.blob_path));
+      const rows = (await Promise.all(chunks)).flatMap((chunk) =>
+        Buffer.from(chunk).toString().trimEnd().split("\n"),
+      );
+      return rows.map((row) => row.split("\t").slice(2).join(" "));
+    };
+    const dumpsOf = async (name: RegExp) =>
+      (await readdir(path.join(test.folder, "work"))).filter((file) => name.test(file)).length;
+    const prepared = await prepare("long.geojsonl", text(features));
+    const whole = await prepare(
+      "whole.geojson",
+      JSON.stringify({ type: "FeatureCollection", features }),
+    );
+    expect(await rowsOf(prepared)).toEqual(await rowsOf(whole));
+    const { columns, findings } = whole;
+    expect(prepared).toMatchObject({ feature_count: 2200, columns, findings });
+    const cores = availableParallelism();
+    expect(await dumpsOf(/^rows-long-\d-/)).toBe(cores > 1 ? Math.min(4, cores) : 0);
+
+    const odd = { ...square(0, 0, long), properties: { id: 0.5, group: long } };
+    const mixed = await prepare("mixed.geojsonl", text([...features, odd]));
+    expect(mixed).toMatchObject({ feature_count: 2201, findings });
+    expect(mixed.columns[0]).toMatchObject({ source: "id", type: "double precision" });
+    expect(await dumpsOf(/^rows-mixed-[\da-f]{8}-/)).toBe(1);
+  });
+
+  it("of JSON lines with heights are reduced to two dimensions, and say so", async () => {
+    const point = (...coordinates: number[]) =>
+      JSON.stringify({ type: "Feature", properties: {}, geometry: { type: "Point", coordinates } });
+    const flat = await prepare("flat.geojsonl", [point(1, 2), point(3, 4)].join("\n"));
+    expect(flat.findings).toEqual([]);
+    const high = await prepare("high.geojsonl", [point(1, 2), point(3, 4, 5)].join("\n"));
+    expect(high.findings).toMatchObject([{ code: "DIMENSIONS_REDUCED" }]);
   });
 
   it("need a worker that has a database", async () => {

@@ -14,9 +14,29 @@ import type { OpenOptions } from "./gdal-options.ts";
 const mostColumns = 1000;
 const mostLayers = 100;
 
+type InspectedSource = Pick<SourceFile, "file" | "drivers" | "format" | "lines" | "hasHeights">;
+
+/**
+ * What GDAL would tell of a file of JSON lines, which it would read once more for it: the types of the
+ * columns are in its dump too.
+ */
+export function layerOfLines({ lines = Number.NaN, hasHeights }: InspectedSource): LayerFacts {
+  return {
+    name: "source",
+    geometryType: hasHeights === true ? "3D Unknown (any)" : "Unknown (any)",
+    featureCount: lines,
+    crsWkt: "EPSG:4326",
+    geometryColumn: undefined,
+    extent: undefined,
+    fields: [],
+    types: [],
+    fidColumn: undefined,
+  };
+}
+
 /** Reads the layers of a file, and chooses those with geometries or the wanted one. */
 export async function inspectSource(
-  source: Pick<SourceFile, "file" | "drivers" | "format" | "lines">,
+  source: InspectedSource,
   options: Pick<OpenOptions, "args">,
   {
     wanted,
@@ -83,7 +103,7 @@ function refuseOption(name: string): void {
   });
 }
 
-function refuseWide(columns: number): void {
+export function refuseWide(columns: number): void {
   if (columns <= mostColumns) return;
   throw new PermanentError(
     `The file has ${columns} columns, and a layer has at most ${mostColumns}: leave out columns, or turn them into rows.`,

@@ -34,16 +34,61 @@ export const dumpOptions: readonly string[] = [
   "YES",
 ];
 
-export interface DumpRow {
-  readonly fid: number;
-  readonly geometry: Buffer | undefined;
+/** A row of a dump. Its values are decoded when they are read. */
+export class DumpRow {
+  readonly line: Buffer;
+  /** The hexadecimal digits of the geometry lie between these. */
+  readonly hexStart: number;
+  readonly hexEnd: number;
+  /** Where the attributes begin; after the end of the line if there are none. */
+  readonly restStart: number;
+  private readonly fidStart: number;
+  private readonly fidEnd: number;
+
+  constructor(line: Buffer, isGeometryFirst: boolean) {
+    const first = line.indexOf(tab);
+    const second = line.indexOf(tab, first + 1);
+    const end = second < 0 ? line.length : second;
+    this.line = line;
+    this.hexStart = isGeometryFirst ? 0 : first + 1;
+    this.hexEnd = isGeometryFirst ? first : end;
+    this.fidStart = isGeometryFirst ? first + 1 : 0;
+    this.fidEnd = isGeometryFirst ? end : first;
+    this.restStart = end + 1;
+  }
+
+  get fid(): number {
+    return Number(this.line.toString("latin1", this.fidStart, this.fidEnd));
+  }
+
+  get geometry(): Buffer | undefined {
+    const hex = this.line.toString("latin1", this.hexStart, this.hexEnd);
+    return hex === "\\N" ? undefined : Buffer.from(hex, "hex");
+  }
+
   /** The attributes in COPY's text format on one line, separated by tabs. */
-  readonly attributes: Buffer;
+  get attributes(): Buffer {
+    const rest = this.line.subarray(Math.min(this.restStart, this.line.length));
+    return this.hasSpelledEscapes() ? rest : spell(rest);
+  }
+
+  /** Whether the attributes are as COPY needs them on one line: see `spellEscapes`. */
+  hasSpelledEscapes(): boolean {
+    const { line } = this;
+    let place = line.indexOf(backslash, this.restStart);
+    while (place >= 0) {
+      const next = line[place + 1];
+      if (next === tab || next === newline || next === carriageReturn) return false;
+      place = line.indexOf(backslash, place + 2);
+    }
+    return true;
+  }
 }
 
 const tab = 9;
+const newline = 10;
+const carriageReturn = 13;
 const backslash = 0x5c;
-const nothing = Buffer.alloc(0);
 
 /** Yields the rows in batches. `onColumns` is called once, before the first row. */
 export async function* openDump(
@@ -58,7 +103,7 @@ export async function* openDump(
     for (const line of lines) {
       if (isGeometryFirst !== undefined) {
         if (line.length === 2 && line.toString("latin1") === "\\.") isGeometryFirst = undefined;
-        else rows.push(readRow(line, isGeometryFirst));
+        else rows.push(new DumpRow(line, isGeometryFirst));
         continue;
       }
       const text = line.toString("utf8");
@@ -77,21 +122,6 @@ export async function* openDump(
   }
 }
 
-function readRow(line: Buffer, isGeometryFirst: boolean): DumpRow {
-  const first = line.indexOf(tab);
-  const second = line.indexOf(tab, first + 1);
-  const end = second < 0 ? line.length : second;
-  const one = line.toString("latin1", 0, first);
-  const two = line.toString("latin1", first + 1, end);
-  const [hex, fid] = isGeometryFirst ? [one, two] : [two, one];
-  return {
-    fid: Number(fid),
-    geometry: hex === "\\N" ? undefined : Buffer.from(hex, "hex"),
-    attributes: second < 0 ? nothing : spell(line.subarray(second + 1)),
-  };
-}
-
 function spell(attributes: Buffer): Buffer {
-  if (!attributes.includes(backslash)) return attributes;
   return Buffer.from(spellEscapes(attributes.toString("latin1")), "latin1");
 }

@@ -24,7 +24,7 @@ import { FileRefused } from "./check-source.ts";
 import type { SourceFile } from "./fetch-source.ts";
 import { hasDegreeColumns, openOptions, readHeader, runOptions } from "./gdal-options.ts";
 import type { CsvColumns } from "./gdal-options.ts";
-import { inspectSource } from "./inspect-source.ts";
+import { inspectSource, layerOfLines } from "./inspect-source.ts";
 import type { OpenedLayer } from "./with-sql.ts";
 
 export interface SourceLayer extends OpenedLayer {
@@ -38,6 +38,8 @@ export interface SourceLayer extends OpenedLayer {
   readonly findings: readonly VectorFinding[];
   /** The system that the submitted file names and GDAL's copy does not. */
   readonly ownCrs?: string | undefined;
+  /** Of a layer that GDAL has not read yet: throws the reason for which it cannot be loaded. */
+  readonly inspect?: (() => Promise<unknown>) | undefined;
 }
 
 interface Given extends CsvColumns {
@@ -57,7 +59,9 @@ export async function openLayers(
   const header = isCsv(source.format) ? await readHeader(source.file) : [];
   const needsExtent = given.source_crs != null;
   const chosen = { wanted: given.layer, header, needsExtent };
-  const layers = await inspectSource(source, options, chosen, context);
+  const inspect = () => inspectSource(source, options, chosen, context);
+  const isUninspected = source.lines !== undefined && given.layer == null && !needsExtent;
+  const layers = isUninspected ? [layerOfLines(source)] : await inspect();
   const opened: SourceLayer[] = [];
   for (const layer of layers) {
     const loose = await findLooseColumns(source, layer, context);
@@ -79,6 +83,7 @@ export async function openLayers(
         ...options.findings,
         ...misdeclaredColumnsFinding(loose.filter(({ isMisdeclared }) => isMisdeclared)),
       ],
+      ...(isUninspected ? { inspect } : {}),
     });
   }
   return opened;

@@ -20,11 +20,11 @@ import { PermanentError } from "../../errors.ts";
 import { findTransformationAt, warnOfTransformation } from "../assess-transformation.ts";
 import { ChunkWriter } from "./chunk-writer.ts";
 import type { WrittenKind } from "./chunk-writer.ts";
-import { convertLayer } from "./convert-layer.ts";
 import { decideCrs } from "./decide-crs.ts";
 import type { SourceFile } from "./fetch-source.ts";
 import { isHalving as isHalvingFrom } from "./find-halving.ts";
 import type { SourceLayer } from "./open-layers.ts";
+import { openRows } from "./open-rows.ts";
 import { straighten } from "./straighten.ts";
 import { writeLayer } from "./write-layer.ts";
 import type { WrittenLayer } from "./write-layer.ts";
@@ -65,6 +65,20 @@ export interface LayerTarget {
 export async function prepareLayer(
   layer: SourceLayer,
   source: SourceFile,
+  target: LayerTarget,
+  context: HandlerContext,
+): Promise<PreparedLayer> {
+  try {
+    return await convertAndWrite(layer, source, target, context);
+  } catch (error) {
+    await layer.inspect?.();
+    throw error;
+  }
+}
+
+async function convertAndWrite(
+  layer: SourceLayer,
+  source: SourceFile,
   { name, form, prefix, chunkSize, firstIndex, source_crs }: LayerTarget,
   context: HandlerContext,
 ): Promise<PreparedLayer> {
@@ -81,7 +95,7 @@ export async function prepareLayer(
   const written = await writeLayer(
     {
       name,
-      conversion: convertLayer({ ...opened, isProjected: true }, name, context),
+      rows: openRows(opened, name, source.lines, context),
       isUntyped: layer.format.isUntyped === true,
       rawColumns: layer.rawColumns,
       canChooseEncoding: isText || isShapefile(source.format),
@@ -172,7 +186,7 @@ function nameTables(
     geometry_type: multiType[kind],
     columns,
     feature_count,
-    bounds: bounds ?? null,
+    bounds,
     chunk_count,
   }));
 }

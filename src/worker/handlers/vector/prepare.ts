@@ -17,10 +17,10 @@ import { LayerEmpty, prepareLayer } from "./prepare-layer.ts";
 import type { PreparedLayer } from "./prepare-layer.ts";
 
 /**
- * Disk needed, as a multiple of the source: the dump with the rows as text, and the chunks made of
- * it.
+ * Disk needed, as a multiple of the source: the dump with the rows as text, the chunks made of it, and
+ * the parts of a file of lines.
  */
-const spaceFactor = 3;
+const spaceFactor = 4;
 
 /**
  * Handler vector_prepare: turns the layers of a file into chunks for COPY. Before the last step,

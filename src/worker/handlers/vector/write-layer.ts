@@ -8,6 +8,7 @@ import { Tally } from "../../../core/vector/findings.ts";
 import { doubleCoordinates } from "../../../core/vector/half-degrees.ts";
 import type { Parts } from "../../../core/vector/parts.ts";
 import { keep, kindsOf, rewindAll } from "../../../core/vector/parts.ts";
+import { PlainGeometry } from "../../../core/vector/plain-geometry.ts";
 import type { PreparedGeometry, Unusable } from "../../../core/vector/prepare-geometry.ts";
 import { prepareGeometry } from "../../../core/vector/prepare-geometry.ts";
 import { isProvenValid } from "../../../core/vector/prove-valid.ts";
@@ -17,10 +18,11 @@ import { BadWkb, readWkb } from "../../../core/vector/read-wkb.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
 import type { ChunkWriter } from "./chunk-writer.ts";
-import type { Conversion } from "./convert-layer.ts";
 import type { Curved } from "./straighten.ts";
 import { HeldBack } from "./hold-back.ts";
-import { openDump } from "./open-dump.ts";
+import { refuseWide } from "./inspect-source.ts";
+import type { DumpRow } from "./open-dump.ts";
+import type { LayerRows } from "./open-rows.ts";
 
 const codes = {
   empty: "GEOMETRY_EMPTY",
@@ -39,7 +41,7 @@ export interface WrittenLayer {
 export interface LayerToWrite {
   /** A short name that no other layer of the task has. */
   readonly name: string;
-  readonly conversion: Conversion;
+  readonly rows: LayerRows;
   readonly isUntyped: boolean;
   readonly rawColumns: ReadonlyMap<string, RawKind>;
   readonly canChooseEncoding: boolean;
@@ -57,6 +59,7 @@ export async function writeLayer(
   const tally = new Tally();
   const held = new HeldBack(context, layer.name);
   const curved: (Curved & { readonly attributes: string })[] = [];
+  const plain = new PlainGeometry();
   let reader = new AttributeReader([], false, layer.rawColumns);
   let seen = 0;
 
@@ -77,24 +80,33 @@ export async function writeLayer(
     else await held.add(parts, attributes);
   }
 
-  const rowsOf = openDump(layer.conversion, context.signal, (columns) => {
+  const { isHalved } = layer.rows;
+  const batches = layer.rows.read((columns) => {
+    refuseWide(columns.length);
     reader = new AttributeReader(columns, layer.isUntyped, layer.rawColumns);
   });
   try {
-    for await (const rows of rowsOf) {
-      for (const { fid, geometry, attributes } of rows) {
+    for await (const rows of batches) {
+      for (const row of rows) {
         seen += 1;
-        const read = readGeometry(geometry, tally, layer.conversion.isHalved);
-        if (read === undefined) continue;
-        if (!isUtf8(attributes)) throw refuseEncoding(layer.canChooseEncoding);
-        const row = reader.read(attributes.toString("latin1"));
-        if (read.hasCurves) curved.push({ fid, attributes: row });
-        else await take(read, row);
+        const isPlain = plain.read(row.line, row.hexStart, row.hexEnd, isHalved);
+        const read = isPlain ? undefined : readGeometry(row.geometry, tally, isHalved);
+        if (!isPlain && read === undefined) continue;
+        if (!isUtf8(row.line)) throw refuseEncoding(layer.canChooseEncoding);
+        if (read !== undefined) {
+          const attributes = reader.read(row.attributes.toString("latin1"));
+          if (read.hasCurves) curved.push({ fid: row.fid, attributes });
+          else await take(read, attributes);
+          continue;
+        }
+        if (plain.isReversed) tally.add("RINGS_REVERSED");
+        const waits = writer.writePlain(plain, plainAttributes(row, reader));
+        if (waits !== undefined) await waits;
       }
       context.progress(15 + (70 * seen) / Math.max(1, seen, layer.claimedCount));
     }
   } finally {
-    layer.conversion.stop();
+    layer.rows.stop();
   }
   let index = 0;
   if (curved.length > 0) {
@@ -116,6 +128,13 @@ export async function writeLayer(
   if (reader.droppedDates > 0) tally.add("DATES_DROPPED", reader.droppedDates);
   if (reader.hugeColumns > 0) tally.add("INTEGERS_AS_TEXT", reader.hugeColumns);
   return { columns: reader.found(), tally, seen };
+}
+
+/** The attributes as bytes of the dump if no value has to be looked at, otherwise as text. */
+function plainAttributes(row: DumpRow, reader: AttributeReader): string | Uint8Array {
+  return reader.isDone && row.hasSpelledEscapes()
+    ? row.line.subarray(Math.min(row.restStart, row.line.length))
+    : reader.read(row.attributes.toString("latin1"));
 }
 
 /** Undefined: there is no geometry that can be read; the tally has counted why. */
