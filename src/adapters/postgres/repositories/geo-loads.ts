@@ -55,8 +55,9 @@ async function makeTable(
       ? [`geom geometry(${table.geometry_type}, ${srid}) NOT NULL`]
       : ["geom bytea NOT NULL", "bounds box NOT NULL"];
   const attributes = table.columns.map(({ name, type }) => `${escapeIdentifier(name)} ${type}`);
-  // Identity and batch stand first, so that neither is behind a wide text.
-  const columns = ["fid bigint PRIMARY KEY", "etl_batch_id integer NOT NULL"];
+  // Identity and batch stand first, so that neither is behind a wide text. The primary key follows when
+  // the table is published: an index that grows with each row takes longer than one built at once.
+  const columns = ["fid bigint NOT NULL", "etl_batch_id integer NOT NULL"];
   await tx.query(
     `CREATE TABLE geo.${escapeIdentifier(loadingTable)} (${[...columns, ...geometry, ...attributes].join(", ")})`,
   );
@@ -102,6 +103,11 @@ export async function loadChunk(
 ): Promise<number | undefined> {
   return db.copyTransaction(async (tx) => {
     const { load_id, table_name, chunk_index } = chunk;
+    // Two workers may load the same chunk, and no key refuses the second rows: the later one waits here,
+    // and then finds the rows that it replaces.
+    await tx.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [
+      `${load_id} ${table_name} ${chunk_index}`,
+    ]);
     // A share lock: chunks load concurrently, and no transaction publishes or drops the table meanwhile.
     const { rows } = await tx.query<{
       loading_table: string;

@@ -74,7 +74,15 @@ async function finishTable(tx: Transaction, load: LoadRow): Promise<void> {
     .map(({ name }) => `DROP COLUMN ${escapeIdentifier(name)}`);
   if (dropped.length > 0) await tx.query(`ALTER TABLE ${table} ${dropped.join(", ")}`);
   const column = load.form === "postgis" ? "geom" : "bounds";
+  // A load that an earlier version has begun has its key already.
+  const { rowCount } = await tx.query(
+    "SELECT FROM pg_index WHERE indrelid = $1::regclass AND indisprimary",
+    [table],
+  );
+  if (rowCount === 0) await tx.query(`ALTER TABLE ${table} ADD PRIMARY KEY (fid)`);
   await tx.query(`CREATE INDEX ON ${table} USING gist (${column})`);
+  // A sample of 9,000 rows: with the usual 30,000 this takes longer than the index.
+  await tx.query(`SET LOCAL default_statistics_target = 30`);
   await tx.query(`ANALYZE ${table}`);
 }
 

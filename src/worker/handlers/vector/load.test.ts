@@ -1,3 +1,4 @@
+import { EventEmitter, once } from "node:events";
 import { copyFile, mkdir, readdir } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
@@ -6,8 +7,10 @@ import { fixture } from "../../../../test/support/fixtures.ts";
 import type { TestContext } from "../../../../test/support/handler-context.ts";
 import { createTestContext } from "../../../../test/support/handler-context.ts";
 import { describeForms } from "../../../../test/support/postgis.ts";
+import { waitFor } from "../../../../test/support/wait.ts";
 import { createGdal } from "../../../adapters/gdal/create-gdal.ts";
 import type { Gdal } from "../../../adapters/gdal/gdal.ts";
+import { loadChunk } from "../../../adapters/postgres/repositories/geo-loads.ts";
 import type { vectorContracts } from "../../../core/handlers/vector.ts";
 import type { z } from "zod";
 import { prepareVector } from "./prepare.ts";
@@ -88,6 +91,36 @@ describeForms("a layer", ({ form, create }) => {
       await expect(test.run(uploadChunk, { chunk })).rejects.toMatchObject({
         code: "NOT_IN_STORAGE",
       });
+    });
+
+    it("a chunk that two workers load at once is loaded once", async () => {
+      const { chunks, load_id } = await prepare("countries_110m.shp", { table_name: "at_once" });
+      const [chunk = { blob_path: "", index: -1 }] = chunks;
+      const bytes = await test.storage.get(chunk.blob_path);
+      const place = { load_id, table_name: "at_once", chunk_index: chunk.index };
+      const steps = new EventEmitter();
+      const [begun, released] = [once(steps, "begun"), once(steps, "released")];
+      const slow = loadChunk(database.db, place, async function* () {
+        steps.emit("begun");
+        yield bytes;
+        await released;
+      });
+      await begun;
+      let isLoaded = false;
+      const quick = loadChunk(database.db, place, async function* () {
+        yield bytes;
+      }).finally(() => {
+        isLoaded = true;
+      });
+      const waiting = `SELECT FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+      await waitFor(async () => isLoaded || (await rows(waiting)).length > 0, {
+        what: "the second worker to wait for the first",
+      });
+      steps.emit("released");
+      expect(await Promise.all([slow, quick])).toEqual([177, 177]);
+      await test.run(publishVector, { load_id });
+      expect(await rows("SELECT count(*) FROM geo.at_once")).toEqual([{ count: 177 }]);
     });
 
     it("is not published while a chunk is missing", async () => {
