@@ -43,6 +43,7 @@ export async function serve(
   parts: {
     /** For reading: its planner is free to choose. */
     readonly db: Database;
+    readonly tileDb: Database;
     readonly domain: AssetDeps;
     readonly serviceChecks: Parameters<typeof makeRoutes>[0]["serviceChecks"];
     readonly retention: RetentionDeps;
@@ -68,7 +69,7 @@ export async function serve(
   const verbs = makeVerbs(deps, () => {
     engine.wake();
   });
-  const features = createFeatureAnswers(db);
+  const features = createFeatureAnswers(db, parts.tileDb);
   const handlers = makeRoutes({
     db,
     assets: parts.domain,

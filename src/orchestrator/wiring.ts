@@ -6,7 +6,7 @@ import { parseNetworks } from "../adapters/net/check-address.ts";
 import { createMetrics } from "../adapters/http/metrics.ts";
 import { createAccessPolicy } from "../adapters/http/tokens.ts";
 import { openDatabase } from "../adapters/postgres/database.ts";
-import { openHotDatabase } from "../adapters/postgres/hot-database.ts";
+import { openHotDatabase, openTileDatabase } from "../adapters/postgres/hot-database.ts";
 import { createGraphCache } from "../adapters/postgres/queries/graph-cache.ts";
 import { shareListener } from "../adapters/postgres/share-listener.ts";
 import { checkSchema } from "../adapters/postgres/schema-version.ts";
@@ -240,8 +240,10 @@ export async function startOrchestrator(
     listen,
     log.child({ part: "domain" }),
   );
+  const tileDb = openTileDatabase({ url, applicationName: `${ownerId} tiles`, onConnectionLost });
   const server = await serve(deps, config, engine, {
     db,
+    tileDb,
     domain,
     serviceChecks,
     retention,
@@ -285,7 +287,10 @@ export async function startOrchestrator(
           await tracer?.close();
         },
       },
-      { name: "database", stop: () => Promise.all([db.close(), hot.close(), domainDb.close()]) },
+      {
+        name: "database",
+        stop: () => Promise.all([db, hot, domainDb, tileDb].map((each) => each.close())),
+      },
       { name: "external database", stop: async () => domain.external?.db.close() },
     ],
   };

@@ -23,6 +23,8 @@ export interface OpenDatabaseOptions {
   /** Shown in pg_stat_activity, so that an operator sees which process holds a lock. */
   readonly applicationName: string;
   readonly max?: number;
+  /** A connection is replaced after so many statements. */
+  readonly maxUses?: number | undefined;
   /** How long a statement may take before its connection counts as dead. */
   readonly queryTimeoutMs?: number;
   /** Called when an idle connection was lost. The pool replaces it; this is for the log. */
@@ -67,6 +69,7 @@ function openPool(options: OpenDatabaseOptions, isPipelined: boolean): pg.Pool {
     ...connectOptions(options.url),
     application_name: options.applicationName,
     max: options.max ?? 10,
+    maxUses: options.maxUses ?? Infinity,
     pipeline: isPipelined,
     stream: () => new CoalescingSocket(),
     // A server that is restarting refuses at once; one that is unreachable must not hang a request.

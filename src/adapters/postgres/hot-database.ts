@@ -52,11 +52,28 @@ export function openLeaseDatabase(options: HotDatabaseOptions): Database {
   return open(options, ["synchronous_commit=off", ...settings]);
 }
 
-function open(options: HotDatabaseOptions, added: readonly string[]): Database {
+/**
+ * For tiles of vector layers. PostgreSQL estimates the functions of PostGIS as so costly that it starts
+ * parallel workers for a tile, which takes ten times as long as the tile, or reads the whole table; and
+ * planning such a statement takes as long as running it. A connection ends after some time, because each
+ * keeps the plans of all layers that it has shown.
+ */
+export function openTileDatabase(options: HotDatabaseOptions): Database {
+  return open({ max: 10, ...options }, tileSettings, 2000);
+}
+
+const tileSettings = [
+  "max_parallel_workers_per_gather=0",
+  "enable_seqscan=off",
+  "plan_cache_mode=force_generic_plan",
+  "jit=off",
+];
+
+function open(options: HotDatabaseOptions, added: readonly string[], maxUses?: number): Database {
   const url = new URL(options.url);
   const given = url.searchParams.get("options");
   const ours = added.map((setting) => `-c ${setting}`).join(" ");
   url.searchParams.set("options", given === null ? ours : `${given} ${ours}`);
   const { max = 4 } = options;
-  return openDatabase({ ...options, url: url.href, max, queryTimeoutMs });
+  return openDatabase({ ...options, url: url.href, max, queryTimeoutMs, maxUses });
 }

@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { compress } from "../../adapters/http/compress.ts";
 import type { ApiRequest } from "../../adapters/http/handler.ts";
 import { Answer } from "../../adapters/http/handler.ts";
-import type { Database } from "../../adapters/postgres/database.ts";
+import type { Database, Queryable } from "../../adapters/postgres/database.ts";
 import { getFeature } from "../../adapters/postgres/queries/features.ts";
 import type { GeoTable } from "../../adapters/postgres/queries/geo-tables.ts";
 import { findGeoTable } from "../../adapters/postgres/queries/geo-tables.ts";
@@ -38,8 +38,9 @@ export type FeatureAnswers = ReturnType<typeof createFeatureAnswers>;
 
 const tileMedia = "application/vnd.mapbox-vector-tile";
 
-export function createFeatureAnswers(db: Database) {
-  const tiles = createVectorTiles(db);
+/** `tileDb`: connections whose plans suit tiles. */
+export function createFeatureAnswers(db: Database, tileDb: Queryable = db) {
+  const tiles = createVectorTiles(tileDb);
 
   async function requireTable(layer: Layer): Promise<{ layer: VectorLayer; table: GeoTable }> {
     if (layer.kind !== "vector") {

@@ -62,6 +62,8 @@ export async function findItem(
   const { rows } = await db.query<{ item: StacItem }>(
     `SELECT items.item FROM ${from} WHERE ${where.toString()}`,
     where.values,
+    // Prepared, because every tile asks it: a viewer's rights decide the text.
+    `catalogue_find_item_${viewer.reads ? "reads" : ""}_${viewer.curates ? "curates" : ""}`,
   );
   return rows[0]?.item;
 }

@@ -1,4 +1,5 @@
 /** Reads vector tiles: encoded by PostGIS, or as features for our own encoder. */
+import { createHash } from "node:crypto";
 import { escapeIdentifier } from "pg";
 import type { Bbox } from "../../../core/geometry/geometry.ts";
 import type { GeoColumn } from "../../../core/vector/geo-table.ts";
@@ -28,7 +29,8 @@ const fewPositions = 50;
 /**
  * Makes a tile in PostGIS. `reach` is the tile with its buffer in degrees: PostGIS would turn an
  * envelope beyond 180° round, and miss what lies near the antimeridian. PostGIS drops parts smaller
- * than a unit but does not simplify lines, so ST_Simplify comes first.
+ * than a unit but does not simplify lines, so ST_Simplify comes first. The statement is the same for all
+ * tiles of a table, so that it is planned once.
  */
 export async function postgisTile(
   db: Queryable,
@@ -46,19 +48,22 @@ export async function postgisTile(
     table.geometry_type === "MultiPoint"
       ? "ST_Transform(geom, 3857)"
       : `CASE WHEN ST_NPoints(geom) < ${fewPositions} THEN ST_Transform(geom, 3857)
-           ELSE ST_Simplify(ST_Transform(geom, 3857), ${tolerance}, true) END`;
-  const { rows } = await db.query<{ tile: Buffer }>(
-    `WITH bounds AS (
-       SELECT ST_TileEnvelope($1, $2, $3) AS square,
+           ELSE ST_Simplify(ST_Transform(geom, 3857), bounds.tolerance, true) END`;
+  // Materialized, so that the bounds are computed once and not for each feature.
+  const text = `WITH bounds AS MATERIALIZED (
+       SELECT ST_TileEnvelope($1, $2, $3) AS square, $12::float8 AS tolerance,
          ST_MakeEnvelope($8, $9, $10, $11, 4326) AS reach
      ), features AS (
        SELECT ${["fid", ...properties].join(", ")},
          ST_AsMVTGeom(${shape}, bounds.square, $4::integer, $5::integer, true) AS geom
-       FROM ${tableText(table)}, bounds WHERE geom && bounds.reach LIMIT $6
+       FROM bounds, ${tableText(table)} WHERE geom && bounds.reach LIMIT $6
      )
      SELECT ST_AsMVT(features, $7, $4::integer, 'geom', 'fid') AS tile
-     FROM features WHERE geom IS NOT NULL`,
-    [z, x, y, extent, buffer, mostFeatures, layer, ...reach],
+     FROM features WHERE geom IS NOT NULL`;
+  const { rows } = await db.query<{ tile: Buffer }>(
+    text,
+    [z, x, y, extent, buffer, mostFeatures, layer, ...reach, tolerance],
+    `tile_${createHash("sha1").update(`${table.load_id} ${text}`).digest("hex")}`,
   );
   return rows[0]?.tile ?? new Uint8Array(0);
 }
