@@ -187,9 +187,20 @@ function undoFloating(
   const values = width * stride;
   const rowLength = values * sampleBytes;
   const made = new Uint8Array(bytes.length);
+  // One write for the four bytes of a float, as this machine orders them.
+  const words = sampleBytes === 4 && isLittleEndian ? new Uint32Array(made.buffer) : undefined;
   for (let start = 0; start + rowLength <= bytes.length; start += rowLength) {
-    for (let index = start + stride; index < start + rowLength; index++) {
-      bytes[index] = (bytes[index] ?? 0) + (bytes[index - stride] ?? 0);
+    undoDifferences(bytes, start, start + rowLength, stride);
+    if (words !== undefined) {
+      const [second, third, fourth] = [start + values, start + 2 * values, start + 3 * values];
+      for (let value = 0; value < values; value++) {
+        words[start / 4 + value] =
+          ((bytes[start + value] ?? 0) << 24) |
+          ((bytes[second + value] ?? 0) << 16) |
+          ((bytes[third + value] ?? 0) << 8) |
+          (bytes[fourth + value] ?? 0);
+      }
+      continue;
     }
     for (let part = 0; part < sampleBytes; part++) {
       const from = start + (sampleBytes - 1 - part) * values;
@@ -199,4 +210,20 @@ function undoFloating(
     }
   }
   return made;
+}
+
+const isLittleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
+
+function undoDifferences(bytes: Uint8Array, start: number, end: number, stride: number): void {
+  if (stride === 1) {
+    let sum = 0;
+    for (let index = start; index < end; index++) {
+      sum = (sum + (bytes[index] ?? 0)) & 255;
+      bytes[index] = sum;
+    }
+    return;
+  }
+  for (let index = start + stride; index < end; index++) {
+    bytes[index] = (bytes[index] ?? 0) + (bytes[index - stride] ?? 0);
+  }
 }

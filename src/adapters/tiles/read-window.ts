@@ -7,6 +7,7 @@ import { Problem } from "../../core/errors.ts";
 import type { Pixels, Samples } from "../../core/serving/resample.ts";
 import { cached } from "../runtime/cached.ts";
 import { decodeBits, decodeBlock, makeSamples, refuseLarge } from "./decode-block.ts";
+import { maskNodata } from "./mask-nodata.ts";
 import { bytesOf } from "./open-raster.ts";
 import type { Level, RasterFile } from "./raster-file.ts";
 
@@ -282,22 +283,4 @@ function overlap(level: Level, place: Place, window: Window) {
 /** Scales an alpha of 16 bits to 8. */
 function alphaScale({ sampleType }: RasterFile): number | undefined {
   return sampleType === "uint16" ? 255 / 65_535 : undefined;
-}
-
-/** Masks pixels where all bands are nodata: one band alone may have that value in a real colour. */
-function maskNodata(bands: readonly Samples[], mask: Uint8Array, nodata: number | undefined): void {
-  const [first] = bands;
-  if (first === undefined) return;
-  const isFloat = first instanceof Float32Array || first instanceof Float64Array;
-  if (!isFloat && (nodata === undefined || Number.isNaN(nodata))) return;
-  // The nodata value is stored as text; a band of 32 bits holds its rounded form.
-  const hole = first instanceof Float32Array ? Math.fround(nodata ?? NaN) : (nodata ?? NaN);
-  for (let index = 0; index < mask.length; index++) {
-    let isNothing = true;
-    for (const band of bands) {
-      const value = band[index] ?? 0;
-      if (value !== hole && !(isFloat && Number.isNaN(value))) isNothing = false;
-    }
-    if (isNothing) mask[index] = 0;
-  }
 }

@@ -122,10 +122,13 @@ function findWindow(
   level: { readonly width: number; readonly height: number },
 ): Window | undefined {
   let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
-  for (let index = 0; index < map.columns.length; index++) {
-    const column = (map.columns[index] ?? NaN) * scale.x;
-    const row = (map.rows[index] ?? NaN) * scale.y;
-    if (!(column >= 0 && column < level.width && row >= 0 && row < level.height)) continue;
+  const { columns, rows } = map;
+  const { width, height } = level;
+  const { x, y } = scale;
+  for (let index = 0; index < columns.length; index++) {
+    const column = (columns[index] ?? NaN) * x;
+    const row = (rows[index] ?? NaN) * y;
+    if (!(column >= 0 && column < width && row >= 0 && row < height)) continue;
     if (column < left) left = column;
     if (column > right) right = column;
     if (row < top) top = row;

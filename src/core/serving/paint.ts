@@ -56,12 +56,11 @@ function paintChannel(rgba: Uint8Array, channel: number, band: Samples, range?: 
 function paintByTable(rgba: Uint8Array, band: Samples, table: Uint8Array, range?: Range): void {
   const [low, high] = range ?? [0, 255];
   const width = high - low;
-  for (let index = 0, place = 0; index < band.length; index++, place += 4) {
-    const entry = 4 * toByte((((band[index] ?? 0) - low) * 255) / width);
-    rgba[place] = table[entry] ?? 0;
-    rgba[place + 1] = table[entry + 1] ?? 0;
-    rgba[place + 2] = table[entry + 2] ?? 0;
-    rgba[place + 3] = table[entry + 3] ?? 0;
+  // One write for the four bytes of a colour.
+  const pixels = new Uint32Array(rgba.buffer, rgba.byteOffset, band.length);
+  const colours = new Uint32Array(Uint8Array.from(table).buffer);
+  for (let index = 0; index < band.length; index++) {
+    pixels[index] = colours[toByte((((band[index] ?? 0) - low) * 255) / width)] ?? 0;
   }
 }
 

@@ -33,14 +33,17 @@ export function resample(
   const count = width * height;
   const sources = new Int32Array(count);
   const mask = new Uint8Array(count);
+  const { left, top, width: across, height: down, mask: valid } = window;
+  const { columns, rows } = map;
   for (let index = 0; index < count; index++) {
-    const column = Math.floor((map.columns[index] ?? NaN) * scale.x) - window.left;
-    const row = Math.floor((map.rows[index] ?? NaN) * scale.y) - window.top;
+    const column = (columns[index] ?? NaN) * scale.x - left;
+    const row = (rows[index] ?? NaN) * scale.y - top;
     // Written so that NaN counts as outside.
-    const isInside = column >= 0 && column < window.width && row >= 0 && row < window.height;
-    const source = isInside ? row * window.width + column : -1;
-    sources[index] = source;
-    if (isInside) mask[index] = window.mask[source] ?? 0;
+    if (column >= 0 && column < across && row >= 0 && row < down) {
+      const source = Math.trunc(row) * across + Math.trunc(column);
+      sources[index] = source;
+      mask[index] = valid[source] ?? 0;
+    } else sources[index] = -1;
   }
   const bands = window.bands.map((band) =>
     method === "nearest"
