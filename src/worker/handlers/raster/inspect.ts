@@ -55,8 +55,16 @@ export async function inspectRaster(
   const raster = { ...shown.info, ...cheap.facts, bands, readErrors: [] };
   if (!samples) return { raster };
   if (!reads) return { raster: await withSample(context, input, raster) };
-  const read = await readBlocks(context, input, display, { raster, claims });
-  return { raster: read.readErrors.length > 0 ? read : await withSample(context, input, read) };
+  const [read, sampled] = await Promise.all([
+    readBlocks(context, input, display, { raster, claims }),
+    withSample(context, input, raster),
+  ]);
+  if (read.readErrors.length > 0) return { raster: read };
+  const both = read.bands.map((band, index) => ({
+    ...band,
+    sample: sampled.bands[index]?.sample ?? band.sample,
+  }));
+  return { raster: { ...read, bands: both } };
 }
 
 type Facts = Pick<InspectedRaster, "bytes" | "isCog" | "isWholeCog" | "lacksPalette">;
