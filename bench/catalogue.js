@@ -1,10 +1,14 @@
 /**
- * The catalogue: items written a second, and how long a search takes among many. Run after
- * `npm run build`, or as `npm run bench:catalogue -- --items 100000`.
+ * The catalogue: items written a second from files of JSON lines, ours and by `pypgstac load` on the same
+ * server, and how long a search takes among many. Run after `npm run build`, or as
+ * `npm run bench:catalogue -- --items 100000`.
  */
-import { mkdtemp, rm } from "node:fs/promises";
+import { once } from "node:events";
+import { createReadStream, createWriteStream } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
+import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { openDatabase } from "../dist/adapters/postgres/database.js";
 import { migrate } from "../dist/adapters/postgres/migrate.js";
@@ -15,6 +19,8 @@ import { buildCollection } from "../dist/core/catalogue/collection.js";
 import { operators } from "../dist/core/catalogue/owner.js";
 import { buildRasterItem } from "../dist/core/catalogue/raster-item.js";
 import { searchCatalogue } from "../dist/orchestrator/catalogue/search-catalogue.js";
+import { installGeoPeers, runPython } from "./harness/geo-peers.js";
+import { median, ratioOf, secondsOf } from "./harness/medians.js";
 import { reportFigures } from "./report/platform.js";
 
 const { values: given } = parseArgs({
@@ -26,13 +32,25 @@ const { values: given } = parseArgs({
 });
 const [count, batch, rounds] = [given.items, given.batch, given.rounds].map(Number);
 
+/** The items come in so many files, ours and the peer's by turns. */
+const files = count >= 30_000 ? 4 : 1;
+
 const viewer = { reads: true, curates: true };
 const folder = await mkdtemp(path.join(os.tmpdir(), "rmhdag-bench-"));
-const server = await startEmbeddedPostgres({ dataDirectory: folder, prefer: "npm" });
+const hasPeers = installGeoPeers();
+// pypgstac needs PostGIS; the same server for both.
+const server = await startEmbeddedPostgres({ dataDirectory: path.join(folder, "postgres") });
 const db = openDatabase({ url: server.url, applicationName: "bench" });
 try {
   await migrate(server.url);
-  const seconds = await ingest();
+  await makeCollections();
+  const written = [];
+  const peer = [];
+  for (let round = 0; round < files; round++) {
+    const file = await writeItems(round);
+    written.push(await secondsOf(() => ingest(file)));
+    if (hasPeers && server.hasPostgis) peer.push(await timePgstac(file, round === 0));
+  }
   await db.query("VACUUM ANALYZE dagapp.stac_items");
   const searches = await measureSearches();
   await reportFigures("catalogue", {
@@ -40,7 +58,18 @@ try {
     settings: `${count.toLocaleString("en")} items in batches of ${batch}, pages of 10, ${rounds} searches of each kind`,
     whole: count >= 100_000,
     figures: [
-      { what: "items written", value: count / seconds, unit: "items/s" },
+      { what: "items written", value: count / files / median(written), unit: "items/s" },
+      ...(peer.length === 0
+        ? []
+        : [
+            { what: "pypgstac load", value: count / files / median(peer), unit: "items/s" },
+            {
+              what: "items written: ours is n × pypgstac",
+              value: ratioOf(peer, written),
+              unit: "×",
+              least: 1.2,
+            },
+          ]),
       ...Object.entries(searches).map(([name, { p50_ms, p95_ms }]) => ({
         what: `search: ${name}, p50`,
         value: p50_ms,
@@ -55,19 +84,62 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
-async function ingest() {
+async function makeCollections() {
   const collections = Array.from({ length: 10 }, (_, index) => `collection-${index}`);
   for (const id of collections) {
     await upsertCollection(db, buildCollection({ collection_id: id, license: "other" }), operators);
   }
-  const items = Array.from({ length: batch }, (_, index) => index);
-  const begun = performance.now();
-  for (let from = 0; from < count; from += batch) {
-    const collection = collections[(from / batch) % collections.length];
-    const part = items.slice(0, count - from).map((index) => item(collection, from + index));
-    await upsertItems(db, collection, part, operators);
+}
+
+/** A part of all items, batch by batch of another collection. */
+async function writeItems(round) {
+  const file = path.join(folder, `items-${round}.ndjson`);
+  const out = createWriteStream(file);
+  const each = count / files;
+  for (let index = round * each; index < (round + 1) * each; index++) {
+    const collection = `collection-${Math.floor(index / batch) % 10}`;
+    const line = `${JSON.stringify(item(collection, index))}\n`;
+    if (!out.write(line)) await once(out, "drain");
   }
-  return (performance.now() - begun) / 1000;
+  out.end();
+  await once(out, "finish");
+  return file;
+}
+
+async function ingest(file) {
+  let waiting = [];
+  const write = async () => {
+    const collection = waiting[0].collection;
+    await upsertItems(db, collection, waiting.splice(0), operators);
+  };
+  for await (const line of createInterface({ input: createReadStream(file) })) {
+    const read = JSON.parse(line);
+    if (waiting.length > 0 && waiting[0].collection !== read.collection) await write();
+    waiting.push(read);
+    if (waiting.length === batch) await write();
+  }
+  if (waiting.length > 0) await write();
+}
+
+/** Into a database of its own, with the method for items that are not there yet. */
+async function timePgstac(file, isFirst) {
+  const url = new URL(server.url);
+  url.pathname = "/pgstac";
+  const pgstac = (...args) => runPython(["-m", "pypgstac.pypgstac", "--dsn", url.href, ...args]);
+  if (isFirst) {
+    await db.query("CREATE DATABASE pgstac");
+    await pgstac("migrate");
+    const lines = Array.from({ length: 10 }, (_, index) => {
+      const made = buildCollection({ collection_id: `collection-${index}`, license: "other" });
+      const bbox = [[-180, -90, 180, 90]];
+      const extent = { spatial: { bbox }, temporal: { interval: [[null, null]] } };
+      return JSON.stringify({ ...made, extent, links: [] });
+    });
+    const collections = path.join(folder, "collections.ndjson");
+    await writeFile(collections, `${lines.join("\n")}\n`);
+    await pgstac("load", "collections", collections);
+  }
+  return secondsOf(() => pgstac("load", "items", file, "--method", "insert"));
 }
 
 /** Spread over the world and eleven years by steps that never meet. */

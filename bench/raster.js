@@ -4,16 +4,13 @@
  */
 import { Buffer } from "node:buffer";
 import { execFile } from "node:child_process";
-import { mkdir, open, writeFile } from "node:fs/promises";
+import { open, writeFile } from "node:fs/promises";
 import { cpus } from "node:os";
 import path from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
-import { migrate } from "../dist/adapters/postgres/migrate.js";
-import { createClient } from "../dist/core/api/client.js";
-import { startPostgres } from "./harness/postgres.js";
+import { median } from "./harness/medians.js";
 import { makeWorkFolder } from "./harness/work-folder.js";
-import { startProgram } from "./ours/programs.js";
+import { startPlatform } from "./ours/platform.js";
 import { reportFigures } from "./report/platform.js";
 
 const run = promisify(execFile);
@@ -24,38 +21,19 @@ const folder = makeWorkFolder();
 const say = (text) => process.stderr.write(`${text}\n`);
 
 await makeRaster(path.join(folder, "source.tif"));
-const postgres = await startPostgres(folder, say);
-const stops = [];
+const platform = await startPlatform(folder, { workers: 2, concurrency: 1 });
+const job = platform.run;
 try {
-  await migrate(postgres.url);
-  const env = { DATABASE_URL: postgres.url, RMHDAG_DATA_DIR: path.join(folder, "data") };
-  const port = String(20_000 + (process.pid % 20_000));
-  const orchestrator = await startProgram("orchestrator", {
-    ...env,
-    ORCHESTRATOR_PORT: port,
-    RMHDAG_OPEN_ON_LOOPBACK: "true",
-    RMHDAG_WORKFLOWS: path.resolve("workflows"),
-  });
-  stops.push(orchestrator);
-  const queues = { WORKER_QUEUE: "container-tasks,functionapp-tasks", WORKER_CONCURRENCY: "1" };
-  for (let count = 0; count < 2; count++) {
-    stops.unshift(await startProgram("worker", { ...env, ...queues }));
-  }
-  const bronze = path.join(folder, "data/storage/bronze");
-  await mkdir(bronze, { recursive: true });
-  await run("cp", [path.join(folder, "source.tif"), path.join(bronze, "source.tif")]);
-  const baseUrl = `http://127.0.0.1:${port}`;
-  const client = createClient({ baseUrl, token: undefined, fetch: globalThis.fetch });
-
+  await platform.put(path.join(folder, "source.tif"));
   const common = { blob_path: "bronze/source.tif", collection_id: "bench" };
   const target = { target_crs: "EPSG:3857", resampling: "bilinear" };
   const cells = {
     "bare GDAL": () => bare(path.join(folder, "source.tif"), path.join(folder, "bare.tif")),
-    raster_ingest: () => job(client, "raster_ingest", { ...common, ...target, with_visual: false }),
+    raster_ingest: () => job("raster_ingest", { ...common, ...target, with_visual: false }),
     "raster_process, one piece": () =>
-      job(client, "raster_process", { ...common, ...target, tile_threshold_mb: 100_000 }),
+      job("raster_process", { ...common, ...target, tile_threshold_mb: 100_000 }),
     "raster_process, tiles on 2 workers": () =>
-      job(client, "raster_process", { ...common, ...target, tile_threshold_mb: 0 }),
+      job("raster_process", { ...common, ...target, tile_threshold_mb: 0 }),
   };
   const seconds = Object.fromEntries(Object.keys(cells).map((name) => [name, []]));
   for (let round = 0; round < rounds; round++) {
@@ -68,8 +46,7 @@ try {
   }
   await tell(seconds);
 } finally {
-  for (const program of stops) await program.stop();
-  await postgres.stop();
+  await platform.stop();
 }
 
 /** Smooth with some noise, three bands of bytes, uncompressed strips. */
@@ -111,18 +88,7 @@ async function bare(source, output) {
   await run("gdalwarp", [...all, source, output]);
 }
 
-async function job(client, workflow_id, inputs) {
-  const { job_id } = await client.submitJob({ body: { workflow_id, inputs } });
-  for (;;) {
-    const { status, error } = await client.getJob({ params: { job_id } });
-    if (status === "completed") return;
-    if (status !== "pending" && status !== "running") throw new Error(JSON.stringify(error));
-    await pause(20);
-  }
-}
-
 async function tell(seconds) {
-  const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
   const [bareGdal, ingest, onePiece, tiles] = Object.values(seconds).map(median);
   const took = Object.entries(seconds).map(([what, values]) => ({
     what,

@@ -1,88 +1,87 @@
 /**
- * `npm run bench:vector`: a layer of 100,000 polygons, loaded by our handlers and by `ogr2ogr` with
- * COPY, on one server; then vector tiles of it, each made once. The handlers run as a worker runs
- * them, four chunks at a time; queues and orchestrators are measured elsewhere.
+ * `npm run bench:vector`: a layer of 150,000 polygons as a GeoPackage and as GeoJSON lines, loaded by
+ * our handlers and by `ogr2ogr -makevalid` with COPY, on one server; then vector tiles of it over HTTP,
+ * each asked for once, beside TiPG and beside bare `ST_AsMVT` without a server. The handlers run as a
+ * worker runs them, four chunks at a time; queues and orchestrators are measured elsewhere.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
-import { mkdir, mkdtemp } from "node:fs/promises";
+import { mkdtemp } from "node:fs/promises";
 import path from "node:path";
+import pg from "pg";
 import { createGdal } from "../dist/adapters/gdal/create-gdal.js";
 import { openDatabase } from "../dist/adapters/postgres/database.js";
-import { migrate } from "../dist/adapters/postgres/migrate.js";
-import { findGeoTable } from "../dist/adapters/postgres/queries/geo-tables.js";
-import { startEmbeddedPostgres } from "../dist/adapters/embedded-postgres/start-embedded-postgres.js";
 import { createLocalStorage } from "../dist/adapters/storage/local-storage.js";
 import { createSourceResolver } from "../dist/adapters/storage/resolve-source.js";
-import { createVectorTiles } from "../dist/adapters/tiles/vector-tiles.js";
 import { prepareVector } from "../dist/worker/handlers/vector/prepare.js";
 import { publishVector, uploadChunk } from "../dist/worker/handlers/vector/upload-publish.js";
+import { installGeoPeers, startAsgi } from "./harness/geo-peers.js";
+import { median, ratioOf, secondsOf } from "./harness/medians.js";
+import { timeRequests } from "./harness/time-requests.js";
 import { makeWorkFolder } from "./harness/work-folder.js";
+import { startPlatform } from "./ours/platform.js";
 import { reportFigures } from "./report/platform.js";
 
 const quick = process.argv.includes("--quick");
-const features = quick ? 10_000 : 100_000;
-const tiles = quick ? 50 : 300;
-const atOnce = 4;
+const features = quick ? 10_000 : 150_000;
+const rounds = quick ? 1 : 3;
+const zooms = [5, 6, 7, 8, 9];
+const tileCount = quick ? 60 : 300;
+const atOnce = 8;
+const hasPeers = installGeoPeers();
 
 const folder = makeWorkFolder();
-const server = await startEmbeddedPostgres({ dataDirectory: path.join(folder, "postgres") });
+const gdal = await createGdal();
+const sources = { "GeoJSON lines": "squares.geojsonl", GeoPackage: "squares.gpkg" };
+const file = (name) => path.join(folder, name);
+await writeFeatures(file(sources["GeoJSON lines"]));
+await gdal.run("ogr2ogr", ["-f", "GPKG", file(sources.GeoPackage), file("squares.geojsonl")], {
+  workDir: folder,
+});
+const platform = await startPlatform(folder);
+const { postgres } = platform;
 try {
-  await bench();
-} finally {
-  await server.stop();
-}
-
-async function bench() {
-  await migrate(server.url);
-  const gdal = await createGdal();
-  const bronze = path.join(folder, "storage/bronze");
-  await mkdir(bronze, { recursive: true });
-  const lines = path.join(bronze, "squares.geojsonl");
-  await writeFeatures(lines);
-  const source = path.join(bronze, "squares.gpkg");
-  await gdal.run("ogr2ogr", ["-f", "GPKG", source, lines], { workDir: folder });
-
-  const database = openDatabase({ url: server.url, applicationName: "bench" });
-  const ours = await timed(() => load(gdal, database));
-  const peer = server.hasPostgis ? await timed(() => loadWithOgr(source)) : undefined;
-  const { p50, p95 } = await makeTiles(database);
-  await database.close();
-  const { prepare, chunks, publish } = ours.value;
-  const rate = (ms) => ({ value: features / (ms / 1000), unit: "features/s" });
-  const engines = `GDAL ${gdal.version} (${gdal.engine}), PostgreSQL ${server.version}${server.hasPostgis ? " with PostGIS" : ""}`;
-  const beside =
-    peer === undefined
-      ? []
-      : [
-          { what: "ogr2ogr with COPY and its index", ...rate(peer.ms) },
-          { what: "ours to ogr2ogr, time", value: ours.ms / peer.ms, unit: "×" },
-        ];
+  if (!postgres.hasPostgis) throw new Error("This needs a PostgreSQL with PostGIS.");
+  for (const name of Object.values(sources)) await platform.put(file(name));
+  const figures = [...(await benchLoads()), ...(await benchTiles())];
   await reportFigures("vector", {
     title: "Vector",
-    settings: `${features.toLocaleString("en")} polygons, ${engines}`,
+    settings: `${features.toLocaleString("en")} polygons, GDAL ${gdal.version} (${gdal.engine}), PostgreSQL ${postgres.version} with PostGIS, medians of ${rounds}`,
     whole: !quick,
-    figures: [
-      {
-        what: "load: every geometry checked, COPY, index, swap",
-        ...rate(ours.ms),
-        note: `prepare ${seconds(prepare)}, chunks ${seconds(chunks)}, publish ${seconds(publish)}`,
-      },
-      ...beside,
-      { what: `${tiles} tiles of zooms 5 to 9, each made once, p50`, value: p50, unit: "ms" },
-      { what: "the same, p95", value: p95, unit: "ms" },
-    ],
+    figures,
   });
+} finally {
+  await platform.stop();
 }
 
-function seconds(ms) {
-  return `${(ms / 1000).toFixed(2)} s`;
+async function benchLoads() {
+  const database = openDatabase({ url: postgres.url, applicationName: "bench" });
+  const figures = [];
+  for (const [format, name] of Object.entries(sources)) {
+    const [ours, theirs, parts] = [[], [], []];
+    for (let round = 0; round < rounds; round++) {
+      ours.push(await secondsOf(async () => parts.push(await load(database, name))));
+      theirs.push(await secondsOf(() => loadWithOgr(file(name))));
+    }
+    const rate = (seconds) => ({ value: features / median(seconds), unit: "features/s" });
+    const note = ["prepare", "chunks", "publish"]
+      .map((part) => `${part} ${median(parts.map((each) => each[part])).toFixed(2)} s`)
+      .join(", ");
+    const what = `${format}: ours is n × ogr2ogr -makevalid`;
+    figures.push(
+      { what: `${format}: every geometry checked, COPY, index, swap`, ...rate(ours), note },
+      { what: `${format}: ogr2ogr -makevalid with COPY and its index`, ...rate(theirs) },
+      { what, value: ratioOf(theirs, ours), unit: "×", least: 1 },
+    );
+  }
+  await database.close();
+  return figures;
 }
 
 /** Squares of a tenth of a degree with a few attributes, all over the world. */
-async function writeFeatures(file) {
-  const out = createWriteStream(file);
+async function writeFeatures(target) {
+  const out = createWriteStream(target);
   const columns = 400;
   for (let index = 0; index < features; index++) {
     const west = -170 + (index % columns) * 0.85;
@@ -111,8 +110,8 @@ async function writeFeatures(file) {
   await once(out, "finish");
 }
 
-async function load(gdal, database) {
-  const storage = createLocalStorage(path.join(folder, "storage"));
+async function load(database, name) {
+  const storage = createLocalStorage(platform.storage);
   const context = {
     task_id: "bench",
     job_id: "bench",
@@ -128,25 +127,28 @@ async function load(gdal, database) {
     workDir: await mkdtemp(path.join(folder, "task-")),
     mountDir: folder,
   };
-  const params = prepareVector.contract.params.parse({ blob_path: "bronze/squares.gpkg" });
-  const prepared = await timed(() => prepareVector.run(params, context));
-  const waiting = [...prepared.value.chunks];
-  const chunks = await timed(() =>
+  const params = prepareVector.contract.params.parse({ blob_path: `bronze/${name}` });
+  let prepared;
+  const prepare = await secondsOf(async () => {
+    prepared = await prepareVector.run(params, context);
+  });
+  const waiting = [...prepared.chunks];
+  const chunks = await secondsOf(() =>
     Promise.all(
-      Array.from({ length: atOnce }, async () => {
+      Array.from({ length: 4 }, async () => {
         for (let chunk = waiting.shift(); chunk !== undefined; chunk = waiting.shift()) {
           await uploadChunk.run({ chunk }, context);
         }
       }),
     ),
   );
-  const { load_id } = prepared.value;
-  const published = await timed(() => publishVector.run({ load_id }, context));
-  return { prepare: prepared.ms, chunks: chunks.ms, publish: published.ms };
+  const { load_id } = prepared;
+  const publish = await secondsOf(() => publishVector.run({ load_id }, context));
+  return { prepare, chunks, publish };
 }
 
 async function loadWithOgr(source) {
-  const url = new URL(server.url);
+  const url = new URL(postgres.url);
   const parts = {
     host: url.hostname,
     port: url.port,
@@ -157,38 +159,105 @@ async function loadWithOgr(source) {
   const target = `PG:${Object.entries(parts)
     .map(([name, value]) => `${name}='${value}'`)
     .join(" ")}`;
-  const args = ["-f", "PostgreSQL", target, source, "-nln", "peer", "-nlt", "PROMOTE_TO_MULTI"];
-  const child = spawn(
-    "ogr2ogr",
-    [...args, "-makevalid", "-dim", "XY", "--config", "PG_USE_COPY", "YES"],
-    { stdio: "inherit" },
-  );
+  const args = ["-f", "PostgreSQL", target, source, "-nln", "peer", "-overwrite"];
+  const more = ["-nlt", "PROMOTE_TO_MULTI", "-makevalid", "-dim", "XY"];
+  const child = spawn("ogr2ogr", [...args, ...more, "--config", "PG_USE_COPY", "YES"], {
+    stdio: "inherit",
+  });
   const [code] = await once(child, "exit");
   if (code !== 0) throw new Error(`ogr2ogr ended with ${code}`);
 }
 
-async function makeTiles(database) {
-  const table = await findGeoTable(database, "squares");
-  const made = createVectorTiles(database);
-  const { signal } = new globalThis.AbortController();
-  const times = [];
-  for (let index = 0; index < tiles; index++) {
-    const z = 5 + (index % 5);
-    const side = 2 ** z;
-    // A walk that visits the inhabited middle of the map and repeats no tile.
-    const x = Math.floor(side * (0.05 + (0.85 * ((index * 37) % tiles)) / tiles));
-    const y = Math.floor(side * (0.35 + (0.3 * ((index * 53) % tiles)) / tiles));
-    times.push((await timed(() => made.make(table, { z, x, y }, signal))).ms);
-  }
-  times.sort((a, b) => a - b);
-  return {
-    p50: times[Math.floor(times.length * 0.5)],
-    p95: times[Math.floor(times.length * 0.95)],
+/** Other tiles for each of the servers, so that none finds pages in memory because of another. */
+async function benchTiles() {
+  const result = await platform.run("vector_etl", { blob_path: sources.GeoPackage });
+  const { stac_collection_id: collection, stac_item_id: item } = result;
+  const grid = "tiles/WebMercatorQuad";
+  const base = `${platform.baseUrl}/stac/collections/${collection}/items/${item}/features/${grid}`;
+  const cells = {
+    ours: (list) =>
+      timeRequests(
+        list.map(({ z, x, y }) => `${base}/${z}/${x}/${y}`),
+        atOnce,
+      ),
+    "bare ST_AsMVT": timeBare,
   };
+  const tipg = hasPeers
+    ? await startAsgi("tipg.main:app", tipgSettings(), "/collections/geo.squares")
+    : undefined;
+  if (tipg !== undefined) {
+    const of = ({ z, x, y }) => `${tipg.base}/collections/geo.squares/${grid}/${z}/${x}/${y}`;
+    cells.tipg = (list) => timeRequests(list.map(of), atOnce);
+  }
+  const found = Object.fromEntries(Object.keys(cells).map((name) => [name, []]));
+  for (const time of Object.values(cells)) await time(chooseTiles(-1));
+  for (let round = 0; round < rounds; round++) {
+    for (const [name, time] of Object.entries(cells))
+      found[name].push(await time(chooseTiles(round)));
+  }
+  await tipg?.stop();
+  const rates = (name) => found[name].map(({ rate }) => rate);
+  const against = (name, least) => ({
+    what: `vector tiles: ours is n × ${name}`,
+    value: ratioOf(rates("ours"), rates(name)),
+    unit: "×",
+    least,
+  });
+  return [
+    ...Object.entries(found).map(([name, list]) => ({
+      what: `vector tiles of zooms ${zooms[0]} to ${zooms.at(-1)}, ${atOnce} at once: ${name}`,
+      value: median(list.map(({ rate }) => rate)),
+      unit: "tiles/s",
+      note: `p50 ${median(list.map(({ p50 }) => p50)).toFixed(1)} ms, p95 ${median(list.map(({ p95 }) => p95)).toFixed(1)} ms`,
+    })),
+    ...(tipg === undefined ? [] : [against("tipg", 1.5)]),
+    against("bare ST_AsMVT", 0.9),
+  ];
 }
 
-async function timed(work) {
-  const start = performance.now();
-  const value = await work();
-  return { value, ms: performance.now() - start };
+function tipgSettings() {
+  return { DATABASE_URL: postgres.url, TIPG_DB_SCHEMAS: '["geo"]', DB_MIN_CONN_SIZE: "4" };
+}
+
+/** Tiles of the inhabited middle of the map, as many of each zoom; no round has one of another. */
+function chooseTiles(round) {
+  const each = tileCount / zooms.length;
+  return zooms.flatMap((z) => {
+    const at = (share) => Math.floor(2 ** z * share);
+    const all = [];
+    for (let x = at(0.05); x < at(0.9); x++) {
+      for (let y = at(0.35); y < at(0.65); y++) all.push({ z, x, y });
+    }
+    // 7919 is prime, so that no tile comes twice before all have come.
+    const from = (round + 1) * each;
+    return Array.from({ length: each }, (_, index) => all[((from + index) * 7919) % all.length]);
+  });
+}
+
+/** What the database alone takes: a pool of connections and one statement for each tile. */
+async function timeBare(list) {
+  const pool = new pg.Pool({ connectionString: postgres.url, max: atOnce });
+  const text = `WITH features AS (
+      SELECT fid, number, name, ratio, kind,
+        ST_AsMVTGeom(ST_Transform(geom, 3857), ST_TileEnvelope($1, $2, $3), 4096, 256, true) AS geom
+      FROM geo.squares
+      WHERE geom && ST_Transform(ST_TileEnvelope($1, $2, $3, margin => 256.0 / 4096), 4326) LIMIT 10000)
+    SELECT ST_AsMVT(features, 'default', 4096, 'geom', 'fid') FROM features WHERE geom IS NOT NULL`;
+  const durations = [];
+  const waiting = [...list];
+  const seconds = await secondsOf(() =>
+    Promise.all(
+      Array.from({ length: atOnce }, async () => {
+        for (let tile = waiting.shift(); tile !== undefined; tile = waiting.shift()) {
+          const from = performance.now();
+          await pool.query({ name: "tile", text, values: [tile.z, tile.x, tile.y] });
+          durations.push(performance.now() - from);
+        }
+      }),
+    ),
+  );
+  await pool.end();
+  durations.sort((a, b) => a - b);
+  const at = (share) => durations[Math.floor(share * (durations.length - 1))];
+  return { rate: list.length / seconds, p50: at(0.5), p95: at(0.95) };
 }

@@ -3,8 +3,10 @@ import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
+const here = new URL("../../", import.meta.url);
+
 /** Resolves when the program says that it has started, with the fields of that line. */
-export async function startProgram(name, env, { cpuProf, root }) {
+export async function startProgram(name, env, { cpuProf, root = here } = {}) {
   const endWithParent = new URL("dist/cli/up/end-with-parent.js", root).href;
   const profile =
     cpuProf === undefined

@@ -14,6 +14,7 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 const folder = fileURLToPath(new URL("../results/", import.meta.url));
 const names = [
   "raster",
+  "cog",
   "tiles",
   "vector",
   "catalogue",
