@@ -31,7 +31,7 @@ export interface HttpBroker extends Pick<Broker, "consume" | "close"> {
 const longestPauseMs = 5000;
 const waitSeconds = 20;
 const maxReports = 200;
-/** Statuses of a body that is not accepted, whoever sends it and whenever. */
+/** The orchestrator answers these statuses to a body that it will never accept: sending it again is useless. */
 const unfit: ReadonlySet<number> = new Set([400, 413]);
 /** Results of tasks are worth waiting for an orchestrator that restarts. */
 const reportAttempts = 60;
