@@ -15,7 +15,7 @@ import { createByteSources } from "./byte-source.ts";
 import { emptyPicture, encodeImage } from "./encode-image.ts";
 import { renderMosaic } from "./mosaic.ts";
 import { openRaster } from "./open-raster.ts";
-import { passBlock } from "./pass-through.ts";
+import { passBlock, showsAsStored } from "./pass-through.ts";
 import type { RasterFile } from "./raster-file.ts";
 import { describeRaster } from "./raster-file.ts";
 import { createBlockCache, readBands } from "./read-window.ts";
@@ -54,7 +54,8 @@ export function createRenderer(storage: ByteStore, blockCacheBytes: number): Ren
   return {
     async tile({ file, tile, tileSize, format, options, mayPass }, signal) {
       const raster = await open(file);
-      const block = mayPass ? await passBlock(raster, tile, tileSize, blocks) : undefined;
+      const isAsStored = mayPass && showsAsStored(raster, options);
+      const block = isAsStored ? await passBlock(raster, tile, tileSize, blocks) : undefined;
       if (block !== undefined) return { bytes: block, isBlock: true };
       const size = { width: tileSize, height: tileSize };
       const context = { blocks, spreads, signal };

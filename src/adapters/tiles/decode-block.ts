@@ -71,9 +71,14 @@ export async function decodeBits(
   );
   const mask = new Uint8Array(width * height);
   for (let y = 0; y < height; y++) {
-    for (let x = 0; x < width; x++) {
-      const bit = ((packed[y * rowBytes + (x >> 3)] ?? 0) >> (7 - (x & 7))) & 1;
-      mask[y * width + x] = bit === 1 ? 255 : 0;
+    for (let x = 0; x < width; x += 8) {
+      const byte = packed[y * rowBytes + (x >> 3)] ?? 0;
+      const [start, end] = [y * width + x, y * width + Math.min(x + 8, width)];
+      // Most bytes of a mask are all data or all holes.
+      if (byte === 255) mask.fill(255, start, end);
+      else if (byte !== 0) {
+        for (let at = start; at < end; at++) mask[at] = (byte >> (7 - (at - start))) & 1 ? 255 : 0;
+      }
     }
   }
   return mask;
@@ -187,21 +192,12 @@ function undoFloating(
   const values = width * stride;
   const rowLength = values * sampleBytes;
   const made = new Uint8Array(bytes.length);
-  // One write for the four bytes of a float, as this machine orders them.
-  const words = sampleBytes === 4 && isLittleEndian ? new Uint32Array(made.buffer) : undefined;
+  if (stride === 1 && sampleBytes === 4 && width % 4 === 0 && isLittleEndian) {
+    undoFloats(bytes, new Uint32Array(made.buffer), width);
+    return made;
+  }
   for (let start = 0; start + rowLength <= bytes.length; start += rowLength) {
     undoDifferences(bytes, start, start + rowLength, stride);
-    if (words !== undefined) {
-      const [second, third, fourth] = [start + values, start + 2 * values, start + 3 * values];
-      for (let value = 0; value < values; value++) {
-        words[start / 4 + value] =
-          ((bytes[start + value] ?? 0) << 24) |
-          ((bytes[second + value] ?? 0) << 16) |
-          ((bytes[third + value] ?? 0) << 8) |
-          (bytes[fourth + value] ?? 0);
-      }
-      continue;
-    }
     for (let part = 0; part < sampleBytes; part++) {
       const from = start + (sampleBytes - 1 - part) * values;
       for (let value = 0; value < values; value++) {
@@ -210,6 +206,46 @@ function undoFloating(
     }
   }
   return made;
+}
+
+/**
+ * The same for floats of 32 bits, one to a pixel, in less than half of the time: the four bytes of a
+ * float are summed side by side, and four floats are read at a time. Each quarter of a row begins with
+ * the sum of those before it.
+ */
+function undoFloats(bytes: Uint8Array, words: Uint32Array, width: number): void {
+  const packed = new Uint32Array(bytes.buffer, bytes.byteOffset, words.length);
+  const quarter = width / 4;
+  let made = 0;
+  for (let start = 0; start < packed.length; start += width) {
+    const [second, third, fourth] = [start + quarter, start + 2 * quarter, start + 3 * quarter];
+    let a = 0;
+    let b = sumOfBytes(packed, start, second);
+    let c = b + sumOfBytes(packed, second, third);
+    let d = c + sumOfBytes(packed, third, fourth);
+    for (let index = 0; index < quarter; index++) {
+      const first = packed[start + index] ?? 0;
+      const next = packed[second + index] ?? 0;
+      const then = packed[third + index] ?? 0;
+      const last = packed[fourth + index] ?? 0;
+      for (let shift = 0; shift < 32; shift += 8, made++) {
+        a = (a + (first >>> shift)) | 0;
+        b = (b + ((next >>> shift) & 255)) | 0;
+        c = (c + ((then >>> shift) & 255)) | 0;
+        d = (d + ((last >>> shift) & 255)) | 0;
+        words[made] = (a << 24) | ((b & 255) << 16) | ((c & 255) << 8) | (d & 255);
+      }
+    }
+  }
+}
+
+function sumOfBytes(words: Uint32Array, from: number, to: number): number {
+  let sum = 0;
+  for (let index = from; index < to; index++) {
+    const word = words[index] ?? 0;
+    sum += (word & 255) + ((word >>> 8) & 255) + ((word >>> 16) & 255) + (word >>> 24);
+  }
+  return sum;
 }
 
 const isLittleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;

@@ -98,7 +98,7 @@ export function keepPictures(renderer: Renderer, options: PictureCaches): Raster
       }
       if (layer.kind === "mosaic") return mosaicTile(layer, tile, request);
       const { path, options: wanted } = choosePicture(layer, request.options);
-      const mayPass = format !== "png" && format !== "webp" && isPlain(wanted);
+      const mayPass = format !== "png" && format !== "webp";
       const place = `${tile.z}/${tile.x}/${tile.y}/${tileSize}`;
       const key = `${path}@${layer.version_tag}|${place}|${format}|${optionsKey(wanted)}`;
       const file = layerFile(layer, path);

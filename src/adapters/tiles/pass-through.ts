@@ -4,6 +4,7 @@
  */
 import { Compression, TiffTag } from "@cogeotiff/core";
 import { apply } from "../../core/serving/affine.ts";
+import type { RenderOptions } from "../../core/serving/render-options.ts";
 import type { Tile } from "../../core/serving/web-mercator.ts";
 import { resolutionAt, tileBox } from "../../core/serving/web-mercator.ts";
 import type { Level, RasterFile } from "./raster-file.ts";
@@ -39,6 +40,20 @@ export function findBlock(
     return isInside ? place : undefined;
   }
   return undefined;
+}
+
+/** Whether the options ask for the colours that the file has: its bands in their order, unchanged. */
+export function showsAsStored(
+  { samples, sampleType }: RasterFile,
+  { bands, rescale, colormap, colormap_name, nodata }: RenderOptions,
+): boolean {
+  const areAll =
+    bands === undefined ||
+    (bands.length === samples && bands.every((band, index) => band === index + 1));
+  const isWhole =
+    rescale === undefined || rescale.every(([low, high]) => low === 0 && high === 255);
+  const isPlain = colormap === undefined && colormap_name === undefined && nodata === undefined;
+  return sampleType === "uint8" && areAll && isWhole && isPlain;
 }
 
 /** Undefined: the tile has to be rendered. */
