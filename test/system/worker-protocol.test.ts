@@ -125,12 +125,22 @@ describe("workers over HTTP", () => {
   it("confines a token to its queues, handlers and routes, and a worker to its tasks", async () => {
     const partner = await workerClient("partner", ["gpu"], ["acme.ndvi"]);
     const rival = await workerClient("rival", ["gpu"], ["acme.ndvi"]);
-    const register = (client: Client, queues: string[], handlers: { name: string }[]) =>
-      client.registerWorker({ body: { ...me, queues, handlers } });
+    const register = (
+      client: Client,
+      queues: string[],
+      handlers: { name: string; queue?: string }[],
+    ) => client.registerWorker({ body: { ...me, queues, handlers } });
     await expect(register(partner, ["shell"], [ndvi])).rejects.toMatchObject({ code: "FORBIDDEN" });
     await expect(register(partner, ["gpu"], [{ name: "acme.other" }])).rejects.toMatchObject({
       code: "FORBIDDEN",
     });
+    // Tasks that name no queue follow the contract: the token cannot send them to another queue.
+    for (const queue of ["container-tasks", "dag-jobs"]) {
+      await expect(register(partner, ["gpu"], [{ ...ndvi, queue }])).rejects.toMatchObject({
+        code: "FORBIDDEN",
+        message: expect.stringContaining(`"${queue}"`) as string,
+      });
+    }
     await expect(partner.leaseTasks({ body: { ...me, max: 1 } })).rejects.toMatchObject({
       code: "WORKER_NOT_REGISTERED",
     });
@@ -140,6 +150,11 @@ describe("workers over HTTP", () => {
         body: { task_id: "x", status: "completed" },
       }),
     ).rejects.toMatchObject({ code: "FORBIDDEN" });
+
+    // A contract without a queue is offered on the worker's own, and not on the general one.
+    await register(partner, ["gpu"], [{ name: "acme.ndvi" }]);
+    const offered = await orchestrator.client.getHandler({ params: { name: "acme.ndvi" } });
+    expect(offered.contracts.map(({ contract }) => contract.queue)).toEqual(["gpu"]);
 
     const { job, task } = await leaseOne(partner);
     await rival.registerWorker({ body: { ...me, queues: ["gpu"], handlers: [ndvi] } });

@@ -8,6 +8,7 @@ import { Problem } from "../../core/errors.ts";
 import type { ContractData } from "../../core/handlers/contract-data.ts";
 import { describeContract, whyReserved } from "../../core/handlers/contract-data.ts";
 import { handlerCatalogue } from "../../core/handlers/index.ts";
+import { queueFor } from "../../core/queues.ts";
 import { holderOf } from "./find-worker.ts";
 
 export interface Registration {
@@ -33,12 +34,13 @@ export async function registerWorker(
   caller: Caller | undefined,
   registration: Registration,
 ): Promise<string> {
-  checkConfined(caller, registration, deps.jobQueue);
-  checkNames(registration.handlers);
-  for (const [index, contract] of registration.handlers.entries()) {
+  const { worker_id, handlers: given, ...row } = registration;
+  const handlers = placeHandlers(caller, registration);
+  checkConfined(caller, { queues: row.queues, handlers }, deps.jobQueue);
+  checkNames(given);
+  for (const [index, contract] of given.entries()) {
     checkContract(contract, index, deps.mayShadow);
   }
-  const { worker_id, handlers, ...row } = registration;
   const holder = holderOf(caller, worker_id);
   await deps.db.transaction(async (tx) => {
     await writeWorkerHeartbeat(tx, { ...row, worker_id: holder, busy: 0, gdal: null });
@@ -47,14 +49,40 @@ export async function registerWorker(
   return holder;
 }
 
-function checkConfined(
+/**
+ * A contract that names no queue has the general one. Where the token does not reach that, tasks of
+ * the handler go to the worker's first queue instead.
+ */
+function placeHandlers(
   caller: Caller | undefined,
   { queues, handlers }: Registration,
+): readonly ContractData[] {
+  const reached = caller?.confined?.queues ?? undefined;
+  const [first] = queues;
+  if (reached === undefined || reached.includes(queueFor.general) || first === undefined) {
+    return handlers;
+  }
+  return handlers.map((contract) =>
+    contract.queue === queueFor.general && !isShipped(contract)
+      ? { ...contract, queue: first }
+      : contract,
+  );
+}
+
+/** Tasks that name no queue follow the contract's, so a token names none that it does not reach. */
+function checkConfined(
+  caller: Caller | undefined,
+  { queues, handlers }: Pick<Registration, "queues" | "handlers">,
   jobQueue: string,
 ): void {
   const confined = caller?.confined;
+  const isOutside = (queue: string) =>
+    queue === jobQueue || !(confined?.queues?.includes(queue) ?? true);
   const refused = [
-    ...queues.filter((queue) => queue === jobQueue || !(confined?.queues?.includes(queue) ?? true)),
+    ...queues.filter(isOutside),
+    ...handlers
+      .filter((contract) => isOutside(contract.queue) && !isShipped(contract))
+      .map(({ queue }) => queue),
     ...handlers
       .map(({ name }) => name)
       .filter((name) => !(confined?.handlers?.includes(name) ?? true)),
