@@ -18,3 +18,28 @@ it("hides the secrets of a task in its lines, whatever a handler logs", () => {
   expect(text).not.toMatch(/hush-hush|4711|deep-secret/);
   expect(lines[0]?.message).toBe("calling with ••••••••");
 });
+
+it("keeps the program's and the task's fields whatever names a handler's fields have", () => {
+  const printed: string[] = [];
+  const destination = { write: (line: string) => printed.push(line) };
+  const open = (format: "json" | "text") =>
+    createTaskLogger(
+      createLogger({ name: "my.greet", level: "info", format, destination }),
+      { task_id: "t" },
+      () => undefined,
+    );
+  const fields = { name: "Ada", pid: 1, level: "high", task_id: "other", size: 3 };
+  open("json").info("greeting", fields);
+  open("text").info("greeting", fields);
+  expect(JSON.parse(printed[0]!)).toMatchObject({
+    name: "my.greet",
+    pid: process.pid,
+    level: 30,
+    task_id: "t",
+    size: 3,
+    data: { name: "Ada", pid: 1, level: "high" },
+  });
+  // A name that stands twice would be read in one way by one program and otherwise by another.
+  expect(printed[0]!.match(/"name":/g)).toHaveLength(2);
+  expect(printed[1]).toContain(` my.greet[${process.pid}] greeting `);
+});

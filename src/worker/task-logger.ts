@@ -27,7 +27,7 @@ export function createTaskLogger(
   function write(level: Level, given: string, givenData?: JsonObject): void {
     const message = mask?.text(given) ?? given;
     const data = givenData && mask ? maskData(mask, givenData) : givenData;
-    log[level]({ ...about, ...data }, message);
+    log[level]({ ...fieldsOf(data), ...about }, message);
     lines++;
     if (lines <= maxLinesPerTask) store(toLine(level, message, data));
     else if (lines === maxLinesPerTask + 1) {
@@ -39,6 +39,18 @@ export function createTaskLogger(
     write(level, message, data);
   };
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+}
+
+/** The names of the logger's own fields. */
+const ownFields = new Set(["level", "time", "name", "pid", "msg"]);
+
+/** Fields of a handler under a name of the logger's own stand below `data`, and displace none. */
+function fieldsOf(data: JsonObject = {}): JsonObject {
+  const entries = Object.entries(data);
+  const taken = entries.filter(([name]) => ownFields.has(name));
+  if (taken.length === 0) return data;
+  const free = entries.filter(([name]) => !ownFields.has(name));
+  return { ...Object.fromEntries(free), data: Object.fromEntries(taken) };
 }
 
 /** A handler may log anything, so what cannot be written as JSON is left out. */
