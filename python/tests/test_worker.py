@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime
 import json
+import logging
 import os
 import sys
 import threading
 import time
 import unittest
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
@@ -58,10 +60,20 @@ class Scalar:
         return 2.5
 
 
-def values(ctx: Context) -> dict[str, Any]:
+async def values(ctx: Context) -> dict[str, Any]:
+    await asyncio.sleep(0)
     ctx.log("info", "logged with", when=datetime.date(2026, 1, 2), what=object())
     ctx.metrics["pixels"] = Scalar()
     return {"mean": Scalar(), "day": datetime.date(2026, 1, 2), "file": Path("a/b.tif"), "names": {"x"}}
+
+
+def chatty(ctx: Context) -> dict[str, Any]:
+    """Logs more than the orchestrator takes in one request."""
+    logging.getLogger("some.library").warning("from a library")
+    for n in range(700):
+        ctx.log("info", f"{n} " + "é" * 4000)
+    ctx.log("info", "large", data="x" * 5_000_000)
+    return {}
 
 
 def unjson(ctx: Context) -> dict[str, Any]:
@@ -84,7 +96,7 @@ def read(ctx: Context, whole: list[str], streamed: Any) -> dict[str, Any]:
 
 handlers = [
     Handler(f"pytests.{each.__name__}", each, queue=queue, retry={"max_attempts": 2, "initial_delay_seconds": 0.1})
-    for each in (resume, compute, endless, wrong, values, unjson, make)
+    for each in (resume, compute, endless, wrong, values, chatty, unjson, make)
 ]
 handlers.append(Handler("pytests.read", read, queue=queue, streams=("streamed",)))
 
@@ -144,13 +156,29 @@ class Working(unittest.TestCase):
         node = client.call("GET", f"/api/v1/jobs/{job.job_id}/nodes/a")
         self.assertEqual([each["metrics"] for each in node["attempts"]], [{"pixels": 2.5}])
 
+    def test_splits_log_lines_that_one_request_cannot_hold(self) -> None:
+        job = self.submit("chatty")
+        job.wait(60)
+        client = Client(token=os.environ.get("RMHDAG_CLIENT_TOKEN"))
+        path = f"/api/v1/jobs/{job.job_id}/logs?limit=500"
+        lines: list[dict[str, Any]] = []
+        cursor: str | None = ""
+        while cursor is not None:
+            page = client.call("GET", path + (f"&cursor={cursor}" if cursor else ""))
+            lines += page["items"]
+            cursor = page["next_cursor"]
+        messages = [line["message"].split("é")[0].strip() for line in lines]
+        self.assertEqual(messages, ["from a library", *map(str, range(700)), "large"])
+        self.assertEqual(lines[0]["level"], "warn")
+        self.assertEqual(lines[-1]["data"], {"left_out": "more than 16384 bytes"})
+
     def test_fails_at_once_with_what_json_cannot_hold(self) -> None:
         with self.assertRaises(JobFailed) as raised:
             self.submit("unjson").wait(30)
         self.assertIn("not JSON", str(raised.exception))
 
     def test_gets_a_large_value_whole_and_as_a_stream(self) -> None:
-        whole = json.dumps(make(Any), separators=(",", ":"))
+        whole = json.dumps(make(cast(Context, None)), separators=(",", ":"))
         expected = {
             "length": 20_000,
             "head": whole[:10],

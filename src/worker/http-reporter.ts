@@ -14,6 +14,7 @@ import { backoffDelay } from "../core/backoff.ts";
 import { isJsonObject } from "../core/model/json.ts";
 import type { JsonObject } from "../core/model/json.ts";
 import type { Reporter } from "./reporter.ts";
+import { splitBySize } from "./split-by-size.ts";
 
 export interface HttpReporterOptions {
   /** Such as `http://orchestrator:8000`. */
@@ -56,7 +57,8 @@ export function createHttpReporter(options: HttpReporterOptions): Reporter {
     maxItems: maxResults,
     flush: async (batch) => {
       const acceptedIds = new Set<string>();
-      for (const results of splitBySize(batch)) {
+      for (const part of splitBySize(batch, ({ size }) => size)) {
+        const results = part.map(({ result }) => result);
         const { accepted } = await retrying("results", (signal) =>
           client.reportResults({ body: { results }, signal }),
         );
@@ -147,24 +149,6 @@ interface SizedResult {
   readonly result: ReportedResult;
   /** Characters of the output or error. */
   readonly size: number;
-}
-
-/** A quarter of what the orchestrator takes in one body, because a character may have several bytes. */
-const mostCharacters = 2 * 1024 * 1024;
-
-function splitBySize(batch: readonly SizedResult[]): ReportedResult[][] {
-  const parts: ReportedResult[][] = [];
-  let room = 0;
-  for (const { result, size } of batch) {
-    const last = parts.at(-1);
-    if (last !== undefined && size <= room) last.push(result);
-    else {
-      parts.push([result]);
-      room = mostCharacters;
-    }
-    room -= size;
-  }
-  return parts;
 }
 
 function isRefusal(error: unknown): boolean {

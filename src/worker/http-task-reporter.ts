@@ -8,6 +8,7 @@ import type { JsonObject } from "../core/model/json.ts";
 import type { SavedCheckpoint } from "./define-handler.ts";
 import { toReport } from "./postgres-reporter.ts";
 import type { Reporter, RunningTask } from "./reporter.ts";
+import { splitBySize } from "./split-by-size.ts";
 
 type Line = Parameters<Client["logTasks"]>[0]["body"]["lines"][number];
 
@@ -25,7 +26,9 @@ export function createHttpTaskReporter(options: {
     delayMs: 300,
     maxWaiting: 1000,
     write: async (rows) => {
-      await client.logTasks({ body: { worker_id, lines: [...rows] } });
+      for (const lines of splitBySize(rows, sizeOf)) {
+        await client.logTasks({ body: { worker_id, lines } });
+      }
     },
     log,
   });
@@ -55,6 +58,13 @@ export function createHttpTaskReporter(options: {
     },
     close: () => lines.close(),
   };
+}
+
+/** The fields around the text are short, and count as so many characters. */
+const lineOverhead = 300;
+
+function sizeOf(line: Line): number {
+  return JSON.stringify([line.message, line.data]).length + lineOverhead;
 }
 
 function leaseOf({ delivery }: RunningTask): string {

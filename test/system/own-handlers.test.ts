@@ -1,6 +1,7 @@
-import { execFile, spawn } from "node:child_process";
+import { execFile, spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -14,6 +15,10 @@ import type { Orchestrator, Program } from "../support/programs.ts";
 import { Fleet, finished, submit } from "../support/programs.ts";
 import { waitFor } from "../support/wait.ts";
 
+/** Older ones know less of types than the package uses. */
+const hasMypy = /^mypy (?:[2-9]|1\.[1-9]\d)/.test(
+  spawnSync("mypy", ["--version"], { encoding: "utf8" }).stdout,
+);
 const root = path.resolve(import.meta.dirname, "../..");
 
 /** The page's examples, which this test runs as they are printed. */
@@ -29,6 +34,7 @@ async function writeExamples(folder: string): Promise<void> {
 async function writeLargeExamples(folder: string): Promise<void> {
   const files = {
     "handlers/large.ts": `import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { json } from "node:stream/consumers";
 import { defineHandler, z } from "rmhdagmaster/worker";
 export const make = defineHandler({
@@ -184,6 +190,7 @@ describe("handlers of the user's own", () => {
         endless: "{}",
         wrong: "{}",
         values: "{}",
+        chatty: "{}",
         unjson: "{}",
       };
       for (const [name, params] of Object.entries(flows)) {
@@ -217,7 +224,75 @@ describe("handlers of the user's own", () => {
           timeout: 150_000,
         },
       );
-      expect(stderr).toMatch(/\nOK\n/);
+      // The test of pydantic's models is skipped where pydantic is not installed.
+      expect(stderr).toMatch(/\nOK(?: \(skipped=1\))?\n/);
+    },
+    120_000,
+  );
+
+  it("gives the task of a Python worker back at SIGTERM, which another takes at once", async () => {
+    await writeFile(
+      path.join(folder, "workflows/back.yaml"),
+      "nodes: { a: { handler: acme.sleepy, timeout_seconds: 100 } }",
+    );
+    const text = `import os, rmhdag
+@rmhdag.handler("acme.sleepy", queue="sleepy")
+def sleepy(ctx: rmhdag.Context) -> dict:
+    if os.path.exists(${JSON.stringify(path.join(folder, "awake"))}):
+        return {"awake": True}
+    ctx.progress(7)
+    ctx.sleep(90)
+rmhdag.run()
+`;
+    const file = path.join(folder, "sleepy.py");
+    await writeFile(file, text);
+    const first = await python(file);
+    await known("acme.sleepy");
+    const job = await submit(orchestrator, "back");
+    const node = () => orchestrator.client.getNode({ params: { job_id: job, node_id: "a" } });
+    await waitFor(async () => (await node()).progress?.percent === 7, { what: "the handler" });
+    await writeFile(path.join(folder, "awake"), "");
+    const gone = once(first, "exit");
+    first.kill("SIGTERM");
+    expect(await gone).toEqual([0, null]);
+    const since = performance.now();
+    await python(file);
+    const ended = await finished(orchestrator, job);
+    // Long before the lease of the first has run out.
+    expect(performance.now() - since).toBeLessThan(20_000);
+    expect(ended.result_data).toMatchObject({ a: { awake: true } });
+    expect((await node()).attempts).toHaveLength(1);
+  }, 60_000);
+
+  it.skipIf(!hasMypy)(
+    "has types that mypy accepts, also in a program that uses them (needs mypy)",
+    async () => {
+      const file = path.join(folder, "typed.py");
+      await writeFile(
+        file,
+        `from rmhdag import Client, Context, handler, run
+from rmhdag.testing import run_handler
+
+@handler("acme.typed", queue="gpu")
+def typed(ctx: Context, red: str, scale: float = 1.0) -> dict[str, str]:
+    with ctx.source(red) as local:
+        return {"output": ctx.put("silver/typed.tif", local)}
+
+def test() -> None:
+    stored: dict[str, bytes] = run_handler(typed, red="bronze/a.tif").stored
+    result = Client().submit("typed", red="bronze/a.tif").wait(timeout=5)
+    print(typed.__name__, stored, result["output"])
+
+if __name__ == "__main__":
+    run(concurrency=2)
+`,
+      );
+      const { stdout } = await promisify(execFile)(
+        "mypy",
+        ["--strict", "--cache-dir", path.join(folder, "mypy"), file],
+        { env: { ...process.env, MYPYPATH: path.join(root, "python/src") } },
+      );
+      expect(stdout).toMatch(/^Success/);
     },
     120_000,
   );

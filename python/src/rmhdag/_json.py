@@ -7,7 +7,7 @@ import datetime
 import enum
 import json
 import os
-from typing import Any
+from typing import Any, Iterator
 
 
 def to_json(value: Any) -> bytes:
@@ -31,6 +31,21 @@ def plain_object(value: Any, what: str) -> dict[str, Any]:
     if not isinstance(plain, dict):
         raise InvalidOutput(f"the {what} of the handler must be a dict, not {type(value).__name__}")
     return plain
+
+
+def split_by_size(items: list[dict[str, Any]], most_bytes: int) -> Iterator[list[dict[str, Any]]]:
+    """Parts of a batch that each fit into one request; an item larger than a part is alone."""
+    part: list[dict[str, Any]] = []
+    room = most_bytes
+    for item in items:
+        size = len(to_json(item))
+        if part and size > room:
+            yield part
+            part, room = [], most_bytes
+        part.append(item)
+        room -= size
+    if part:
+        yield part
 
 
 def _plain(value: Any) -> Any:

@@ -20,7 +20,7 @@ from typing import Any, Callable, Iterable, TypeVar
 
 from ._errors import Cancelled, HandlerError, TransientError
 from ._http import ApiError, Http, refuse_plain_text, transfer
-from ._json import InvalidOutput, plain_object
+from ._json import InvalidOutput, plain_object, split_by_size, to_json
 from .context import Context, LogHandler
 from .handlers import Handler, registered
 from .schema import bind
@@ -28,6 +28,10 @@ from .schema import bind
 T = TypeVar("T")
 log = logging.getLogger("rmhdag")
 version = "0.1.0"
+
+# The orchestrator refuses a request with log lines of more than 4 MiB as a whole.
+most_log_bytes = 2 * 1024 * 1024
+most_data_bytes = 16 * 1024
 
 
 class Worker:
@@ -298,6 +302,8 @@ class Worker:
             raise
 
     def log(self, lease: str, level: str, message: str, data: dict[str, Any] | None) -> None:
+        if data is not None and len(to_json(data)) > most_data_bytes:
+            data = {"left_out": f"more than {most_data_bytes} bytes"}
         line = {"lease": lease, "level": level, "message": message[:8000], "data": data}
         with self._lock:
             if len(self._lines) < 1000:
@@ -306,11 +312,11 @@ class Worker:
     def _flush_lines(self) -> None:
         with self._lock:
             lines, self._lines = self._lines, []
-        if lines:
+        for part in split_by_size(lines, most_log_bytes):
             try:
-                self._post("log", {"lines": lines})
+                self._post("log", {"lines": part})
             except ApiError as error:
-                log.warning("log lines were lost: %s", error)
+                log.warning("%d log lines were lost: %s", len(part), error)
 
     def fetch(self, lease: str, path: str, target: Path) -> None:
         address = self._address(lease, path, "GET")
