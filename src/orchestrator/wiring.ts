@@ -116,6 +116,7 @@ export async function startOrchestrator(
     paths: config.workflowPaths,
     options: compile,
     readHandlers: () => catalogue.refresh(),
+    hasWorkers: () => catalogue.hasWorkers(),
     log: log.child({ part: "workflows" }),
   });
   await workflows.refresh();

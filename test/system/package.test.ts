@@ -93,6 +93,45 @@ async function useClient(url: string): Promise<void> {
   expect(await client.catalogue.search({ limit: 5 })).toEqual([]);
 }
 
+/** A user's program in TypeScript, and one with a mistake that the types must find. */
+async function useTypes(): Promise<void> {
+  const program = `import { createClient } from "rmhdagmaster/client";
+import { defineHandler, z } from "rmhdagmaster/worker";
+
+export const twice = defineHandler({
+  name: "my.twice",
+  params: z.strictObject({ n: z.number() }),
+  result: z.object({ twice: z.number() }),
+  async run({ n }, { storage, signal, gdal, workDir, checkpoint }) {
+    signal.throwIfAborted();
+    await checkpoint.save("half", { n });
+    await storage.put(\`silver/\${workDir}\`, new TextEncoder().encode(gdal.version));
+    return { twice: n * 2 };
+  },
+});
+const client = createClient({ url: "http://127.0.0.1:8000" });
+const job = await client.submit("hello", { name: "Ada" });
+for await (const message of job.watch()) if (message.type === "end") break;
+const status: "pending" | "running" | "completed" | "failed" | "cancelled" = (await job.wait()).status;
+for await (const asset of client.assets()) console.log(asset.asset_id, status);
+`;
+  await writeFile(path.join(folder, "right.ts"), program);
+  await writeFile(path.join(folder, "wrong.ts"), program.replace("n * 2", "String(n)"));
+  const compile = (file: string) =>
+    startCommand(
+      [
+        ...["node", path.join(modules, "typescript/bin/tsc"), "--noEmit", "--strict"],
+        ...["--target", "es2023", "--module", "nodenext", "--types", "node"],
+        ...["--typeRoots", path.join(modules, "@types"), "--skipLibCheck", "--ignoreConfig", file],
+      ],
+      { cwd: folder },
+    ).ended;
+  await writeFile(path.join(folder, "package.json"), '{ "type": "module" }');
+  const [right, wrong] = await Promise.all([compile("right.ts"), compile("wrong.ts")]);
+  expect(right.stdout + right.stderr).toBe("");
+  expect(wrong.stdout).toMatch(/wrong\.ts\(\d+,\d+\): error TS2322: .*string.*number/);
+}
+
 describe("the packed product in an empty folder", () => {
   beforeAll(async () => {
     folder = await temporaryFolder();
@@ -122,11 +161,16 @@ describe("the packed product in an empty folder", () => {
     expect(names.filter((name) => /__pycache__|^(src|test|node_modules)\//.test(name))).toEqual([]);
   });
 
+  // Declarations are built for a release only, because that takes a minute.
+  it.runIf(isInstalled)("types a user's handlers and client by their contracts", useTypes, 120_000);
+
   it("runs a changed handler of `rmhdag init` at the next submission", async () => {
     await outputOf(rmhdag("init", "demo"), folder);
     const up = startCommand(rmhdag("up", "--port", "0"), { cwd: demo });
     const [, url = ""] = await up.shows(/is running at (http:\S+)/, 120_000);
     expect((await fetch(`${url}/ui/`)).status).toBe(200);
+    // Its workflow waits for the worker that offers its handlers: nothing is wrong.
+    expect(up.stdout()).not.toMatch(/WARN|ERROR|UNKNOWN_HANDLER/);
     const submit = rmhdag("submit", "hello", "--input", "name=Ada", "--wait");
     expect(await outputOf(submit, demo)).toContain('"greeting": "Hello, Ada!"');
 
@@ -145,6 +189,9 @@ describe("the packed product in an empty folder", () => {
     await up.shows(/(?:loaded handlers[\s\S]*){4}/);
     expect(await outputOf(submit, demo)).toContain('"greeting": "Good morning, Ada!"');
     const alone = rmhdag("handlers", "run", "my.greet", "--params", '{"name":"Bob"}');
-    expect(JSON.parse(await outputOf(alone, demo))).toEqual({ greeting: "Good morning, Bob!" });
+    const ran = await startCommand(alone, { cwd: demo }).ended;
+    expect(JSON.parse(ran.stdout)).toEqual({ greeting: "Good morning, Bob!" });
+    // The template logs a field `name`.
+    expect(ran.stderr).toMatch(/ my\.greet\[\d+\] greeting .*"Bob"/);
   }, 300_000);
 });

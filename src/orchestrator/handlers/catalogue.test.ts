@@ -77,14 +77,22 @@ describe("handlers that workers register", () => {
       path.join(folder, "mine.yaml"),
       "nodes: { a: { handler: acme.ndvi, params: { red: r.tif } } }",
     );
+    await writeFile(path.join(folder, "typo.yaml"), "nodes: { a: { handler: acme.nvdi } }");
+    const lines: string[] = [];
+    const destination = {
+      write: (line: string) => lines.push((JSON.parse(line) as { msg: string }).msg),
+    };
     const workflows = createWorkflowRegistry({
       db,
       paths: [folder],
       options: { handlers: catalogue.handlers, queues: catalogue.queues, env: new Set() },
       readHandlers: () => catalogue.refresh(),
-      log,
+      hasWorkers: () => catalogue.hasWorkers(),
+      log: createLogger({ name: "test", level: "info", format: "json", destination }),
     });
     await workflows.refresh();
+    // The worker that offers it may start a moment later: nothing is wrong yet.
+    expect(lines).toEqual([]);
     await expect(workflows.newest("mine")).rejects.toMatchObject({ code: "INVALID_WORKFLOW" });
 
     await makeFactory(db).worker("gpu-1", { queues: ["gpu"] });
@@ -92,6 +100,9 @@ describe("handlers that workers register", () => {
     // At the next submission, whether or not the notification has arrived.
     const { definition } = await workflows.newest("mine");
     expect(await catalogue.refresh()).toBe(false);
+    expect(lines).toEqual([
+      expect.stringMatching(/^workflow typo was refused: .*acme\.nvdi/),
+    ]);
     expect(definition.nodes["a"]).toMatchObject({ queue: "gpu", timeout_seconds: 300 });
     expect(await broker.depth("gpu")).toMatchObject({ ready: 0 });
     const offers = await readOffers(db);

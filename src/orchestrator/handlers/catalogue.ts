@@ -9,6 +9,8 @@ export interface HandlerCatalogue {
   /** `refresh` changes the map in place, so that the next compilation of a workflow uses it. */
   readonly handlers: ReadonlyMap<string, HandlerContract>;
   readonly queues: ReadonlySet<string>;
+  /** False while no live worker offers anything: unknown handlers may come with the first. */
+  hasWorkers(): boolean;
   /** Reads what workers registered. Answers true if handlers or queues are others than before. */
   refresh(): Promise<boolean>;
 }
@@ -35,6 +37,7 @@ export function createHandlerCatalogue(deps: CatalogueDeps): HandlerCatalogue {
   /** By contract hash, so that a contract is compiled once. */
   let compiled = new Map<string, HandlerContract | undefined>();
   let mark = "";
+  let hasWorkers = false;
   let last: Promise<unknown> = Promise.resolve();
 
   async function read(): Promise<boolean> {
@@ -61,7 +64,8 @@ export function createHandlerCatalogue(deps: CatalogueDeps): HandlerCatalogue {
       // Never removed: a message may wait in it.
       queues.add(queue);
     }
-    const now = JSON.stringify([hashes, [...queues].sort()]);
+    hasWorkers = rows.some(({ offered_by }) => offered_by.length > 0);
+    const now = JSON.stringify([hashes, [...queues].sort(), hasWorkers]);
     const changed = now !== mark;
     mark = now;
     for (const name of [...handlers.keys()]) {
@@ -74,6 +78,7 @@ export function createHandlerCatalogue(deps: CatalogueDeps): HandlerCatalogue {
   return {
     handlers,
     queues,
+    hasWorkers: () => hasWorkers,
     // One after the other, so that an older reading never replaces a newer one.
     refresh: () => {
       const next = last.catch(() => undefined).then(read);

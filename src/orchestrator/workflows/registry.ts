@@ -59,11 +59,14 @@ export function createWorkflowRegistry(deps: {
   readonly options: LoadOptions;
   /** Reads which handlers workers offer now. */
   readonly readHandlers?: () => Promise<unknown>;
+  /** False while no worker has registered; undefined: handlers do not come from workers. */
+  readonly hasWorkers?: () => boolean;
   readonly log: Logger;
 }): WorkflowRegistry {
   let entries: ReadonlyMap<string, Entry> = new Map();
   let inForce: ReadonlyMap<string, LoadedWorkflow> = new Map();
   let findings: readonly LocatedFinding[] = [];
+  let logged: readonly LocatedFinding[] = [];
   let isStale = false;
   let running: Promise<void> | undefined;
   let queued: Promise<void> | undefined;
@@ -89,7 +92,14 @@ export function createWorkflowRegistry(deps: {
       ...files.flatMap((entry) => entry.findings),
       ...chosen.duplicates,
     ];
-    logChanges(deps.log, { inForce, findings }, { inForce: chosen.inForce, findings: found });
+    // Workers start after the orchestrator, and may offer the handlers that are unknown until then.
+    const due =
+      (deps.hasWorkers?.() ?? true)
+        ? found
+        : found.filter(({ code }) => code !== "UNKNOWN_HANDLER");
+    const before = { inForce, findings: logged };
+    logChanges(deps.log, before, { inForce: chosen.inForce, findings: due });
+    logged = due;
     entries = read;
     inForce = chosen.inForce;
     findings = found;
