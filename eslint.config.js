@@ -162,6 +162,7 @@ export default tseslint.config(
       "src/adapters/broker/postgres-broker/**/*.ts",
       // GDAL's SQL over the layers of a file, not the database's.
       "src/core/raster/transformation.ts",
+      "src/core/vector/number-features.ts",
       "src/core/vector/sqlite-values.ts",
       "src/core/vector/survey.ts",
       "src/worker/handlers/vector/simplify-dissolve.ts",

@@ -9,6 +9,7 @@ import { handlerCatalogue } from "../core/handlers/index.ts";
 import type { HandlerContract } from "../core/handlers/index.ts";
 import type { exportContracts } from "../core/handlers/export.ts";
 import type { fathomContracts } from "../core/handlers/fathom.ts";
+import type { fileContracts } from "../core/handlers/files.ts";
 import type { h3Contracts } from "../core/handlers/h3.ts";
 import type { platformContracts } from "../core/handlers/platform.ts";
 import type { rasterContracts } from "../core/handlers/raster.ts";
@@ -23,6 +24,7 @@ export type Contract =
   | (typeof testingContracts)[number]
   | (typeof exportContracts)[number]
   | (typeof platformContracts)[number]
+  | (typeof fileContracts)[number]
   | (typeof stageContracts)[number]
   | (typeof rasterContracts)[number]
   | (typeof h3Contracts)[number]

@@ -115,6 +115,8 @@ export const loaders: Readonly<Record<HandlerName, () => Promise<Handler>>> = {
   task_watchdog: async () => (await import("./handlers/platform/watch.ts")).taskWatchdog,
   trigger_approval: async () => (await import("./handlers/platform/review.ts")).triggerApproval,
 
+  inspect_file: async () => (await import("./handlers/files/inspect-file.ts")).inspectFile,
+
   aggregate_results: async () => (await import("./handlers/stages.ts")).aggregateResults,
   hello_world_greeting: async () => (await import("./handlers/stages.ts")).greeting,
   hello_world_reply: async () => (await import("./handlers/stages.ts")).reply,

@@ -32,6 +32,16 @@ async function drop(file: string): Promise<void> {
   await page.locator(".drop-zone").dispatchEvent("drop", { dataTransfer: data });
 }
 
+/** The picture that a worker has drawn of the file; the browser can show it. */
+async function expectPreview(name: string): Promise<void> {
+  const picture = opened.page.getByRole("img", { name: `Preview of bronze/${name}` });
+  await picture.waitFor({ timeout: 60_000 });
+  const width = await picture.evaluate(
+    (image) => (image as unknown as { naturalWidth: number }).naturalWidth,
+  );
+  expect(width).toBeGreaterThan(10);
+}
+
 /** The map page has drawn its layer. */
 async function expectMap(collection: string): Promise<void> {
   const { page } = opened;
@@ -58,7 +68,9 @@ describe.skipIf(findChromium() === undefined)("files in the console (needs Chrom
     await go("/storage?folder=bronze/");
     await drop(fixture("raster/dem_float32_epsg2056.tif"));
     await page.getByText("GeoTIFF").waitFor();
+    await expectPreview("dem_float32_epsg2056.tif");
     await page.getByText("EPSG:2056").waitFor();
+    await page.getByText("1 of float32").waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     await page.getByRole("button", { name: "Make a map" }).click();
     await expectMap("rasters");
@@ -72,6 +84,10 @@ describe.skipIf(findChromium() === undefined)("files in the console (needs Chrom
     const source = page.getByRole("textbox", { name: "blob_path" });
     await source.waitFor();
     expect(await source.inputValue()).toBe("wilderness_shapefile.zip");
+    await expectPreview("wilderness_shapefile.zip");
+    await page.getByText("67 features of Polygon").waitFor();
+    await page.getByText("EPSG:4326").waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
     await page.getByRole("button", { name: "Submit", exact: true }).click();
     await page.waitForURL(/\/ui\/jobs\//);
     await go("/storage?folder=bronze/&file=bronze/wilderness_shapefile.zip");
@@ -83,6 +99,8 @@ describe.skipIf(findChromium() === undefined)("files in the console (needs Chrom
     await go("/storage?folder=bronze/");
     await drop(gpkg);
     await page.getByText("GeoPackage").waitFor();
+    await expectPreview("land.gpkg");
+    await page.getByText("127 features of Polygon").waitFor();
     await page.getByRole("button", { name: "Make a map" }).click();
     await expectMap("vector");
     await go("/workflows/raster_process/submit");

@@ -118,6 +118,17 @@ describe("rmhdag ingest", () => {
     expect(signIn.status).toBeLessThan(400);
     const map = await fetch(`${site.url}${item}/map`, { headers });
     expect(await map.text()).toContain("<title>");
+    const kind = workflow === "raster_ingest" ? "raster" : "vector";
+    const inspected = await fetch(`${site.url}/api/v1/jobs?wait=60`, {
+      method: "POST",
+      headers: { ...headers, "content-type": "application/json" },
+      body: JSON.stringify({
+        workflow_id: "inspect_file",
+        inputs: { blob_path: `ingest/${path.basename(name)}`, kind },
+      }),
+    });
+    const { result } = (await inspected.json()) as { result: { file: object } };
+    expect(result.file).toMatchObject({ kind, thumbnail: { media_type: "image/webp" } });
   });
 
   it("says of a file that it does not know what to do, and where the file is", async () => {

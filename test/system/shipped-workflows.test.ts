@@ -28,6 +28,7 @@ const runIn: Readonly<Record<string, string>> = {
   h3_weighted_aggregation: "h3",
   hello_world: "shipped-workflows",
   hello_world_stages: "reference",
+  inspect_file: "cli-files",
   list_container_contents: "reference",
   raster_collection: "raster",
   raster_ingest: "raster",

@@ -102,6 +102,7 @@ const recogniseFile = defineContract({
     .object({
       path: z.string(),
       bytes: z.number().int(),
+      version: z.string().describe("changes with the content; the key under which it is inspected"),
       kind: z.enum(["raster", "vector", "unknown"]),
       format: z.string().describe("in words, such as zipped Shapefile"),
       details: z.record(z.string(), json).describe("size, bands and CRS, where the file says them"),

@@ -3,6 +3,7 @@ import type { HandlerContract } from "./contract.ts";
 import { platformContracts } from "./platform.ts";
 import { exportContracts } from "./export.ts";
 import { fathomContracts } from "./fathom.ts";
+import { fileContracts } from "./files.ts";
 import { h3Contracts } from "./h3.ts";
 import { rasterContracts } from "./raster.ts";
 import { stageContracts } from "./stages.ts";
@@ -23,6 +24,7 @@ export const shippedHandlers: ReadonlyMap<string, HandlerContract> = new Map(
     ...fathomContracts,
     ...exportContracts,
     ...platformContracts,
+    ...fileContracts,
     ...stageContracts,
   ].map((contract) => [contract.name, contract]),
 );

@@ -34,6 +34,27 @@ export function describeCrs(wkt2: string): RasterCrs | undefined {
   return { code, name, wkt2 };
 }
 
+/** A system in few words: its code, or its name where it has none. Takes WKT, PROJJSON and codes. */
+export function nameCrs(definition: string): string {
+  const described = describeCrs(definition) ?? describeProjJson(definition);
+  return described === undefined ? definition.slice(0, 100) : (described.code ?? described.name);
+}
+
+function describeProjJson(text: string): Pick<RasterCrs, "code" | "name"> | undefined {
+  if (!text.trimStart().startsWith("{")) return undefined;
+  try {
+    const { name, id } = JSON.parse(text) as {
+      name?: string;
+      id?: { authority?: string; code?: string | number };
+    };
+    const code =
+      id?.authority === undefined || id.code === undefined ? null : `${id.authority}:${id.code}`;
+    return { code, name: name ?? "unnamed" };
+  } catch {
+    return undefined;
+  }
+}
+
 const webMercator = "EPSG:3857";
 
 /** True for every spelling of web Mercator: ArcGIS writes it without a code. */

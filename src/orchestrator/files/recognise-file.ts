@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { buffered, storageSource } from "../../adapters/cog/byte-source.ts";
 import type { ByteSource } from "../../adapters/cog/byte-source.ts";
 import { readTiffStructure } from "../../adapters/cog/read-tiff-structure.ts";
@@ -12,9 +13,10 @@ import { recognise } from "../../core/files/recognise.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import { checked } from "./create-upload.ts";
 
-/** Reads the beginning of a file, and of an archive its directory; GDAL opens it in the workflow only. */
+/** Reads the beginning of a file, and of an archive its directory; only workers open it with GDAL. */
 export async function recogniseFile(storage: Storage, path: string) {
-  const source = await storageSource(storage, checked(path)).catch((error: unknown) => {
+  const head = await storage.head(checked(path));
+  const source = await storageSource(storage, path).catch((error: unknown) => {
     if (error instanceof NotInStorage) throw new Problem("NOT_FOUND", error.message);
     throw error;
   });
@@ -24,6 +26,10 @@ export async function recogniseFile(storage: Storage, path: string) {
   return {
     path,
     bytes: source.size,
+    version: createHash("sha256")
+      .update(JSON.stringify([path, head?.etag, source.size]))
+      .digest("hex")
+      .slice(0, 32),
     ...recognise(path, content, entries),
     details: { ...(await detailsOf(storage, path, source, content)), ...filesOf(entries) },
   };

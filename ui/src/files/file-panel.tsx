@@ -3,7 +3,6 @@ import { useState } from "react";
 import { Link } from "wouter";
 import { isFinished } from "../../../src/core/model/job.ts";
 import { Action } from "../shared/action.tsx";
-import { bytesText } from "../../../src/core/model/bytes-text.ts";
 import { api, errorText, useAccess } from "../shared/api.ts";
 import { commands } from "../shared/commands.ts";
 import { curl } from "../shared/copy.tsx";
@@ -12,12 +11,12 @@ import { Card } from "../shared/page.tsx";
 import { invalidate } from "../shared/query-client.ts";
 import { Await } from "../shared/states.tsx";
 import { showToast } from "../shared/toast.tsx";
-
-type Recognised = Awaited<ReturnType<typeof api.recogniseFile>>;
+import { Inspection } from "./inspection.tsx";
+import type { Recognised } from "./inspection.tsx";
 
 const pollMs = 1500;
 
-/** Shows one file: its format, the workflow that fits, and what was made of it. */
+/** Shows one file: what it is, a picture of it, the workflow that fits, and what was made of it. */
 export function FilePanel({ path, onDeleted }: { path: string; onDeleted: () => void }) {
   const found = useQuery({
     queryKey: ["recognised", path],
@@ -55,15 +54,7 @@ export function FilePanel({ path, onDeleted }: { path: string; onDeleted: () => 
       <Await query={found} what="the file">
         {(file) => (
           <>
-            <dl className="facts">
-              <dt>Format</dt>
-              <dd>{file.format}</dd>
-              <dt>Size</dt>
-              <dd>{bytesText(file.bytes)}</dd>
-              {Object.entries(file.details).map(([name, value]) => (
-                <Fact key={name} name={name} value={value} />
-              ))}
-            </dl>
+            <Inspection file={file} />
             <Suggestion
               file={file}
               onStarted={(jobId) => {
@@ -75,16 +66,6 @@ export function FilePanel({ path, onDeleted }: { path: string; onDeleted: () => 
       </Await>
       <Made path={path} started={started} />
     </Card>
-  );
-}
-
-function Fact({ name, value }: { name: string; value: unknown }) {
-  if (value === null) return null;
-  return (
-    <>
-      <dt>{name.replaceAll("_", " ")}</dt>
-      <dd>{typeof value === "string" ? value : JSON.stringify(value)}</dd>
-    </>
   );
 }
 

@@ -1,4 +1,5 @@
 /** Inputs that name a file in storage, as the checks of submissions know them. */
+import { splitPlace } from "../files/split-place.ts";
 import type { Declared, Fields } from "./submit-draft.ts";
 
 export function isSource(name: string): boolean {
@@ -12,9 +13,4 @@ export function placeSource(declared: Declared | undefined, name: string, path: 
   if (!Object.hasOwn(declared ?? {}, container)) return { [name]: path };
   const place = splitPlace(path);
   return { [name]: place.blob_path, [container]: place.container };
-}
-
-export function splitPlace(path: string): { container: string; blob_path: string } {
-  const at = path.indexOf("/");
-  return { container: path.slice(0, at), blob_path: path.slice(at + 1) };
 }

@@ -15,8 +15,11 @@ import { useStore } from "../shared/store.ts";
 import { TabPanel, Tabs } from "../shared/tabs.tsx";
 import { showToast } from "../shared/toast.tsx";
 import { DropZone } from "../files/drop-zone.tsx";
+import { Inspection } from "../files/inspection.tsx";
+import type { Recognised } from "../files/inspection.tsx";
+import { splitPlace } from "../files/split-place.ts";
 import { InputField } from "./input-field.tsx";
-import { isSource, placeSource, splitPlace } from "./source-fields.ts";
+import { isSource, placeSource } from "./source-fields.ts";
 import type { Declared, Draft, Problems } from "./submit-draft.ts";
 import {
   draftKey,
@@ -33,6 +36,7 @@ interface FormProps {
   readonly workflow: Awaited<ReturnType<typeof api.getWorkflow>>;
   readonly given: JsonObject;
   readonly from: string | undefined;
+  readonly found: Recognised | undefined;
 }
 
 export default function SubmitPage({ params }: PageProps) {
@@ -50,7 +54,7 @@ export default function SubmitPage({ params }: PageProps) {
         from === undefined ? undefined : api.getJob({ params: { job_id: from }, signal }),
         file === undefined ? undefined : api.recogniseFile({ query: { path: file }, signal }),
       ]);
-      return { workflow, given: job?.input_params ?? found?.inputs ?? {} };
+      return { workflow, given: job?.input_params ?? found?.inputs ?? {}, found };
     },
   });
   return (
@@ -63,21 +67,28 @@ export default function SubmitPage({ params }: PageProps) {
       }
     >
       <Await query={loaded} what="the workflow">
-        {({ workflow, given }) => (
-          <SubmitForm key={file} workflow={workflow} given={given} from={from ?? file} />
+        {({ workflow, given, found }) => (
+          <SubmitForm
+            key={file}
+            workflow={workflow}
+            given={given}
+            from={from ?? file}
+            found={found}
+          />
         )}
       </Await>
     </Page>
   );
 }
 
-function SubmitForm({ workflow, given, from }: FormProps) {
+function SubmitForm({ workflow, given, from, found }: FormProps) {
   const { workflow_id } = workflow;
   const declared = workflow.inputs ?? undefined;
   const key = draftKey(useStore(session)?.name ?? "", workflow_id, from);
   const [draft, setDraft] = useState<Draft>(() => loadDraft(key) ?? startDraft(declared, given));
   const [problems, setProblems] = useState<Problems>(new Map());
   const [busy, setBusy] = useState(false);
+  const [file, setFile] = useState(found);
   const form = useRef<HTMLFormElement>(null);
 
   // In an effect: the fields must have been rendered as wrong before one of them can be found.
@@ -129,13 +140,19 @@ function SubmitForm({ workflow, given, from }: FormProps) {
         <DropZone
           folder="bronze/"
           onUploaded={(path) => {
-            void suggest(workflow_id, path, (inputs) => {
+            void suggest(workflow_id, path, (inputs, dropped) => {
               change({ ...startDraft(declared, inputs), priority: draft.priority });
+              setFile(dropped);
             });
           }}
         >
           or drop a file here: the form is filled in for it
         </DropZone>
+      )}
+      {file === undefined ? null : (
+        <Card title={file.path}>
+          <Inspection file={file} />
+        </Card>
       )}
       <div className="card">
         <Tabs
@@ -272,13 +289,13 @@ function Inputs({
 async function suggest(
   workflowId: string,
   path: string,
-  fill: (inputs: JsonObject) => void,
+  fill: (inputs: JsonObject, found: Recognised) => void,
 ): Promise<void> {
   try {
     const found = await api.recogniseFile({ query: { path } });
     if (found.workflow_id === null || found.workflow_id === workflowId) {
       const { container, blob_path } = splitPlace(path);
-      fill(found.workflow_id === null ? { container, blob_path } : found.inputs);
+      fill(found.workflow_id === null ? { container, blob_path } : found.inputs, found);
       showToast(`${path} is ${found.format}.`);
       return;
     }
