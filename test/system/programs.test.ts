@@ -255,21 +255,27 @@ describe("the job queue", () => {
     await put("m2", { workflow_id: "nowhere" });
     await put("m3", { workflow_id: "data_pipeline_test", inputs: {} });
     await put("m4", "{");
+    await put("m5", { workflow_id: "hello_world", message: "Hi" });
     await database.db.query(`SELECT pg_notify('dag_queue_dag-jobs', '')`);
     const dead = await waitFor(
       async () => {
         const { items } = await orchestrator.client.listDeadLetters({
           params: { queue: "dag-jobs" },
         });
-        return items.length === 3 ? items : undefined;
+        return items.length === 4 ? items : undefined;
       },
-      { what: "three dead letters" },
+      { what: "four dead letters" },
     );
     expect(dead.map(({ reason }) => reason).sort()).toEqual([
       "InvalidInputs",
       "InvalidMessage",
+      "InvalidMessage",
       "WorkflowNotFound",
     ]);
+    const details = dead.flatMap(({ reason, detail }) =>
+      reason === "InvalidMessage" ? detail : [],
+    );
+    expect(details.sort()).toEqual(['Unrecognized key: "message"', "the body is not JSON"]);
     const jobs = await waitFor(
       async () => {
         const { items } = await orchestrator.client.listJobs({ query: { correlation_id: "c-1" } });

@@ -1,5 +1,6 @@
 /** The environment variables that every program has, and how a program parses its own. */
 import { z } from "zod";
+import { issueText } from "../../core/model/issue-text.ts";
 import { addressOfParts, completeAddress } from "./database-address.ts";
 
 /** A variable has an invalid value: the program prints the message and exits with 2. */
@@ -73,6 +74,6 @@ export function parseEnvironment<Schema extends z.ZodType>(
   const given = withOtherNames(set);
   const parsed = schema.safeParse(given);
   if (parsed.success) return parsed.data;
-  const lines = parsed.error.issues.map(({ path, message }) => `  ${path.join(".")}: ${message}`);
+  const lines = parsed.error.issues.map((issue) => `  ${issueText(issue)}`);
   throw new ConfigError(`The configuration is not valid:\n${lines.join("\n")}`);
 }

@@ -1,4 +1,5 @@
 import { isJsonObject } from "../model/json.ts";
+import { firstIssueText } from "../model/issue-text.ts";
 import type { Json, JsonObject } from "../model/json.ts";
 import { bboxOf } from "../geometry/boxes.ts";
 import { simpleGeometry } from "../geometry/geometry.ts";
@@ -28,10 +29,7 @@ export function repairItem(collectionId: string, itemId: string, given: Json): R
     ...repairBbox(given),
   };
   const checked = stacItem.safeParse(repaired);
-  if (!checked.success) {
-    const [issue] = checked.error.issues;
-    return { item: undefined, problem: `${issue?.path.join(".") ?? ""}: ${issue?.message ?? ""}` };
-  }
+  if (!checked.success) return { item: undefined, problem: firstIssueText(checked.error) };
   const changes = Object.keys(repaired).filter((key) => !isSame(repaired[key], given[key]));
   return { item: checked.data, changes };
 }

@@ -24,6 +24,7 @@ import {
 } from "../../core/h3/combination.ts";
 import { h3Configuration, h3Source } from "../../core/h3/configuration.ts";
 import { h3VectorConfiguration, h3VectorSource } from "../../core/h3/vector-configuration.ts";
+import { firstIssueText } from "../../core/model/issue-text.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import { answerDataset } from "./answer-dataset.ts";
 
@@ -60,9 +61,8 @@ export function h3Routes({ db, storage }: H3RouteDeps): Handlers<typeof h3Contra
       }
       const parsed = configurations[kind].safeParse(configuration);
       if (!parsed.success) {
-        const [issue] = parsed.error.issues;
-        const detail = `configuration ${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}`;
-        throw new Problem("BAD_REQUEST", detail);
+        const text = firstIssueText(parsed.error);
+        throw new Problem("BAD_REQUEST", `The configuration is not valid: ${text}`);
       }
       const ofRaster = h3Source.safeParse(source);
       const ofVector = h3VectorSource.safeParse(source);

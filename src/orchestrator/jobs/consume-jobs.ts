@@ -2,6 +2,7 @@ import type { Delivery, Subscription } from "../../adapters/broker/broker.ts";
 import { reach } from "../../adapters/runtime/fail-points.ts";
 import { Problem } from "../../core/errors.ts";
 import { jobMessage } from "../../core/messages.ts";
+import { issueText } from "../../core/model/issue-text.ts";
 import type { JobDeps } from "./deps.ts";
 import { prepareJob, submitJobs } from "./submit-jobs.ts";
 
@@ -53,8 +54,7 @@ function parse(body: string) {
   try {
     const parsed = jobMessage.safeParse(JSON.parse(body));
     if (parsed.success) return { ok: true, value: parsed.data } as const;
-    const detail = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
-    return { ok: false, detail: detail.join("; ") } as const;
+    return { ok: false, detail: parsed.error.issues.map(issueText).join("; ") } as const;
   } catch {
     return { ok: false, detail: "the body is not JSON" } as const;
   }

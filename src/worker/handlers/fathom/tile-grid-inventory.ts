@@ -10,6 +10,7 @@ import { planFathomRasters } from "../../../adapters/postgres/repositories/fatho
 import { fathomConfiguration } from "../../../core/fathom/configuration.ts";
 import type { FathomKey, FathomPhase } from "../../../core/fathom/configuration.ts";
 import { cellOf } from "../../../core/fathom/read-name.ts";
+import { firstIssueText } from "../../../core/model/issue-text.ts";
 import { defineHandler } from "../../define-handler.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
@@ -21,8 +22,7 @@ export const tileInventory = defineHandler("fathom_tile_inventory", async (param
   const { dataset, prefix } = params;
   const parsed = fathomConfiguration.safeParse(params.configuration ?? {});
   if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    const text = `The configuration is not valid: ${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}`;
+    const text = `The configuration is not valid: ${firstIssueText(parsed.error)}`;
     throw new PermanentError(text, { code: "CONFIGURATION_INVALID" });
   }
   const { return_periods, grid_degrees } = parsed.data;

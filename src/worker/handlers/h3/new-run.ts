@@ -4,6 +4,7 @@ import { findKindOfH3Name } from "../../../adapters/postgres/queries/h3.ts";
 import type { Queryable } from "../../../adapters/postgres/queryable.ts";
 import type { H3Kind } from "../../../core/h3/configuration.ts";
 import type { Owner, VersionOwner } from "../../../core/catalogue/owner.ts";
+import { firstIssueText } from "../../../core/model/issue-text.ts";
 import { PermanentError } from "../../errors.ts";
 
 /** The data sets of a version do not mix with those of others. */
@@ -30,11 +31,8 @@ export function readConfiguration<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const parsed = schema.safeParse(wanted);
   if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw new PermanentError(
-    `The configuration is not valid: ${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}`,
-    { code: "CONFIGURATION_INVALID" },
-  );
+  const text = `The configuration is not valid: ${firstIssueText(parsed.error)}`;
+  throw new PermanentError(text, { code: "CONFIGURATION_INVALID" });
 }
 
 /** A name of a data set leads to one address. */

@@ -8,6 +8,7 @@ import { chooseTime } from "../../../core/catalogue/moment.ts";
 import { buildRasterItem } from "../../../core/catalogue/raster-item.ts";
 import { chooseRender } from "../../../core/catalogue/render.ts";
 import type { StacItem } from "../../../core/catalogue/stac.ts";
+import { firstIssueText } from "../../../core/model/issue-text.ts";
 import type { JsonObject } from "../../../core/model/json.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
@@ -56,11 +57,8 @@ export function buildItem(
 export function checkItem(item: unknown): StacItem {
   const checked = stacItem.safeParse(item);
   if (checked.success) return checked.data;
-  const [issue] = checked.error.issues;
-  throw new PermanentError(
-    `The item cannot be catalogued: ${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}`,
-    { code: "ITEM_INVALID" },
-  );
+  const text = `The item cannot be catalogued: ${firstIssueText(checked.error)}`;
+  throw new PermanentError(text, { code: "ITEM_INVALID" });
 }
 
 /**
