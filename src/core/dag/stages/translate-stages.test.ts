@@ -137,6 +137,19 @@ describe("a job of stages", () => {
     expect(definition!.inputs).toMatchObject({ container: { type: "string", required: true } });
   });
 
+  it("calls a stage with a count fixed, and a stage of one task single", () => {
+    const { definition } = compileJob({
+      job_type: "counted",
+      stages: [
+        { task_type: "echo", count: 3 },
+        { task_type: "echo", parallelism: "single", tasks: ["a", "b"] },
+        { task_type: "echo", parallelism: "single" },
+      ],
+    });
+    const shown = definition!.stages!.stages.map(({ parallelism }) => parallelism);
+    expect(shown).toEqual(["fixed", "fixed", "single"]);
+  });
+
   it.each<[string, Partial<JobDeclaration>, [string, string]]>([
     ["no stage", { stages: [] }, ["WRONG_VALUE", "stages"]],
     [

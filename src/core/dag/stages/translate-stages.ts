@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../../model/json.ts";
 import { isJsonObject } from "../../model/json.ts";
-import type { StageJob } from "../../model/stage-job.ts";
+import type { Parallelism, StageJob } from "../../model/stage-job.ts";
 import { nodeName } from "../../model/workflow.ts";
 import type { Finding, TreePath } from "../finding.ts";
 import { errorAt } from "../finding.ts";
@@ -145,10 +145,17 @@ function nameStages(stages: readonly Stage[]): NamedStage[] {
     const tasks_node = free ?? `stage_${number}`;
     const results_node = `${tasks_node}_results`;
     taken.add(tasks_node).add(results_node);
-    const { task_type, parallelism, task_index } = source;
+    const { task_type, task_index } = source;
+    const parallelism = shownParallelism(source);
     const common = { number, name, task_type, parallelism, tasks_node, results_node, source };
     return task_index === undefined ? common : { ...common, task_index };
   });
+}
+
+/** The older platform calls a stage "single" whose tasks are counted before it runs, however many. */
+function shownParallelism({ parallelism, count, tasks }: Stage): Parallelism {
+  const isCounted = parallelism === "single" && (count ?? tasks) !== undefined;
+  return isCounted ? "fixed" : parallelism;
 }
 
 function isFree(name: string, taken: ReadonlySet<string>): boolean {
