@@ -263,21 +263,33 @@ describe("files in a format of choice", () => {
     "are downloaded by the command line, from the workflow export_layer",
     async () => {
       const folder = await temporaryFolder();
-      const exported = (asset: string, format: string) =>
-        run(["assets", "export", asset, "--format", format, "--output", folder, "--json"], {
-          env: { ORCHESTRATOR_URL: url },
-        });
-      const [layer, tiles, wrong] = await Promise.all([
+      const exported = (asset: string, format: string, ...more: string[]) =>
+        run(
+          ["assets", "export", asset, "--format", format, "--output", folder, "--json", ...more],
+          {
+            env: { ORCHESTRATOR_URL: url },
+          },
+        );
+      const [layer, tiles, wrong, archive, deep] = await Promise.all([
         exported(vector, "geopackage"),
         exported(tiled, "cog"),
-        exported(tiled, "geoparquet"),
+        exported(tiled, "pmtiles"),
+        exported(vector, "pmtiles", "--max-zoom", "3"),
+        exported(vector, "geopackage", "--max-zoom", "3"),
       ]);
       expect(layer).toMatchObject({ status: 0 });
       const { files } = JSON.parse(layer.stdout) as { files: [string] };
       expect((await readFile(files[0])).subarray(0, 15).toString()).toBe("SQLite format 3");
       expect((JSON.parse(tiles.stdout) as { files: string[] }).files.length).toBeGreaterThan(1);
       expect(wrong.status).toBe(1);
-      expect(wrong.stderr).toMatch(/has no table of features; try the format cog/);
+      expect(wrong.stderr).toContain(
+        "The version has no table of features, and pmtiles is for features only. It can be written as: cog.",
+      );
+      const [pmtiles] = (JSON.parse(archive.stdout) as { files: [string] }).files;
+      // Bytes 100 and 101 of PMTiles 3: its first and its last zoom.
+      expect([...(await readFile(pmtiles)).subarray(100, 102)]).toEqual([0, 3]);
+      expect(deep.status).not.toBe(0);
+      expect(deep.stderr).toContain("is for the format pmtiles only");
     },
     slow,
   );

@@ -8,6 +8,7 @@ import type { Command } from "commander";
 import { Option } from "commander";
 import type { Client } from "../../core/api/client.ts";
 import { fileFormats } from "../../core/api/layer-files.ts";
+import { mostZoom } from "../../core/vector/export-formats.ts";
 import { isFinished } from "../../core/model/job.ts";
 import type { CliConfig } from "../common/config.ts";
 import { Failure } from "../common/failure.ts";
@@ -19,6 +20,7 @@ import { addCommand, printResult, wholeNumber } from "./define-command.ts";
 interface Options {
   readonly format: (typeof fileFormats)[number];
   readonly ordinal?: number;
+  readonly maxZoom?: number;
   readonly output: string;
 }
 
@@ -34,7 +36,7 @@ export function addAssetsExport(assets: Command, config: CliConfig): void {
   )
     .argument("<asset>")
     .addOption(
-      new Option("--format <format>", "of the files; cog for rasters, the others for features")
+      new Option("--format <format>", "cog: rasters as they are stored; the others: features only")
         .choices(fileFormats)
         .makeOptionMandatory(),
     )
@@ -43,12 +45,18 @@ export function addAssetsExport(assets: Command, config: CliConfig): void {
       "by default the latest approved one, or the newest with data",
       wholeNumber(0, 2_147_483_647),
     )
+    .option(
+      "--max-zoom <zoom>",
+      "of pmtiles: the highest zoom that has tiles; by default up to 10, less for large areas",
+      wholeNumber(0, mostZoom),
+    )
     .option("--output <folder>", "where the files are written", ".")
     .action(async (asset_id: string, options: Options, command: Command) => {
       const client = connect(command, config);
       const version_ordinal = options.ordinal ?? (await servedVersion(client, asset_id));
       const params = { asset_id, version_ordinal };
-      const { job_id } = await client.writeFiles({ params, body: { format: options.format } });
+      const { format, maxZoom: max_zoom } = options;
+      const { job_id } = await client.writeFiles({ params, body: { format, max_zoom } });
       const files = await finishedFiles(client, { ...params, job_id });
       await mkdir(options.output, { recursive: true });
       const written: string[] = [];

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { jobStatus } from "../model/job.ts";
-import { exportFormatNames } from "../vector/export-formats.ts";
+import { exportFormatNames, highestZoom } from "../vector/export-formats.ts";
 import { oneVersion } from "./asset-parts.ts";
 import { defineContract } from "./contract.ts";
 
@@ -13,7 +13,12 @@ const writeFiles = defineContract({
   access: "operate",
   summary: "Write the data of a version in one format, for a download. A job does it.",
   params: oneVersion,
-  body: z.strictObject({ format: z.enum(fileFormats) }),
+  body: z
+    .strictObject({ format: z.enum(fileFormats), max_zoom: highestZoom.optional() })
+    .refine(({ format, max_zoom }) => max_zoom === undefined || format === "pmtiles", {
+      path: ["max_zoom"],
+      message: "is for the format pmtiles only",
+    }),
   status: 202,
   response: z.object({ job_id: z.string(), status: jobStatus }).meta({ id: "FilesAccepted" }),
   errors: [

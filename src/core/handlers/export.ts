@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { assetId } from "../model/asset.ts";
 import { queueFor } from "../queues.ts";
-import { exportFormatNames } from "../vector/export-formats.ts";
+import { exportFormatNames, highestZoom } from "../vector/export-formats.ts";
 import { defineContract } from "./contract.ts";
 import { blobPath } from "./geospatial.ts";
 
@@ -90,7 +90,8 @@ const writeLayer = defineContract({
     format: z.enum([...exportFormatNames, "cog"]),
     table_name: z.string().nullish(),
     blob_path: blobPath.nullish(),
-    max_zoom: z.number().int().min(0).max(14).optional(),
+    /** Of PMTiles: the highest zoom that has tiles. */
+    max_zoom: highestZoom.nullish(),
   }),
   result: z.object({
     paths: z.array(z.string()),

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { moment } from "../model/moment.ts";
 import { queueFor } from "../queues.ts";
 import { transformation } from "../raster/transformation.ts";
-import { exportFormatNames } from "../vector/export-formats.ts";
+import { exportFormatNames, highestZoom } from "../vector/export-formats.ts";
 import { vectorFinding } from "../vector/findings.ts";
 import { geoColumn, geometryForms, geometryType, tableName } from "../vector/geo-table.ts";
 import { defineContract } from "./contract.ts";
@@ -176,7 +176,7 @@ const exportLayer = defineContract({
     output_path: blobPath.optional(),
     output_container: container.optional(),
     /** Of PMTiles: the highest zoom that has tiles; without it, up to 10 and fewer for large areas. */
-    max_zoom: z.number().int().min(0).max(14).optional(),
+    max_zoom: highestZoom.optional(),
   }),
   result: written.extend({ feature_count: z.number().int(), media_type: z.string() }),
   queue: queueFor.heavy,

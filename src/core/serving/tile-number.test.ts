@@ -9,5 +9,6 @@ describe("the last zoom of an archive of tiles", () => {
     expect(lastZoom([5.96, 45.82, 10.49, 47.81])).toBe(10);
     expect(tilesOf([5.96, 45.82, 10.49, 47.81], 10)).toHaveLength(14 * 10);
     expect(lastZoom([7, 46, 7, 46])).toBe(10);
+    expect(lastZoom([-180, -90, 180, 90], 14, 200_000)).toBe(8);
   });
 });

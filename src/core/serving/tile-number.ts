@@ -32,17 +32,16 @@ export function tilesOf(bounds: Bounds, z: number): Tile[] {
 }
 
 /**
- * The highest zoom, at most 10, with tiles few enough to make them all: 7 for the whole world.
- * Viewers enlarge the tiles of the last zoom beyond it.
+ * The highest zoom, at most `highest`, with at most `mostTiles` tiles; by default one whose tiles are
+ * made in minutes: 7 for the whole world. Viewers enlarge the tiles of the last zoom beyond it.
  */
-export function lastZoom(bounds: Bounds): number {
-  let zoom = 10;
+export function lastZoom(bounds: Bounds, highest = 10, mostTiles = 20_000): number {
+  let zoom = highest;
   while (zoom > 0 && countAt(bounds, zoom) > mostTiles) zoom--;
   return zoom;
 }
-const mostTiles = 20_000;
 
-function countAt(bounds: Bounds, z: number): number {
+export function countAt(bounds: Bounds, z: number): number {
   const [left, top, right, bottom] = edgesOf(bounds, z);
   return (right - left + 1) * (bottom - top + 1);
 }

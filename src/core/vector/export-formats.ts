@@ -1,3 +1,5 @@
+import { z } from "zod";
+
 /** The formats that a layer is written in. */
 export const exportFormats = {
   geoparquet: { ending: ".parquet", mediaType: "application/vnd.apache.parquet" },
@@ -8,3 +10,7 @@ export const exportFormats = {
 
 export type ExportFormat = keyof typeof exportFormats;
 export const exportFormatNames = Object.keys(exportFormats) as [ExportFormat, ...ExportFormat[]];
+
+/** The highest zoom that PMTiles can be asked for. */
+export const mostZoom = 14;
+export const highestZoom = z.number().int().min(0).max(mostZoom);

@@ -25,7 +25,7 @@ export function layerFileRoutes({
   verbs,
 }: LayerFileRouteDeps): Handlers<typeof layerFileContracts> {
   return {
-    writeFiles: async ({ params, body: { format }, caller, traceParent }) => {
+    writeFiles: async ({ params, body: { format, max_zoom }, caller, traceParent }) => {
       const { asset_id, version_ordinal } = params;
       if ((await findAsset(db, asset_id)) === undefined) throw assetMissing(asset_id);
       const version = versionOf(await readVersions(db, asset_id), version_ordinal);
@@ -44,6 +44,7 @@ export function layerFileRoutes({
           version_ordinal,
           revision,
           format,
+          ...(max_zoom === undefined ? {} : { max_zoom }),
           ...(table_name === null ? {} : { table_name }),
           ...(blob_path === null ? {} : { blob_path }),
         },

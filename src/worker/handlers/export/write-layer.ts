@@ -2,6 +2,7 @@
 import { itemsOfVersion } from "../../../adapters/postgres/queries/catalogue-items.ts";
 import { sourcesOf } from "../../../core/catalogue/stac.ts";
 import { seesAll } from "../../../core/domain/served-version.ts";
+import { exportFormatNames } from "../../../core/vector/export-formats.ts";
 import { defineHandler } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
 import { requireDatabase } from "../require-database.ts";
@@ -18,7 +19,7 @@ export const writeLayer = defineHandler("export.write_layer", async (params, con
     const paths = rasters.length > 0 ? rasters : [params.blob_path ?? []].flat();
     const found = await Promise.all(paths.map((path) => context.storage.head(path)));
     const present = found.flatMap((each) => each ?? []);
-    if (present.length === 0) throw nothing("has no raster", "geoparquet");
+    if (present.length === 0) throw nothing("raster", "cog is for rasters only", exportFormatNames);
     // The rasters of the platform are COGs already.
     return {
       paths: present.map(({ path }) => path),
@@ -26,7 +27,9 @@ export const writeLayer = defineHandler("export.write_layer", async (params, con
     };
   }
   if (tables.length === 0 && params.table_name != null) tables.push(params.table_name);
-  if (tables.length === 0) throw nothing("has no table of features", "cog");
+  if (tables.length === 0) {
+    throw nothing("table of features", `${format} is for features only`, ["cog"]);
+  }
   const folder = `gold/${folderOfDownloads(params)}`;
   const written = [];
   for (const table of tables) {
@@ -39,8 +42,8 @@ export const writeLayer = defineHandler("export.write_layer", async (params, con
   };
 });
 
-function nothing(what: string, instead: string): PermanentError {
-  return new PermanentError(`The version ${what}; try the format ${instead}.`, {
-    code: "FORMAT_NOT_POSSIBLE",
-  });
+function nothing(lacks: string, why: string, possible: readonly string[]): PermanentError {
+  const formats = possible.join(", ");
+  const text = `The version has no ${lacks}, and ${why}. It can be written as: ${formats}.`;
+  return new PermanentError(text, { code: "FORMAT_NOT_POSSIBLE" });
 }

@@ -13,7 +13,7 @@ export async function writeTable(
   tableName: string,
   format: ExportFormat,
   target: (ending: string) => string,
-  maxZoom?: number,
+  maxZoom?: number | null,
 ): Promise<{ path: string; bytes: number; checksum: string; type: string }> {
   const database = requireDatabase(context);
   const table = await requireTable(database, tableName);

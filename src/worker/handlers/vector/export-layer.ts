@@ -9,7 +9,7 @@ import { createVectorTiles } from "../../../adapters/tiles/vector-tiles.ts";
 import { writePmtiles } from "../../../adapters/tiles/write-pmtiles.ts";
 import type { Database } from "../../../adapters/postgres/database.ts";
 import { layerName } from "../../../core/serving/vector-documents.ts";
-import { lastZoom, tileNumber, tilesOf } from "../../../core/serving/tile-number.ts";
+import { countAt, lastZoom, tileNumber, tilesOf } from "../../../core/serving/tile-number.ts";
 import type { ExportFormat } from "../../../core/vector/export-formats.ts";
 import { exportFormats } from "../../../core/vector/export-formats.ts";
 import type { GeoColumn } from "../../../core/vector/geo-table.ts";
@@ -52,7 +52,7 @@ export async function exportLayer(
   format: ExportFormat,
   file: string,
   context: HandlerContext,
-  maxZoom?: number,
+  maxZoom?: number | null,
 ): Promise<void> {
   if (format === "geoparquet") {
     await writeGeoParquet(file, table, featuresInSpace(database, table, context.signal));
@@ -128,11 +128,11 @@ async function exportTiles(
   table: GeoTable,
   file: string,
   context: HandlerContext,
-  wanted: number | undefined,
+  wanted: number | null | undefined,
 ): Promise<void> {
   const maker = createVectorTiles(database);
   const bounds = table.bounds ?? world;
-  const maxZoom = wanted ?? lastZoom(bounds);
+  const maxZoom = wanted == null ? lastZoom(bounds) : checkZoom(bounds, wanted);
   const fields = Object.fromEntries(table.columns.map(({ name, type }) => [name, fieldType(type)]));
   const layers = [{ id: layerName, fields, minzoom: 0, maxzoom: maxZoom }];
   const metadata = { name: table.table_name, vector_layers: layers };
@@ -149,6 +149,19 @@ async function exportTiles(
     }
   }
   await writePmtiles(file, { bounds, minZoom: 0, maxZoom, metadata }, tiles());
+}
+
+/** The tiles of the last zoom that a task makes within its time. */
+const mostAskedTiles = 200_000;
+
+function checkZoom(bounds: Bounds, wanted: number): number {
+  const possible = lastZoom(bounds, wanted, mostAskedTiles);
+  if (possible === wanted) return wanted;
+  const count = countAt(bounds, wanted).toLocaleString("en");
+  throw new PermanentError(
+    `max_zoom ${wanted} has ${count} tiles here, and at most ${mostAskedTiles.toLocaleString("en")} are written; the highest zoom possible is ${possible}.`,
+    { code: "TOO_MANY_TILES" },
+  );
 }
 
 /** The types that TileJSON names. */

@@ -52,12 +52,12 @@ describeForms("a layer written", ({ create }) => {
     await test.run(publishVector, { load_id: prepared.load_id });
   }
 
-  async function write(format: string, table_name = "fields"): Promise<string> {
+  async function write(format: string, table_name = "fields", max_zoom = 3): Promise<string> {
     const made = (await test.run(exportVector, {
       table_name,
       format,
       output_path: `out/${format}${endings[format]}`,
-      max_zoom: 3,
+      max_zoom,
     })) as { blob_path: string };
     return path.join(test.folder, "storage/silver", made.blob_path);
   }
@@ -165,5 +165,11 @@ describeForms("a layer written", ({ create }) => {
       expect(stdout).toMatch(/code \(String\) = 007/);
       expect(stdout).toMatch(/code \(String\) = 012/);
     }
+  });
+
+  it("as PMTiles is refused where the zoom that is asked for has too many tiles", async () => {
+    const told =
+      /max_zoom 14 has 7,\d{3},\d{3} tiles here, and at most 200,000 are written; .* is 11\./;
+    await expect(write("pmtiles", "fields", 14)).rejects.toThrow(told);
   });
 });
