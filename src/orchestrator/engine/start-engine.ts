@@ -151,7 +151,7 @@ function createTicking(
       throw error;
     });
     durations?.ticks.observe({ kind }, (performance.now() - since) / 1000);
-    lastTickAt = deps.clock.now().toISOString();
+    if (report.committed) lastTickAt = deps.clock.now().toISOString();
     counters.ticks += 1;
     counters.results += report.results;
     counters.jobsSettled += report.jobs;

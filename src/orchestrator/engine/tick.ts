@@ -15,6 +15,8 @@ import { WriteBatch } from "./write-batch.ts";
 export interface TickReport {
   readonly results: number;
   readonly jobs: number;
+  /** False if nothing was committed, such as by a lock on the table: no sign that the engine works. */
+  readonly committed: boolean;
   /** More work may wait: tick again at once. */
   readonly more: boolean;
   /** When the next retry falls due; null: none is planned, undefined: the tick did not read it. */
@@ -60,10 +62,12 @@ async function settlePushed(
         { maxAttempts: 1 },
       );
     }
-    return { results: known.length, jobs: jobs.length, more: false, next_due_ms: undefined };
+    const [results, settled] = [known.length, jobs.length];
+    const committed = settled > 0;
+    return { results, jobs: settled, committed, more: false, next_due_ms: undefined };
   } catch {
     receiver?.refuse(known);
-    return { results: 0, jobs: 0, more: false, next_due_ms: undefined };
+    return { results: 0, jobs: 0, committed: false, more: false, next_due_ms: undefined };
   }
 }
 
@@ -81,7 +85,7 @@ async function settleWaiting(deps: EngineDeps): Promise<TickReport> {
   } catch (error) {
     if (isLockTimeout(error) && !skipLocked) {
       deps.quarantine.skipLocked(now);
-      return { results: 0, jobs: 0, more: true, next_due_ms: undefined };
+      return { results: 0, jobs: 0, committed: false, more: true, next_due_ms: undefined };
     }
     const mayBeOneJob = isLockTimeout(error) || !isOutage(error);
     if (!mayBeOneJob || locked.length === 0) throw error;
@@ -98,7 +102,7 @@ async function settleWaiting(deps: EngineDeps): Promise<TickReport> {
       else await quarantineJob(deps, only, now, error);
     }
   }
-  return { results, jobs, more: true, next_due_ms: undefined };
+  return { results, jobs, committed: true, more: true, next_due_ms: undefined };
 }
 
 /** The error is written to the job: people look there when it hangs. */
@@ -130,6 +134,7 @@ function settleFiltered(
     return {
       results: work.results.length,
       jobs: jobs.length,
+      committed: true,
       more: work.more,
       next_due_ms: earlier(lookAgainMs, work.next_due_ms),
     };

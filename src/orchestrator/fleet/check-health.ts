@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import type { Broker, QueueDepth } from "../../adapters/broker/broker.ts";
 import type { Database } from "../../adapters/postgres/database.ts";
 import type { WorkerRow } from "../../adapters/postgres/queries/fleet.ts";
@@ -12,8 +13,8 @@ import type { SandboxKind } from "../../core/api/fleet.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import { once } from "../../core/once.ts";
 import { capacityOf } from "../../core/queue-capacity.ts";
-import { longestSilenceMs, tickAge } from "./check-readiness.ts";
-import type { EngineStatus } from "./check-readiness.ts";
+import { failureOf, longestSilenceMs, tickAge } from "./check-readiness.ts";
+import type { EngineStatus, ReadinessChecks } from "./check-readiness.ts";
 
 export type State = "ok" | "degraded" | "down";
 
@@ -28,35 +29,61 @@ export interface HealthDeps {
   readonly broker: Pick<Broker, "capabilities" | "depth" | "outside">;
   readonly queues: () => readonly string[];
   readonly status: () => EngineStatus;
+  readonly readiness: Pick<ReadinessChecks, "writing" | "storage">;
 }
 
-/** Checks every part of the platform; a check that fails marks its part as down and stops no other. */
-export async function checkHealth(
+/** Shorter than the patience of those who ask: a locked table keeps a check for a minute. */
+const longestCheckMs = 3000;
+const noAnswer: Part = { status: "down", detail: "does not answer", facts: {} };
+
+/**
+ * Checks every part of the platform; a check that fails or takes too long marks its part as down and
+ * stops no other. A check that is still running is not begun again, so that repeated requests do not
+ * take all connections to the database.
+ */
+export function createHealth(
   given: HealthDeps,
-): Promise<{ status: State; parts: Record<string, Part> }> {
-  const deps: CheckDeps = {
-    ...given,
-    // Two checks read each of these.
-    schemaStatus: once(() => readSchemaStatus(given.db)),
-    depths: once(() =>
-      Promise.all(
-        given.queues().map(async (queue) => ({ queue, depth: await given.broker.depth(queue) })),
+): () => Promise<{ status: State; parts: Record<string, Part> }> {
+  const running = new Map<string, Promise<Part>>();
+
+  function run(name: string, check: Check, deps: CheckDeps): Promise<Part> {
+    const before = running.get(name);
+    if (before !== undefined) return before;
+    const part = check(deps)
+      .catch(() => noAnswer)
+      .finally(() => running.delete(name));
+    running.set(name, part);
+    return part;
+  }
+
+  return async () => {
+    const deps: CheckDeps = {
+      ...given,
+      // Two checks read each of these.
+      schemaStatus: once(() => readSchemaStatus(given.db)),
+      depths: once(() =>
+        Promise.all(
+          given.queues().map(async (queue) => ({ queue, depth: await given.broker.depth(queue) })),
+        ),
       ),
-    ),
+    };
+    const ended = new AbortController();
+    const late = pause(longestCheckMs, noAnswer, { signal: ended.signal }).catch(() => noAnswer);
+    const entries = await Promise.all(
+      Object.entries(checks).map(async ([name, check]): Promise<[string, Part]> => [
+        name,
+        await Promise.race([run(name, check, deps), late]),
+      ]),
+    );
+    ended.abort();
+    const states = entries.map(([, { status }]) => status);
+    const status = states.includes("down")
+      ? "down"
+      : states.includes("degraded")
+        ? "degraded"
+        : "ok";
+    return { status, parts: Object.fromEntries(entries) };
   };
-  const entries = await Promise.all(
-    Object.entries(checks).map(async ([name, check]): Promise<[string, Part]> => {
-      const part = await check(deps).catch((): Part => ({
-        status: "down",
-        detail: "does not answer",
-        facts: {},
-      }));
-      return [name, part];
-    }),
-  );
-  const states = entries.map(([, { status }]) => status);
-  const status = states.includes("down") ? "down" : states.includes("degraded") ? "degraded" : "ok";
-  return { status, parts: Object.fromEntries(entries) };
 }
 
 interface CheckDeps extends HealthDeps {
@@ -64,12 +91,15 @@ interface CheckDeps extends HealthDeps {
   readonly depths: () => Promise<readonly { queue: string; depth: QueueDepth }[]>;
 }
 
-const checks: Record<string, (deps: CheckDeps) => Promise<Part>> = {
-  database: async ({ schemaStatus }) => {
+type Check = (deps: CheckDeps) => Promise<Part>;
+
+const checks: Record<string, Check> = {
+  database: async ({ schemaStatus, readiness }) => {
     const { database, server_version } = await schemaStatus();
+    const failure = await failureOf(readiness.writing);
     return {
-      status: "ok",
-      detail: `PostgreSQL ${server_version}`,
+      status: failure === undefined ? "ok" : "down",
+      detail: failure ?? `PostgreSQL ${server_version}`,
       facts: { database, server_version },
     };
   },
@@ -78,6 +108,12 @@ const checks: Record<string, (deps: CheckDeps) => Promise<Part>> = {
     const { version, needed, current } = await schemaStatus();
     const detail = current ? `version ${version}` : `version ${version}, needs ${needed}: migrate`;
     return { status: current ? "ok" : "down", detail, facts: { version, needed } };
+  },
+
+  storage: async ({ readiness }) => {
+    const failure = await failureOf(readiness.storage);
+    const status = failure === undefined ? "ok" : "down";
+    return { status, detail: failure ?? "takes objects", facts: {} };
   },
 
   broker: async ({ broker, queues, depths }) => {

@@ -4,13 +4,18 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { TestDatabase } from "../../../test/support/database.ts";
 import { createTestDatabase } from "../../../test/support/database.ts";
 import { temporaryFolders } from "../../../test/support/embedded.ts";
+import { waitFor } from "../../../test/support/wait.ts";
+import { createPostgresBroker } from "../../adapters/broker/postgres-broker/create-postgres-broker.ts";
 import { openDatabase } from "../../adapters/postgres/database.ts";
 import { readMigrations } from "../../adapters/postgres/migration-files.ts";
+import { createLogger } from "../../adapters/runtime/logger.ts";
 import { createLocalStorage } from "../../adapters/storage/local-storage.ts";
 import type { ReadinessDeps } from "./check-readiness.ts";
-import { createReadiness } from "./check-readiness.ts";
+import { createHealth } from "./check-health.ts";
+import { checkReadiness, createReadinessChecks } from "./check-readiness.ts";
 
 const folders = temporaryFolders();
+const log = createLogger({ name: "test", level: "silent", format: "json" });
 let database: TestDatabase;
 let deps: ReadinessDeps;
 let folder: string;
@@ -24,6 +29,26 @@ const engine = (started: string, ticked: string | null) => () => ({
   last_error: null,
   quarantined_jobs: 0,
 });
+
+const ready = (given: ReadinessDeps) => checkReadiness(createReadinessChecks(given));
+
+/** What `/health` says of a part. */
+async function healthOf(part: string, given: ReadinessDeps): Promise<unknown> {
+  const readiness = createReadinessChecks(given);
+  const broker = createPostgresBroker({ ...database, holder: "test", log });
+  try {
+    const health = await createHealth({
+      ...given,
+      ...database,
+      broker,
+      readiness,
+      queues: () => [],
+    })();
+    return { status: health.status, part: health.parts[part] };
+  } finally {
+    await broker.close();
+  }
+}
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -44,7 +69,10 @@ afterAll(async () => {
 
 describe("an orchestrator", () => {
   it("is ready when everything works, and says what was checked", async () => {
-    expect(await createReadiness(deps)()).toMatchObject({
+    expect(await healthOf("storage", deps)).toMatchObject({
+      part: { status: "ok", detail: "takes objects" },
+    });
+    expect(await ready(deps)).toMatchObject({
       database: "ok",
       writing: "ok",
       engine: "ok",
@@ -57,9 +85,13 @@ describe("an orchestrator", () => {
     url.searchParams.set("options", "-c default_transaction_read_only=on");
     const db = openDatabase({ url: url.href, applicationName: "rmhdag test" });
     try {
-      await expect(createReadiness({ ...deps, db })()).rejects.toMatchObject({
+      await expect(ready({ ...deps, db })).rejects.toMatchObject({
         code: "UNAVAILABLE",
         message: "The check `writing` failed: The database is read-only.",
+      });
+      expect(await healthOf("database", { ...deps, db })).toMatchObject({
+        status: "down",
+        part: { status: "down", detail: "The database is read-only." },
       });
     } finally {
       await db.close();
@@ -70,12 +102,40 @@ describe("an orchestrator", () => {
     ["whose last tick was long ago", engine(ago(1000), ago(90)), /`engine` failed: its last tick/],
     ["that has never ticked", engine(ago(90), null), /`engine` failed/],
   ])("%s is not ready", async (_what, status, message) => {
-    await expect(createReadiness({ ...deps, status })()).rejects.toThrow(message);
+    await expect(ready({ ...deps, status })).rejects.toThrow(message);
   });
 
   it("that has just started is ready before its first tick", async () => {
     const status = engine(ago(1), null);
-    expect(await createReadiness({ ...deps, status })()).toMatchObject({ engine: "ok" });
+    expect(await ready({ ...deps, status })).toMatchObject({ engine: "ok" });
+  });
+
+  it("says in time that a part does not answer, and asks it once meanwhile", async () => {
+    const broker = createPostgresBroker({ ...database, holder: "test", log });
+    const readiness = createReadinessChecks(deps);
+    const health = createHealth({ ...deps, ...database, broker, readiness, queues: () => [] });
+    const waiting = async () => {
+      const { rows } = await database.db.query<{ count: number }>(
+        "SELECT count(*)::int FROM pg_locks WHERE NOT granted AND relation = 'dagapp.dag_jobs'::regclass",
+      );
+      return rows[0]!.count;
+    };
+    await database.db.transaction(async (session) => {
+      await session.query("LOCK TABLE dagapp.dag_jobs IN ACCESS EXCLUSIVE MODE");
+      const first = await health();
+      expect(first).toMatchObject({
+        status: "down",
+        parts: { engine: { detail: "does not answer" }, database: { status: "ok" } },
+      });
+      const before = await waiting();
+      expect(before).toBeGreaterThan(0);
+      await health();
+      expect(await waiting()).toBe(before);
+    });
+    await waitFor(async () => (await health()).parts["engine"]?.status === "ok", {
+      what: "the engine's answer",
+    });
+    await broker.close();
   });
 
   it("stays ready after a migration that it can live with, and not after another", async () => {
@@ -87,9 +147,9 @@ describe("an orchestrator", () => {
         [version, oldest],
       );
     await add(known + 1, known);
-    expect(await createReadiness(deps)()).toMatchObject({ schema: `version ${known + 1}` });
+    expect(await ready(deps)).toMatchObject({ schema: `version ${known + 1}` });
     await add(known + 2, known + 1);
-    await expect(createReadiness(deps)()).rejects.toThrow(/`schema` failed/);
+    await expect(ready(deps)).rejects.toThrow(/`schema` failed/);
     await database.db.query(`DELETE FROM dagapp.schema_migrations WHERE name = 'newer'`);
   });
 
@@ -97,7 +157,11 @@ describe("an orchestrator", () => {
     const place = path.join(folder, "taken");
     await writeFile(place, "a file where the folder should be");
     const storage = createLocalStorage(place);
-    await expect(createReadiness({ ...deps, storage })()).rejects.toThrow(/`storage` failed/);
+    await expect(ready({ ...deps, storage })).rejects.toThrow(/`storage` failed/);
+    expect(await healthOf("storage", { ...deps, storage })).toMatchObject({
+      status: "down",
+      part: { status: "down" },
+    });
     await rm(place);
   });
 });

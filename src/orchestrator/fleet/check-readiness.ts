@@ -33,11 +33,10 @@ export const longestSilenceMs = 60_000;
 const keptMs = { database: 1000, storage: 30_000 };
 
 type Check = () => Promise<string>;
+export type ReadinessChecks = ReturnType<typeof createReadinessChecks>;
 
-/** The answered function resolves with the result of each check, and throws where one failed. */
-export function createReadiness(deps: ReadinessDeps): () => Promise<Record<string, string>> {
-  const { db, storage, status } = deps;
-  const checks: Readonly<Record<string, Check>> = {
+export function createReadinessChecks({ db, storage, status }: ReadinessDeps) {
+  return {
     database: shared(keptMs.database, async () => {
       await ping(db);
       return "ok";
@@ -61,17 +60,23 @@ export function createReadiness(deps: ReadinessDeps): () => Promise<Record<strin
       await storage.put(path, new Uint8Array([1]));
       return "ok";
     }),
-  };
+  } satisfies Record<string, Check>;
+}
 
-  return async () => {
-    const results: Record<string, string> = {};
-    for (const [name, check] of Object.entries(checks)) {
-      results[name] = await check().catch((error: unknown) => {
-        throw new Problem("UNAVAILABLE", `The check \`${name}\` failed: ${reasonOf(error)}`);
-      });
-    }
-    return results;
-  };
+/** Resolves with the result of each check, and throws where one failed. */
+export async function checkReadiness(checks: ReadinessChecks): Promise<Record<string, string>> {
+  const results: Record<string, string> = {};
+  for (const [name, check] of Object.entries(checks)) {
+    results[name] = await check().catch((error: unknown) => {
+      throw new Problem("UNAVAILABLE", `The check \`${name}\` failed: ${reasonOf(error)}`);
+    });
+  }
+  return results;
+}
+
+/** Why a check fails; undefined if it passes. */
+export async function failureOf(check: Check): Promise<string | undefined> {
+  return check().then(() => undefined, reasonOf);
 }
 
 class NotReady extends Error {}

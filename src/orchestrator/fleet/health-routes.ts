@@ -5,12 +5,13 @@ import { contracts } from "../../core/api/index.ts";
 import { makeOpenApi } from "../../core/api/openapi.ts";
 import { once } from "../../core/once.ts";
 import type { HealthDeps } from "./check-health.ts";
-import { checkHealth } from "./check-health.ts";
+import { createHealth } from "./check-health.ts";
 import type { ReadinessDeps } from "./check-readiness.ts";
-import { createReadiness } from "./check-readiness.ts";
+import { checkReadiness, createReadinessChecks } from "./check-readiness.ts";
 import type { Share } from "./share-reading.ts";
 
-export interface HealthRouteDeps extends HealthDeps, Pick<ReadinessDeps, "storage"> {
+export interface HealthRouteDeps
+  extends Omit<HealthDeps, "readiness">, Pick<ReadinessDeps, "storage"> {
   readonly version: string;
   readonly share: Share;
 }
@@ -18,15 +19,15 @@ export interface HealthRouteDeps extends HealthDeps, Pick<ReadinessDeps, "storag
 /** Health checks and the documentation of the API. */
 export function healthRoutes(deps: HealthRouteDeps): Handlers<typeof healthContracts> {
   const { version } = deps;
-  const readiness = createReadiness(deps);
-  const health = deps.share(() => checkHealth(deps));
+  const readiness = createReadinessChecks(deps);
+  const health = deps.share(createHealth({ ...deps, readiness }));
   // With the first request: describing two hundred schemas takes as long as the rest of a start.
   const document = once(() => makeOpenApi(contracts, version));
   const page = once(() => docsPage(contracts, document()));
   return {
     livez: async () => ({ status: "ok" }),
 
-    readyz: async () => ({ status: "ready", checks: await readiness() }),
+    readyz: async () => ({ status: "ready", checks: await checkReadiness(readiness) }),
 
     health: async ({ caller }) => {
       const { status, parts } = await health();

@@ -14,12 +14,14 @@ import { createLogger } from "../../adapters/runtime/logger.ts";
 import { contractData } from "../../core/handlers/contract-data.ts";
 import { handlerCatalogue } from "../../core/handlers/index.ts";
 import { jobQueue, taskQueues } from "../../core/queues.ts";
-import { checkHealth } from "../fleet/check-health.ts";
+import { createHealth } from "../fleet/check-health.ts";
 import { createWorkflowRegistry } from "../workflows/registry.ts";
 import { createHandlerCatalogue } from "./catalogue.ts";
 import { describeHandlers } from "./describe-handlers.ts";
 
 const log = createLogger({ name: "test", level: "silent", format: "json" });
+const ok = () => Promise.resolve("ok");
+const readiness = { writing: ok, storage: ok };
 const status = () => ({
   owner_id: "test",
   started_at: new Date().toISOString(),
@@ -135,18 +137,19 @@ describe("handlers that workers register", () => {
     const catalogue = open();
     await catalogue.refresh();
     expect(catalogue.handlers.get("acme.ndvi")?.timeout_seconds).toBe(77);
-    const { parts } = await checkHealth({
+    const { parts } = await createHealth({
       db,
       broker,
       status,
+      readiness,
       queues: () => [...catalogue.queues],
-    });
+    })();
     expect(parts["handlers"]).toMatchObject({
       status: "degraded",
       facts: { conflicts: ["acme.ndvi"] },
     });
     await writeOffers(db, "old", [ndvi({ timeout_seconds: 77 })]);
-    const after = await checkHealth({ db, broker, status, queues: () => [] });
+    const after = await createHealth({ db, broker, status, readiness, queues: () => [] })();
     expect(after.parts["handlers"]?.status).toBe("ok");
   });
 
