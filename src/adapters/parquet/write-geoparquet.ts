@@ -99,8 +99,8 @@ function elementOf({ name, type }: GeoColumn): SchemaElement {
       return {
         ...optional,
         type: "INT64",
-        converted_type: "TIMESTAMP_MILLIS",
-        logical_type: { type: "TIMESTAMP", isAdjustedToUTC: true, unit: "MILLIS" },
+        converted_type: "TIMESTAMP_MICROS",
+        logical_type: { type: "TIMESTAMP", isAdjustedToUTC: true, unit: "MICROS" },
       };
     default:
       return {
@@ -123,9 +123,17 @@ function valueOf(value: unknown, type: GeoColumn["type"]): unknown {
     case "bigint":
       return BigInt(value as string | number);
     case "date":
+      return new Date(`${value as string}T00:00:00Z`);
     case "timestamptz":
-      return new Date(type === "date" ? `${value as string}T00:00:00Z` : (value as string));
+      return microseconds(value as string);
     default:
       return typeof value === "string" ? value : JSON.stringify(value);
   }
+}
+
+/** Of `2024-02-29T10:00:00.123456Z`: a Date holds milliseconds only. */
+function microseconds(text: string): bigint {
+  const fraction = /\.(\d+)Z$/.exec(text)?.[1] ?? "";
+  const whole = Date.parse(text.replace(/\.\d+Z$/, "Z"));
+  return BigInt(whole) * 1000n + BigInt(fraction.padEnd(6, "0"));
 }

@@ -170,7 +170,7 @@ async function answer(
 }
 
 /** Must be raised when the answer to an unchanged request changes, so that ETags change. */
-const answerVersion = 2;
+const answerVersion = 3;
 
 function makeEtag(layer: VectorLayer, table: GeoTable, ...asked: readonly unknown[]): string {
   const text = JSON.stringify([answerVersion, layer.version_tag, table.load_id, ...asked]);

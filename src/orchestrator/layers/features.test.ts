@@ -7,6 +7,8 @@ import { loadSquares } from "../../../test/support/squares-table.ts";
 import { readTile } from "../../../test/support/read-tile.ts";
 import type { Handlers } from "../../adapters/http/handler.ts";
 import type { HttpServer } from "../../adapters/http/server.ts";
+import type { Database } from "../../adapters/postgres/database.ts";
+import { openTileDatabase } from "../../adapters/postgres/hot-database.ts";
 import { buildServer } from "../../adapters/http/server.ts";
 import { createAccessPolicy, hashToken } from "../../adapters/http/tokens.ts";
 import { featureContracts } from "../../core/api/features.ts";
@@ -35,6 +37,7 @@ const columns: GeoColumn[] = [
   { name: "seen", type: "timestamptz", source: "seen" },
   { name: "day", type: "date", source: "day" },
   { name: "tags", type: "text[]", source: "tags" },
+  { name: "parts", type: "jsonb", source: "parts" },
 ];
 
 const handlers = (given: Handlers<typeof contracts>): Handlers<typeof contracts> => given;
@@ -47,20 +50,23 @@ const rows = Array.from({ length: 11 }, (_, index) => ({
     String(index),
     "9007199254740993",
     index === 4 ? "NaN" : String(index / 2),
-    `2024-0${(index % 9) + 1}-01 12:00:00+00`,
+    `2024-0${(index % 9) + 1}-01 12:00:00${index === 4 ? ".123456" : ""}+00`,
     "2024-01-31",
     "{a,b}",
+    '{"ids":[9007199254740993,-18446744073709551615,7],"text":"1234567890123456789 \\\\"x","n":1.5}',
   ].join("\t"),
 }));
 
 describeForms("features", ({ form, create }) => {
   let database: TestDatabase;
   let server: HttpServer;
+  let tileDb: Database;
 
   beforeAll(async () => {
     database = await create();
     await load(database, form, "one");
-    const features = createFeatureAnswers(database.db);
+    tileDb = openTileDatabase({ url: database.url, applicationName: "tiles" });
+    const features = createFeatureAnswers(database.db, tileDb);
     const base = "/features/squares";
     server = await buildServer({
       contracts,
@@ -87,6 +93,7 @@ describeForms("features", ({ form, create }) => {
   });
   afterAll(async () => {
     await server.close();
+    await tileDb.close();
     await database.drop();
   });
 
@@ -139,6 +146,12 @@ describeForms("features", ({ form, create }) => {
         seen: "2024-01-01T12:00:00.000Z",
         day: "2024-01-31",
         tags: ["a", "b"],
+        // Integers that JavaScript rounds are texts, in a list as in a column.
+        parts: {
+          ids: ["9007199254740993", "-18446744073709551615", 7],
+          text: '1234567890123456789 "x',
+          n: 1.5,
+        },
       },
     });
     const next = page.links.find((link) => link.rel === "next")!.href;
@@ -266,7 +279,9 @@ describeForms("features", ({ form, create }) => {
   });
 
   it("are found one by one, and a number that is none is null", async () => {
-    expect((await ask("/items/5")).json()).toMatchObject({ id: 5, properties: { ratio: null } });
+    const properties = { ratio: null, seen: "2024-05-01T12:00:00.123456Z" };
+    expect((await ask("/items/5")).json()).toMatchObject({ id: 5, properties });
+    expect((await ask("/items?f=csv&properties=ratio&ids=5")).body).toContain("\r\n5,,");
     expect((await ask("/items/500")).json()).toMatchObject({ status: 404, code: "NOT_FOUND" });
   });
 

@@ -8,17 +8,19 @@ import type { GeoTable } from "./geo-tables.ts";
 
 const pageSize = 5000;
 
-/** Reads all features of a layer in pages, by their numbers. */
+/** Reads all features of a layer in pages, by their numbers; for a file with all its numbers. */
 export async function* allFeatures(
   db: Queryable,
   table: GeoTable,
   signal: AbortSignal,
+  isForFile = false,
 ): AsyncGenerator<readonly FeatureRow[]> {
   let after: readonly (string | null)[] | undefined;
   for (;;) {
     signal.throwIfAborted();
     const { columns } = table;
-    const page = await listFeatures(db, table, { sort: [], columns, limit: pageSize, after });
+    const query = { sort: [], columns, limit: pageSize, after, isForFile };
+    const page = await listFeatures(db, table, query);
     if (page.features.length > 0) yield page.features;
     if (!page.more) return;
     after = page.features.at(-1)?.place;
@@ -44,7 +46,7 @@ export async function* featuresInSpace(
   for (let start = 0; start < order.length; start += pageSize) {
     signal.throwIfAborted();
     const ids = [...order.subarray(start, start + pageSize)];
-    const query = { sort: [], columns: table.columns, limit: ids.length, ids };
+    const query = { sort: [], columns: table.columns, limit: ids.length, ids, isForFile: true };
     const [{ features }, boxes] = await Promise.all([
       listFeatures(db, table, query),
       readBoxes(db, table, ids),

@@ -14,9 +14,10 @@ export function selectColumn({ name, type }: GeoColumn): string {
     case "bigint":
     case "date":
     case "time":
+    case "jsonb":
       return `${column}::text AS ${column}`;
     case "timestamptz":
-      return `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS ${column}`;
+      return `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS ${column}`;
     case "bytea":
       return `encode(${column}, 'base64') AS ${column}`;
     case "bigint[]":
@@ -26,20 +27,36 @@ export function selectColumn({ name, type }: GeoColumn): string {
   }
 }
 
-/** Reads the value of a column that `selectColumn` selected. */
-export function readValue(type: GeoColumn["type"], value: unknown): unknown {
+/**
+ * Reads the value of a column that `selectColumn` selected. JSON has neither NaN nor infinity; `isForFile`
+ * keeps them.
+ */
+export function readValue(type: GeoColumn["type"], value: unknown, isForFile = false): unknown {
   if (type === "bigint" && typeof value === "string") return exact(value);
   if (type === "bigint[]" && Array.isArray(value)) {
     return value.map((each) => (typeof each === "string" ? exact(each) : null));
   }
-  // JSON has neither NaN nor infinity.
-  if (typeof value === "number" && !Number.isFinite(value)) return null;
+  if (type === "jsonb" && typeof value === "string") return JSON.parse(quoteLongNumbers(value));
+  // Microseconds are kept where there are any.
+  if (type === "timestamptz" && typeof value === "string") return value.replace(/000Z$/, "Z");
+  if (typeof value === "number" && !Number.isFinite(value) && !isForFile) return null;
   return value;
 }
 
 function exact(text: string): number | string {
   const number = Number(text);
   return Number.isSafeInteger(number) ? number : text;
+}
+
+/** A text, or a number of JSON. */
+const jsonToken = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
+
+/** Integers that JavaScript would round become texts, as in a column of them. */
+function quoteLongNumbers(json: string): string {
+  if (!/\d{16}/.test(json)) return json;
+  return json.replaceAll(jsonToken, (token) =>
+    /^-?\d{16,}$/.test(token) && !Number.isSafeInteger(Number(token)) ? `"${token}"` : token,
+  );
 }
 
 export function tableText({ table_name }: Pick<GeoTable, "table_name">): string {

@@ -36,6 +36,8 @@ export interface FeatureQuery extends FeatureFilter {
   readonly after?: FeaturePlace | undefined;
   /** Conditions that are answered for each feature, whether it meets them or not. */
   readonly asked?: readonly Filter[] | undefined;
+  /** True: numbers that JSON does not have are kept. */
+  readonly isForFile?: boolean | undefined;
 }
 
 /** The values of a feature's sort keys as text; the last one is its number. */
@@ -84,7 +86,7 @@ export async function listFeatures(
   const page = cut(rows, query.limit);
   return {
     features: page.rows.map((row) => ({
-      ...toFeature(row, query.columns),
+      ...toFeature(row, query.columns, query.isForFile),
       place: row["row:place"] as FeaturePlace,
       answers: row["row:answers"] as (boolean | null)[],
     })),
@@ -170,12 +172,16 @@ function where(table: GeoTable, { bbox, ids, filter }: FeatureFilter): Condition
   return conditions;
 }
 
-function toFeature(row: Record<string, unknown>, columns: readonly GeoColumn[]): FeatureRow {
+function toFeature(
+  row: Record<string, unknown>,
+  columns: readonly GeoColumn[],
+  isForFile?: boolean,
+): FeatureRow {
   return {
     fid: row["fid"] as number,
     wkb: row["geom"] as Uint8Array,
     properties: Object.fromEntries(
-      columns.map(({ name, type }) => [name, readValue(type, row[name])]),
+      columns.map(({ name, type }) => [name, readValue(type, row[name], isForFile)]),
     ),
   };
 }

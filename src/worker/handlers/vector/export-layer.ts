@@ -63,7 +63,7 @@ export async function exportLayer(
     return;
   }
   const csv = path.join(context.workDir, "export.csv");
-  await writeCsv(csv, table, allFeatures(database, table, context.signal));
+  await writeCsv(csv, table, allFeatures(database, table, context.signal, true));
   const driver = format === "flatgeobuf" ? "FlatGeobuf" : "GPKG";
   const args = ["-f", driver, "-a_srs", "EPSG:4326", "-nln", table.table_name];
   const type = [
@@ -117,6 +117,8 @@ const csvTypes: Readonly<Partial<Record<GeoColumn["type"], string>>> = {
 function textOf(value: unknown): string {
   if (value === null || value === undefined) return "";
   if (typeof value === "boolean") return value ? "1" : "0";
+  // GDAL reads NaN as nothing, and a number that no double holds as infinite.
+  if (typeof value === "number") return String(value).replace("Infinity", "1e999");
   const text = typeof value === "string" ? value : JSON.stringify(value);
   return `"${text.replaceAll('"', '""')}"`;
 }

@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from "hyparquet";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import type { TestContext } from "../../../../test/support/handler-context.ts";
 import { createTestContext } from "../../../../test/support/handler-context.ts";
 import type { TestDatabase } from "../../../../test/support/database.ts";
@@ -19,13 +19,13 @@ const endings: Record<string, string> = {
   geoparquet: ".parquet",
   pmtiles: ".pmtiles",
 };
-const csv = `code,n,day,at,note,wkt
-007,9223372036854775807,2024-02-29,2024-02-29T10:00:00Z,"a
+const csv = `code,n,day,at,share,note,wkt
+007,9223372036854775807,2024-02-29,2024-02-29T10:00:00.123456Z,0.30000000000000004,"a
 b","POLYGON ((0 0,10 0,10 10,0 10,0 0))"
-012,5,,,,"MULTIPOLYGON (((170 -10,180 -10,180 10,170 10,170 -10)))"
+012,5,,,0.5,,"MULTIPOLYGON (((170 -10,180 -10,180 10,170 10,170 -10)))"
 `;
 
-describeForms("a layer written", ({ create }) => {
+describeForms("a layer written", ({ form, create }) => {
   let database: TestDatabase;
   let gdal: Gdal;
   let test: TestContext;
@@ -36,6 +36,7 @@ describeForms("a layer written", ({ create }) => {
     await mkdir(path.join(test.folder, "storage/bronze"), { recursive: true });
     await writeFile(path.join(test.folder, "storage/bronze/fields.csv"), csv);
     await load("fields");
+    await database.db.query("UPDATE geo.fields SET share = '-Infinity' WHERE code = '012'");
   });
   afterAll(async () => {
     await test.dispose();
@@ -52,20 +53,33 @@ describeForms("a layer written", ({ create }) => {
     await test.run(publishVector, { load_id: prepared.load_id });
   }
 
-  async function write(format: string, table_name = "fields", max_zoom = 3): Promise<string> {
-    const made = (await test.run(exportVector, {
+  async function write(
+    format: string,
+    table_name = "fields",
+    { max_zoom = 3, by = test }: { max_zoom?: number; by?: TestContext } = {},
+  ): Promise<string> {
+    const made = (await by.run(exportVector, {
       table_name,
       format,
       output_path: `out/${format}${endings[format]}`,
       max_zoom,
     })) as { blob_path: string };
-    return path.join(test.folder, "storage/silver", made.blob_path);
+    return path.join(by.folder, "storage/silver", made.blob_path);
   }
 
-  it.each(["geopackage", "flatgeobuf"])(
-    "as %s has its types and places in GDAL",
-    async (format) => {
-      const file = await write(format);
+  // The form of the table does not matter to GDAL, so its second engine writes one form only.
+  const engines = form === "wkb" ? ["usual", "WebAssembly"] : ["usual"];
+  const written = engines.flatMap<[string, string]>((engine) => [
+    ["geopackage", engine],
+    ["flatgeobuf", engine],
+  ]);
+  it.each(written)(
+    "as %s has its types and places in GDAL, with the %s engine",
+    async (format, engine) => {
+      const other = { database: database.db, gdal: await createGdal({ prefer: "wasm" }) };
+      const by = engine === "usual" ? test : await createTestContext(other);
+      if (by !== test) onTestFinished(() => by.dispose());
+      const file = await write(format, "fields", { by });
       const { stdout } = await gdal.run("ogrinfo", ["-ro", "-al", file], {
         workDir: test.folder,
         sources: [file],
@@ -78,6 +92,9 @@ describeForms("a layer written", ({ create }) => {
       expect(stdout).toMatch(/n \(Integer64\) = 9223372036854775807/);
       expect(stdout).toMatch(/day \((?:Date|DateTime)\) = 2024\/02\/29/);
       expect(stdout).toMatch(/code \(String\) = 007/);
+      expect(stdout).toMatch(/at \(DateTime\) = 2024\/02\/29 10:00:00\.123/);
+      expect(stdout).toMatch(/share \(Real\) = 0\.3/);
+      expect(stdout).toMatch(/share \(Real\) = -inf/);
       expect(stdout).toMatch(/note \(String\) = a\nb/);
     },
   );
@@ -104,18 +121,22 @@ describeForms("a layer written", ({ create }) => {
         },
       },
     });
-    const read = await parquetReadObjects({ file, metadata });
+    // Without this hyparquet gives a Date, which holds milliseconds.
+    const parsers = { timestampFromMicroseconds: (value: bigint) => value };
+    const read = await parquetReadObjects({ file, metadata, parsers });
     const rows = read.toSorted((a, b) => String(a["code"]).localeCompare(String(b["code"])));
     expect(rows[0]).toMatchObject({
       code: "007",
       n: 9223372036854775807n,
       day: new Date("2024-02-29"),
-      at: new Date("2024-02-29T10:00:00Z"),
+      at: BigInt(Date.UTC(2024, 1, 29, 10)) * 1000n + 123456n,
+      share: 0.1 + 0.2,
       geometry: { type: "MultiPolygon" },
       bbox: { xmin: 0, ymin: 0, xmax: 10, ymax: 10 },
     });
     expect(rows[1]).toMatchObject({
       code: "012",
+      share: -Infinity,
       bbox: { xmin: 170, ymin: -10, xmax: 180, ymax: 10 },
     });
   });
@@ -170,6 +191,6 @@ describeForms("a layer written", ({ create }) => {
   it("as PMTiles is refused where the zoom that is asked for has too many tiles", async () => {
     const told =
       /max_zoom 14 has 7,\d{3},\d{3} tiles here, and at most 200,000 are written; .* is 11\./;
-    await expect(write("pmtiles", "fields", 14)).rejects.toThrow(told);
+    await expect(write("pmtiles", "fields", { max_zoom: 14 })).rejects.toThrow(told);
   });
 });
