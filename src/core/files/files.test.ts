@@ -133,6 +133,18 @@ describe("JSON", () => {
     expect(scan(bytes(text))).toMatchObject({ documents: 1, isJson: true, problem: undefined });
   });
 
+  it.each([
+    ["größe", "größe"],
+    [String.raw`gr\u00f6\u00dfe \"x\"`, 'größe "x"'],
+    ["é".repeat(200), "é".repeat(128)],
+    [`a${"é".repeat(200)}`, `a${"é".repeat(127)}\ufffd`],
+  ])("names the member %s that has a long integer", (name, found) => {
+    const { longKeys, hugeKeys } = scan(
+      bytes(`{"${name}":[9007199254740993,99999999999999999999]}`),
+    );
+    expect([[...longKeys], [...hugeKeys]]).toEqual([[found], [found]]);
+  });
+
   it("keeps integers of more than 64 bits and texts with NUL, in pieces of any size", () => {
     const text =
       '{"type":"Topology","a":18446744073709551615,"b":[9223372036854775808,-9223372036854775808],"c":"x\\u0000y\\\\u0000","d":1e30}';

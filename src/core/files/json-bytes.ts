@@ -9,8 +9,16 @@ export function isExponent(byte: number): boolean {
   return byte === 0x65 || byte === 0x45;
 }
 
-export function decodeUtf8(bytes: readonly number[]): string {
-  return decodeURIComponent(bytes.map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join(""));
+/** The name of a member as GDAL calls its column, from the bytes between the quotation marks. */
+export function decodeName(bytes: Uint8Array): string {
+  // A name that was cut off may end within a character, which must not be an error.
+  const text = new TextDecoder().decode(bytes);
+  if (!text.includes("\\")) return text;
+  try {
+    return String(JSON.parse(`"${text}"`));
+  } catch {
+    return text;
+  }
 }
 
 export function fitsInteger(digits: string): boolean {

@@ -5,7 +5,7 @@
  */
 import {
   decodeKey,
-  decodeUtf8,
+  decodeName,
   fitsInteger,
   isExponent,
   isNumeric,
@@ -19,7 +19,7 @@ import { mostEdits } from "./edit.ts";
 
 const quote = 0x22;
 const backslash = 0x5c;
-const longestKey = 64;
+const longestKey = 256;
 const longestCrs = 65_536;
 const longestNumber = 400;
 /** The characters of the shortest integer that no real number may hold. */
@@ -158,14 +158,14 @@ export class JsonScanner {
     const { number } = this;
     this.number = "";
     if (number.length < shortestLong || !/^-?\d+$/.test(number)) return;
-    const key = [...this.key.subarray(0, Math.min(this.keyLength, longestKey))];
+    const name = () => decodeName(this.key.subarray(0, Math.min(this.keyLength, longestKey)));
     if (fitsInteger(number)) {
       const isLong = this.longKeys.size < mostKeys && !Number.isSafeInteger(Number(number));
-      if (isLong) this.longKeys.add(decodeUtf8(key));
+      if (isLong) this.longKeys.add(name());
       return;
     }
     this.hugeIntegers++;
-    if (this.hugeKeys.size < mostKeys) this.hugeKeys.add(decodeUtf8(key));
+    if (this.hugeKeys.size < mostKeys) this.hugeKeys.add(name());
     this.edit({ at: this.numberStart, remove: 0, insert: '"' });
     this.edit({ at: this.numberStart + number.length, remove: 0, insert: '"' });
   }
