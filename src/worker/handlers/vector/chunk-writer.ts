@@ -177,7 +177,11 @@ function reserve(chunk: OpenChunk, length: number): void {
 async function flush(chunk: OpenChunk): Promise<void> {
   const { length } = chunk;
   chunk.length = 0;
-  if (length > 0) await chunk.handle.write(chunk.pending, 0, length);
+  // A write may take a part of the bytes only.
+  for (let done = 0; done < length;) {
+    const { bytesWritten } = await chunk.handle.write(chunk.pending, done, length - done);
+    done += bytesWritten;
+  }
 }
 
 /** Storage path of a load's chunks until its layer is published. */
