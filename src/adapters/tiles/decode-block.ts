@@ -49,7 +49,9 @@ export async function decodeBlock(
   }
   if (!shape.isLittleEndian) swap(whole, shape.sampleBytes);
   if (predictor === 2) {
-    undoHorizontal(viewUnsigned(whole, shape.sampleBytes), shape.width, shape.samples);
+    const { width, samples, sampleBytes } = shape;
+    if (sampleBytes === 8) undoLongHorizontal(whole, width, samples);
+    else undoHorizontal(viewUnsigned(whole, sampleBytes), width, samples);
   }
   return viewAs(shape.sampleType, whole);
 }
@@ -138,8 +140,7 @@ function viewUnsigned(bytes: Uint8Array, size: number): Uint8Array | Uint16Array
   const { buffer, byteOffset, byteLength } = bytes;
   if (size === 1) return bytes;
   if (size === 2) return new Uint16Array(buffer, byteOffset, byteLength / 2);
-  if (size === 4) return new Uint32Array(buffer, byteOffset, byteLength / 4);
-  throw new Problem("LAYER_UNREADABLE", "Predictor 2 on samples of 64 bits is not supported.");
+  return new Uint32Array(buffer, byteOffset, byteLength / 4);
 }
 
 const arrays = {
@@ -176,6 +177,16 @@ function undoHorizontal(
     for (let index = start + stride; index < end; index++) {
       samples[index] = (samples[index] ?? 0) + (samples[index - stride] ?? 0);
     }
+  }
+}
+
+/** The same for samples of 64 bits, which are seldom. */
+function undoLongHorizontal(bytes: Uint8Array, width: number, stride: number): void {
+  const samples = new BigUint64Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 8);
+  const rowLength = width * stride;
+  for (let index = 0; index < samples.length; index++) {
+    if (index % rowLength < stride) continue;
+    samples[index] = (samples[index] ?? 0n) + (samples[index - stride] ?? 0n);
   }
 }
 

@@ -1,5 +1,5 @@
 /** Blocks of strangers: every codec against GDAL's pixels, and blocks that claim far too much. */
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { deflateSync } from "node:zlib";
@@ -11,7 +11,8 @@ import { writeTiff } from "../../../test/support/tiff.ts";
 import { createGdal } from "../gdal/create-gdal.ts";
 import type { Gdal } from "../gdal/gdal.ts";
 import { decodeBlock } from "./decode-block.ts";
-import { readBytes } from "./read-window.ts";
+import { openFile } from "./open-file.ts";
+import { createBlockCache, readBytes, readWindow } from "./read-window.ts";
 import { unpackBlock } from "./unpack-block.ts";
 
 let folder: string;
@@ -71,6 +72,59 @@ describe.each(codecs)("a block in %s", (codec) => {
       () => 0,
     );
     expect(length).toBeLessThanOrEqual(expected);
+  });
+});
+
+describe("the pixels of a raster of 37 × 29", () => {
+  const [width, height] = [37, 29];
+  const kinds = {
+    Byte: [2, Uint8Array],
+    UInt16: [2, Uint16Array],
+    Int16: [2, Int16Array],
+    UInt32: [2, Uint32Array],
+    Int32: [2, Int32Array],
+    Float32: [3, Float32Array],
+    Float64: [3, Float64Array],
+  } as const;
+  type Kind = keyof typeof kinds;
+  const drivers = ["GTiff", "ENVI"];
+
+  /** Two bands whose values tell their place, below zero and with fractions. */
+  async function makeSource(): Promise<string> {
+    const band = (start: number) =>
+      Float64Array.from({ length: width * height }, (_, index) => start + index / 4);
+    const file = path.join(folder, "slope.tif");
+    const image = { width, height, block: 64, bands: [band(-100), band(20)] };
+    const place = { epsg: 32633, origin: [500_000, 5_500_000], pixel: [10, 10] } as const;
+    await writeFile(file, writeTiff({ images: [image], ...place }));
+    return file;
+  }
+
+  it.each(Object.keys(kinds) as Kind[])("are GDAL's, of type %s in any layout", async (type) => {
+    const source = await makeSource();
+    const [predictor, Numbers] = kinds[type];
+    const run = (...args: string[]) =>
+      gdal.run("gdal_translate", ["-q", "-ot", type, ...args], { workDir: folder, drivers });
+    const raw = path.join(folder, "pixels.raw");
+    await run("-of", "ENVI", "-co", "INTERLEAVE=BSQ", source, raw);
+    const wanted = [...new Numbers(Uint8Array.from(await readFile(raw)).buffer)];
+    const layouts = [
+      ["TILED=YES", "BLOCKXSIZE=16", "BLOCKYSIZE=16", `PREDICTOR=${predictor}`],
+      ["TILED=YES", "BLOCKXSIZE=32", "BLOCKYSIZE=16", "INTERLEAVE=BAND", "PREDICTOR=2"],
+      ["BLOCKYSIZE=8", "PREDICTOR=1"],
+    ];
+    for (const layout of layouts) {
+      const file = path.join(folder, "pixels.tif");
+      const options = ["COMPRESS=DEFLATE", ...layout].flatMap((option) => ["-co", option]);
+      await run("-of", "GTiff", ...options, source, file);
+      const opened = await openFile(file, {});
+      const { raster } = opened;
+      const window = { left: 0, top: 0, width, height };
+      const asked = { level: raster.levels[0], window, bands: [1, 2] };
+      const { bands } = await readWindow(raster, asked, createBlockCache(1_000_000));
+      await opened.close();
+      expect([...bands[0]!, ...bands[1]!], layout.join(" ")).toEqual(wanted);
+    }
   });
 });
 
