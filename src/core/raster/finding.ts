@@ -174,13 +174,21 @@ export const rasterFindings = {
 
 export type RasterFindingCode = keyof typeof rasterFindings;
 
+/** Remedies for cases of BIT_DEPTH_POLICY_VIOLATION in which allow_downcast has no effect. */
+export const bitDepthRemedies = {
+  complex:
+    "Submit their amplitude: gdal_translate -ot Float32 DERIVED_SUBDATASET:AMPLITUDE:in.tif out.tif (or PHASE).",
+  tooLarge:
+    "No type of 32 bits holds its values. Convert it to floating point, which rounds them: gdal_translate -ot Float32 in.tif out.tif",
+} as const;
+
 export function makeFinding(
   code: RasterFindingCode,
   message: string,
-  severity?: Severity,
+  other: { readonly severity?: Severity; readonly remedy?: string } = {},
 ): RasterFinding {
-  const [usual, remedy] = rasterFindings[code];
-  return { code, severity: severity ?? usual, message, remedy };
+  const [severity, remedy] = rasterFindings[code];
+  return { code, severity, message, remedy, ...other };
 }
 
 /** The findings, besides rejections, whose remedy changes the file. */

@@ -2,7 +2,7 @@
 import { isCompatible } from "./detect-type.ts";
 import { holdsNumber, integerRange } from "./data-type.ts";
 import type { RasterBand, RasterType, RasterPolicy } from "./facts.ts";
-import { makeFinding } from "./finding.ts";
+import { bitDepthRemedies, makeFinding } from "./finding.ts";
 import type { RasterFinding } from "./finding.ts";
 import { dataBands } from "./inspected.ts";
 import type { InspectedRaster } from "./inspected.ts";
@@ -69,7 +69,8 @@ function judgeType(
   const wide = bands.find(({ data_type }) => wideTypes.has(data_type));
   if (complex !== undefined) {
     const text = `${complex.name} holds complex numbers, which no map can show.`;
-    findings.push(makeFinding("BIT_DEPTH_POLICY_VIOLATION", text));
+    const remedy = bitDepthRemedies.complex;
+    findings.push(makeFinding("BIT_DEPTH_POLICY_VIOLATION", text, { remedy }));
   } else if (wide !== undefined) {
     const smaller = policy.allowDowncast ? downcastOf(bands) : undefined;
     findings.push(
@@ -77,6 +78,7 @@ function judgeType(
         ? makeFinding(
             "BIT_DEPTH_POLICY_VIOLATION",
             `${wide.name} is ${wide.data_type}; 64-bit types are not served.`,
+            policy.allowDowncast ? { remedy: bitDepthRemedies.tooLarge } : {},
           )
         : makeFinding("BIT_DEPTH_DOWNCAST", `${wide.data_type} is stored as ${smaller}.`),
     );
@@ -88,7 +90,7 @@ function judgeType(
   const isImage = detected === "rgb" || detected === "rgba";
   if (isImage && bands.some(({ data_type }) => data_type === "uint16")) {
     const severity = policy.tier === "visualization" ? "fix" : "info";
-    findings.push(makeFinding("SIXTEEN_BIT_IMAGERY", "It is imagery of 16 bits.", severity));
+    findings.push(makeFinding("SIXTEEN_BIT_IMAGERY", "It is imagery of 16 bits.", { severity }));
   }
   if (policy.rasterType !== undefined && !isCompatible(policy.rasterType, detected)) {
     const text = `It was described as ${policy.rasterType} and looks like ${detected}.`;

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { RasterBand, RasterPolicy } from "./facts.ts";
 import type { InspectedRaster } from "./inspected.ts";
 import { describeCrs } from "./crs.ts";
-import { rasterFindings } from "./finding.ts";
+import { bitDepthRemedies, rasterFindings } from "./finding.ts";
 import { judgeRaster } from "./judge.ts";
 
 const utm = describeCrs(
@@ -260,6 +260,16 @@ describe("judging a raster", () => {
   });
 });
 
+it("does not advise allow_downcast where it has no effect", () => {
+  const remedyOf = (given: Partial<RasterBand>, allowDowncast: boolean) =>
+    judgeRaster(raster(one(given)), { ...policy, allowDowncast }).findings[0]?.remedy;
+  const huge = { data_type: "uint64", statistics: statistics({ maximum: 2 ** 60 }) } as const;
+  expect(remedyOf(huge, false)).toContain("submit with allow_downcast");
+  expect(remedyOf(huge, true)).toBe(bitDepthRemedies.tooLarge);
+  expect(remedyOf({ data_type: "cfloat32" }, false)).toBe(bitDepthRemedies.complex);
+  expect(remedyOf({ data_type: "cfloat32" }, true)).toBe(bitDepthRemedies.complex);
+});
+
 it("every code is explained to users, with its remedy", async () => {
   const page = await readFile(new URL("../../../docs/raster.md", import.meta.url), "utf8");
   const missing = Object.entries(rasterFindings).filter(
@@ -267,4 +277,5 @@ it("every code is explained to users, with its remedy", async () => {
       !page.includes(`\`${code}\``) || !page.includes(severity) || !page.includes(remedy),
   );
   expect(missing).toEqual([]);
+  expect(Object.values(bitDepthRemedies).filter((remedy) => !page.includes(remedy))).toEqual([]);
 });
