@@ -37,6 +37,8 @@ export interface CheckedVector {
   readonly problem: FileProblem | undefined;
   /** Changes to its JSON that keep GDAL from losing values. */
   readonly mending?: Omit<ScannedJson, "problem"> | undefined;
+  /** Features of KML with attributes of their own. */
+  readonly extendedFeatures?: number | undefined;
 }
 
 /** Checks a vector file before GDAL sees it: what its content is, and what it refers to. */
@@ -56,7 +58,8 @@ export async function checkVectorFile(file: string, signal: AbortSignal): Promis
     if (content === undefined) return refuse(detected.name);
     const scanner = new XmlScanner();
     await scan(file, signal, scanner);
-    return { found: content, content, problem: scanner.end() };
+    const { extendedFeatures } = scanner;
+    return { found: content, content, problem: scanner.end(), extendedFeatures };
   }
   if (detected.kind === "binary" && detected.name === "zip archive") {
     return checkSpreadsheet(file, signal);

@@ -19,7 +19,8 @@ async function answer(message: RunMessage): Promise<void> {
   const { env, program, args, stdin, files } = message;
   calls ??= new Calls(
     await loadLibrary({
-      env,
+      // PROJ reads its level of messages once; GDAL shows them in runs with CPL_DEBUG=PROJ only.
+      env: { ...env, PROJ_DEBUG: "2" },
       files,
       onOutput: (line) => stdout.push(`${line}\n`),
       onError: (line) => stderr.push(`${line}\n`),

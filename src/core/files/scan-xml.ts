@@ -21,6 +21,9 @@ const path = /^(?:file:|\/|\.\.|[a-z]:\\)/i;
 /** Encodings in which the patterns above are found as they are written. */
 const readable = /^(?:utf-8|us-ascii|ascii|iso-8859-\d+|windows-125\d|latin-?1)$/i;
 
+/** The attributes of a feature of KML. */
+const extendedData = /<(?:[\w.-]+:)?ExtendedData[\s>]/g;
+
 /** A reference may begin in one piece and end in the next. */
 const overlap = 256;
 
@@ -29,6 +32,8 @@ export class XmlScanner {
   private tail = "";
   private head = "";
   private isFirst = true;
+  /** Features of KML with attributes of their own. */
+  extendedFeatures = 0;
 
   push(bytes: Uint8Array): void {
     if (this.problem !== undefined) return;
@@ -42,6 +47,10 @@ export class XmlScanner {
       if (found !== null) {
         this.problem ??= externalReference(`${words}: "${shown(found[0])}".`);
       }
+    }
+    for (const { index, 0: mark } of text.matchAll(extendedData)) {
+      // Those within the tail were counted with the piece before.
+      if (index + mark.length > this.tail.length) this.extendedFeatures++;
     }
     this.tail = text.slice(-overlap);
   }

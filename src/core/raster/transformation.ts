@@ -94,15 +94,18 @@ export function candidateQuery(
 ): string | undefined {
   const system = baseSystem(crs);
   if (system === undefined) return undefined;
-  return `SELECT v.name, v.accuracy FROM coordinate_operation_view v JOIN usage u ON u.object_table_name = v.table_name AND u.object_auth_name = v.auth_name AND u.object_code = v.code JOIN extent e ON e.auth_name = u.extent_auth_name AND e.code = u.extent_code WHERE (v.source_crs_auth_name, v.source_crs_code) IN (${system}) AND v.target_crs_auth_name = 'EPSG' AND v.target_crs_code = '4326' AND v.deprecated = 0 AND v.table_name <> 'grid_transformation' AND NOT EXISTS (SELECT 1 FROM concatenated_operation_step s JOIN grid_transformation t ON t.auth_name = s.step_auth_name AND t.code = s.step_code WHERE s.operation_auth_name = v.auth_name AND s.operation_code = v.code) AND ${isInside([lon, lat])} ORDER BY v.accuracy LIMIT 1`;
+  return `SELECT v.name, v.accuracy FROM coordinate_operation_view v JOIN usage u ON u.object_table_name = v.table_name AND u.object_auth_name = v.auth_name AND u.object_code = v.code JOIN extent e ON e.auth_name = u.extent_auth_name AND e.code = u.extent_code WHERE (v.source_crs_auth_name, v.source_crs_code) IN (${system}) AND v.target_crs_auth_name = 'EPSG' AND v.target_crs_code = '4326' AND v.deprecated = 0 AND v.auth_name IN (${preferred("v")}) AND v.table_name <> 'grid_transformation' AND NOT EXISTS (SELECT 1 FROM concatenated_operation_step s JOIN grid_transformation t ON t.auth_name = s.step_auth_name AND t.code = s.step_code WHERE s.operation_auth_name = v.auth_name AND s.operation_code = v.code) AND ${isInside([lon, lat])} ORDER BY v.accuracy LIMIT 1`;
 }
 
 /** The grids that cover a place, of operations from a system to WGS 84. Undefined: it has that datum. */
 export function gridsQuery(crs: string, place: readonly [number, number]): string | undefined {
   const system = baseSystem(crs);
   if (system === undefined) return undefined;
-  return `SELECT DISTINCT a.proj_grid_name AS grid FROM grid_transformation t JOIN grid_alternatives a ON a.original_grid_name = t.grid_name JOIN usage u ON u.object_table_name = 'grid_transformation' AND u.object_auth_name = t.auth_name AND u.object_code = t.code JOIN extent e ON e.auth_name = u.extent_auth_name AND e.code = u.extent_code WHERE (t.source_crs_auth_name, t.source_crs_code) IN (${system}) AND t.target_crs_auth_name = 'EPSG' AND t.target_crs_code = '4326' AND t.deprecated = 0 AND ${isInside(place)}`;
+  return `SELECT DISTINCT a.proj_grid_name AS grid FROM grid_transformation t JOIN grid_alternatives a ON a.original_grid_name = t.grid_name JOIN usage u ON u.object_table_name = 'grid_transformation' AND u.object_auth_name = t.auth_name AND u.object_code = t.code JOIN extent e ON e.auth_name = u.extent_auth_name AND e.code = u.extent_code WHERE (t.source_crs_auth_name, t.source_crs_code) IN (${system}) AND t.target_crs_auth_name = 'EPSG' AND t.target_crs_code = '4326' AND t.deprecated = 0 AND t.auth_name IN (${preferred("t")}) AND a.proj_grid_name <> '' AND ${isInside(place)}`;
 }
+
+/** PROJ takes operations of other authorities for their own systems only, such as those of Esri. */
+const preferred = (table: string): string => `'PROJ', 'EPSG', ${table}.source_crs_auth_name`;
 
 /** From what `ogrinfo` answers to `gridsQuery`. */
 export function readGrids(answer: string): string[] {

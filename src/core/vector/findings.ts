@@ -146,6 +146,15 @@ const meanings = {
     ],
     remedy: "Nothing to do, unless the column is compared as a number: then shorten the numbers.",
   },
+  ATTRIBUTES_UNREAD: {
+    severity: "warning",
+    text: [
+      "The attributes of one feature (ExtendedData) were left out: this worker's GDAL reads only names and descriptions from KML.",
+      "The attributes of # features (ExtendedData) were left out: this worker's GDAL reads only names and descriptions from KML.",
+    ],
+    remedy:
+      "Submit the data as a GeoPackage, or run a worker whose GDAL has the driver LIBKML (Debian: gdal-bin).",
+  },
   DATES_DROPPED: {
     severity: "warning",
     text: [

@@ -1,5 +1,7 @@
 /** The operations that PROJ uses to WGS 84, with the accuracies that pyproj 3.7 (PROJ 9.5) tells for them. */
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fixture } from "../../../test/support/fixtures.ts";
 import { hasGdal } from "../../../test/support/gdal.ts";
 import { createTestContext } from "../../../test/support/handler-context.ts";
 import type { TestContext } from "../../../test/support/handler-context.ts";
@@ -30,6 +32,11 @@ const accuracies: Readonly<Record<string, number>> = {
   "Korea 2000 to WGS 84 (1)": 1,
   "NAD83 to WGS 84 (1)": 4,
 };
+/** WKT of systems, by PROJ; `test/fixtures/families/make.py` wrote them. */
+const places = JSON.parse(readFileSync(fixture("families/places.json"), "utf8")) as {
+  code: string;
+  wkt2: string;
+}[];
 const engines = hasGdal ? (["native", "wasm"] as const) : (["wasm"] as const);
 
 describe.each(engines)("on the engine %s", (engine) => {
@@ -59,6 +66,23 @@ describe.each(engines)("on the engine %s", (engine) => {
       used!.operation,
       accuracies[used!.operation],
     ]);
+  });
+
+  it.each<[code: string, place: [number, number], operation: RegExp]>([
+    ["EPSG:31467", [9.2, 50], /^DHDN to WGS 84 \((?:2|4)\)$/],
+    ["EPSG:28992", [5.387, 52.155], /^Amersfoort to WGS 84 \(4\)$/],
+    ["EPSG:27700", [-2.2, 52], /^OSGB36 to WGS 84 \((?:6|9)\)$/],
+  ])("the definition of %s at %j", async (code, place, operation) => {
+    const { wkt2 } = places.find((each) => each.code === code)!;
+    const used = await findTransformationAt(test.context, wkt2, place);
+    expect(used?.operation).toMatch(operation);
+    expect(used!.accuracy).toBe(accuracies[used!.operation]);
+    // PROJ's database also lists grids without a name, which PROJ cannot read.
+    const grids: Record<string, string[]> = {
+      "DHDN to WGS 84 (2)": ["de_adv_BETA2007.tif"],
+      "OSGB36 to WGS 84 (6)": ["uk_os_OSTN15_NTv2_OSGBtoETRS.tif"],
+    };
+    expect(used!.missing_grids).toEqual(grids[used!.operation] ?? []);
   });
 
   it("tells a grid that is not installed, where it covers the place and is finer", async () => {

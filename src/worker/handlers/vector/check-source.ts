@@ -40,12 +40,11 @@ export async function checkSource(
   const { signal } = context;
   const findings =
     claimed.isText === true ? await prepareText(file, claimed, given.encoding, signal) : [];
-  const { content, found, problem, mending } = await checkVectorFile(file, signal).catch(
-    (error: unknown): CheckedVector => {
-      if (!(error instanceof SqliteError)) throw error;
-      return { content: undefined, found: "a damaged SQLite database", problem: undefined };
-    },
-  );
+  const checked = await checkVectorFile(file, signal).catch((error: unknown): CheckedVector => {
+    if (!(error instanceof SqliteError)) throw error;
+    return { content: undefined, found: "a damaged SQLite database", problem: undefined };
+  });
+  const { content, found, problem, mending, extendedFeatures = 0 } = checked;
   const format = formatOfContent(claimed, content);
   if (format === undefined) {
     throw new PermanentError(
@@ -73,6 +72,11 @@ export async function checkSource(
     each === file && isRewritten ? originalOf(file) : each,
   );
   const drivers = [chooseDriver(format, context)] as const;
+  if (drivers[0] === "KML" && extendedFeatures > 0) {
+    const tally = new Tally();
+    tally.add("ATTRIBUTES_UNREAD", extendedFeatures);
+    findings.push(...tally.findings());
+  }
   return {
     ...source,
     received,
@@ -93,8 +97,12 @@ function chooseDriver(format: SourceFormat, { gdal }: HandlerContext): string {
   const { vectorDrivers } = gdal.capabilities;
   const driver = format.drivers.find((name) => vectorDrivers.includes(name));
   if (driver !== undefined) return driver;
+  const other =
+    gdal.engine === "wasm"
+      ? "with GDAL's programs installed (Debian: gdal-bin)"
+      : "whose GDAL has it (/health lists the drivers of each)";
   throw new PermanentError(
-    `This worker's GDAL (${gdal.engine} ${gdal.version}) cannot read ${format.name}: it lacks the driver ${format.drivers.join(" or ")}. Run a worker with GDAL's programs installed (Debian: gdal-bin), or submit the data as a GeoPackage.`,
+    `This worker's GDAL (${gdal.engine} ${gdal.version}) cannot read ${format.name}: it lacks the driver ${format.drivers.join(" or ")}. Run a worker ${other}, or submit the data as a GeoPackage.`,
     { code: "FORMAT_NOT_SUPPORTED" },
   );
 }
