@@ -70,6 +70,8 @@ const flatgeobuf: SourceFormat = { name: "FlatGeobuf", drivers: ["FlatGeobuf"], 
 const geopackage: SourceFormat = { name: "GeoPackage", drivers: ["GPKG"], sidecars: [] };
 const parquet: SourceFormat = { name: "GeoParquet", drivers: [], sidecars: [] };
 
+const gml: SourceFormat = { name: "GML", drivers: ["GML"], sidecars: [], isUntyped: true };
+
 const formats: ReadonlyMap<string, SourceFormat> = new Map([
   [".shp", shapefile],
   [".gpkg", geopackage],
@@ -81,7 +83,7 @@ const formats: ReadonlyMap<string, SourceFormat> = new Map([
   [".fgb", flatgeobuf],
   [".kml", kml],
   [".topojson", topojson],
-  [".gml", { name: "GML", drivers: ["GML"], sidecars: [], isUntyped: true }],
+  [".gml", gml],
   [".gpx", { name: "GPX", drivers: ["GPX"], sidecars: [], impliedCrs: "EPSG:4326" }],
   [".dxf", { name: "DXF", drivers: ["DXF"], sidecars: [], isText: true }],
   [".gdb", geodatabase],
@@ -127,6 +129,10 @@ export function isCsv(format: SourceFormat): boolean {
 
 export function isFlatgeobuf(format: SourceFormat): boolean {
   return format === flatgeobuf;
+}
+
+export function isGml(format: SourceFormat): boolean {
+  return format === gml;
 }
 
 export function isKml(format: SourceFormat): boolean {

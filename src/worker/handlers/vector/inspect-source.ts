@@ -2,6 +2,8 @@
 import { GdalError } from "../../../adapters/gdal/gdal-error.ts";
 import type { LayerFacts } from "../../../core/vector/read-ogrinfo.ts";
 import { readOgrinfo } from "../../../core/vector/read-ogrinfo.ts";
+import { isCsv, isTable } from "../../../core/vector/source-format.ts";
+import type { SourceFormat } from "../../../core/vector/source-format.ts";
 import { shown } from "../../../core/files/problem.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
@@ -69,7 +71,7 @@ export async function inspectSource(
   const found = readOgrinfo(stdout).map((layer) =>
     isSlow ? { ...layer, featureCount: source.lines ?? Number.NaN } : layer,
   );
-  const layers = choose(found, wanted);
+  const layers = choose(found, wanted, source.format);
   for (const layer of layers) {
     refuseWide(layer.fields.length);
     refuseOption(layer.name);
@@ -111,7 +113,11 @@ export function refuseWide(columns: number): void {
   );
 }
 
-function choose(layers: readonly LayerFacts[], wanted: string | null | undefined): LayerFacts[] {
+function choose(
+  layers: readonly LayerFacts[],
+  wanted: string | null | undefined,
+  format: SourceFormat,
+): LayerFacts[] {
   if (wanted != null) {
     const found = layers.find((layer) => layer.name === wanted);
     if (found !== undefined) return [found];
@@ -128,8 +134,9 @@ function choose(layers: readonly LayerFacts[], wanted: string | null | undefined
     );
   }
   if (located.length > 0) return located;
-  throw new PermanentError(
-    "The file has no geometries. A table needs columns with longitude and latitude, or with WKT: name them with longitude_column and latitude_column, or geometry_column.",
-    { code: "NO_GEOMETRY" },
-  );
+  const remedy =
+    isCsv(format) || isTable(format)
+      ? "A table needs columns with longitude and latitude, or with WKT: name them with longitude_column and latitude_column, or geometry_column."
+      : "Send a table as CSV, with columns of longitude and latitude or of WKT.";
+  throw new PermanentError(`The file has no geometries. ${remedy}`, { code: "NO_GEOMETRY" });
 }

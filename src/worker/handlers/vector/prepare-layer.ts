@@ -14,7 +14,7 @@ import type { GeoColumn, GeometryForm } from "../../../core/vector/geo-table.ts"
 import type { Kind } from "../../../core/vector/parts.ts";
 import type { Transformation } from "../../../core/raster/transformation.ts";
 import { multiType, unite } from "../../../core/vector/parts.ts";
-import { isShapefile } from "../../../core/vector/source-format.ts";
+import { isGml, isShapefile } from "../../../core/vector/source-format.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
 import { findTransformationAt, warnOfTransformation } from "../assess-transformation.ts";
@@ -115,11 +115,15 @@ async function convertAndWrite(
   }
   if (kinds.length === 0) throw refuseEmpty(layer.title, tally);
 
+  // GDAL from 3.7 on gives the box around a feature of GML as two attributes.
+  const isEnvelope = (own: string) => isGml(layer.format) && /^(?:lower|upper)Corner$/.test(own);
   const columns = nameColumns(written.columns.map((column) => column.name)).map(
     (named, index): GeoColumn => ({
       ...named,
       type: layer.types.get(named.source) ?? written.columns[index]?.type ?? "text",
-      ...(written.columns[index]?.isEmpty === true ? { is_empty: true } : {}),
+      ...(written.columns[index]?.isEmpty === true || isEnvelope(named.source)
+        ? { is_empty: true }
+        : {}),
     }),
   );
   const tables = nameTables(kinds, name, columns);
@@ -146,7 +150,9 @@ async function convertAndWrite(
           return type === "double precision" && source.longKeys?.has(own) === true;
         }),
       ),
-      ...emptyColumnsFinding(columns.filter(isEmpty).map((column) => column.source)),
+      ...emptyColumnsFinding(
+        columns.filter(isEmpty).flatMap(({ source: own }) => (isEnvelope(own) ? [] : [own])),
+      ),
       ...renamedColumnsFinding(columns.filter((column) => !isEmpty(column))),
       ...splitTablesFinding(tables.map((table) => table.table_name)),
     ],
