@@ -12,6 +12,7 @@ import { upsertItems } from "../../src/adapters/postgres/repositories/catalogue.
 import type { Storage } from "../../src/adapters/storage/storage.ts";
 import type { StacItem } from "../../src/core/catalogue/stac.ts";
 import type { JsonObject } from "../../src/core/model/json.ts";
+import { halfWorld, toMercator } from "../../src/core/serving/web-mercator.ts";
 import type { TestDatabase } from "../support/database.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { fixture } from "../support/fixtures.ts";
@@ -121,7 +122,13 @@ describe.skipIf(!hasGdal)("the catalogue's workflows, as real programs (needs GD
     const described = (await (await fetch(there)).json()) as StacItem;
     const [west, south, east, north] = described.bbox;
     const middle = `${(west + east) / 2},${(south + north) / 2}`;
-    for (const at of [`/point/${middle}`, "/preview?format=png&max_size=64", "/statistics"]) {
+    const [x, y] = toMercator((west + east) / 2, (south + north) / 2);
+    const tile = [x, -y].map((side) =>
+      Math.floor(((side + halfWorld) / (2 * halfWorld)) * 2 ** 10),
+    );
+    const picture = `/tiles/WebMercatorQuad/10/${tile.join("/")}.png`;
+    const preview = "/preview?format=png&max_size=64";
+    for (const at of [`/point/${middle}`, picture, preview, "/statistics"]) {
       const [one, other] = await Promise.all([fetch(there + at), fetch(here + at)]);
       expect([at, one.status]).toEqual([at, 200]);
       expect(Buffer.from(await one.arrayBuffer())).toEqual(Buffer.from(await other.arrayBuffer()));

@@ -226,9 +226,14 @@ describe.skipIf(!hasGdal)("raster_ingest (needs GDAL)", () => {
         const id = await submit(orchestrator, "raster_collection", inputs);
         return finished(orchestrator, id, slow);
       };
-      const [mixed, alike] = await Promise.all([
+      const [mixed, alike, bad] = await Promise.all([
         collection("rgb_utm18_nodata0.tif", "dem_float32_epsg2056.tif"),
         collection("cog_no_overview.tif", "external_overview.tif").catch(() => undefined),
+        collection("rgb_utm18_nodata0.tif", "rotated_no_crs.tif"),
+      ]);
+      expect([bad.status, bad.error?.message]).toEqual([
+        "failed",
+        expect.stringContaining("rotated_no_crs.tif") as string,
       ]);
       expect([mixed.status, mixed.error?.code]).toEqual(["failed", "COLLECTION_NOT_HOMOGENEOUS"]);
       // One has pixels of twice the size.
