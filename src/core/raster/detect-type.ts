@@ -1,5 +1,5 @@
 import { findColours, hintOf } from "./band-names.ts";
-import type { RasterBand, RasterType } from "./facts.ts";
+import type { DataType, RasterBand, RasterType } from "./facts.ts";
 import { dataBands } from "./inspected.ts";
 
 /** A sample with more different values than this holds measurements, not classes. */
@@ -7,15 +7,19 @@ const mostClasses = 40;
 
 /**
  * Guesses the type from the bands and the file's name, well enough to choose resampling, compression
- * and colours.
+ * and colours. `sampleType` is that of the submitted file where its samples were widened to be read.
  */
 export function detectRasterType(
   bands: readonly RasterBand[],
   hasPalette: boolean,
   fileName?: string,
+  sampleType?: DataType,
 ): RasterType {
   if (hasPalette) return "categorical";
-  const data = dataBands(bands);
+  const data = dataBands(bands).map((band) => ({
+    ...band,
+    data_type: sampleType ?? band.data_type,
+  }));
   const hasAlpha = data.length < bands.length;
   const [first] = data;
   if (first === undefined) return "unknown";
@@ -43,10 +47,12 @@ function detectSingle(band: RasterBand, fileName: string | undefined): RasterTyp
   if (minimum === undefined || maximum === undefined) return "unknown";
   const isFloat = data_type.startsWith("float");
   const isFew = sample !== null && sample.whole && sample.distinct <= mostClasses;
-  if (!isFloat && isFew && data_type === "uint8") return "categorical";
+  if (isFew && isByte(data_type)) return "categorical";
   if (isFloat && minimum >= -1 && maximum <= 1 && minimum < 0) return "vegetation_index";
   return isTerrain(band, { minimum, maximum }, fileName) ? "dem" : "continuous";
 }
+
+const isByte = (type: DataType) => type === "uint8" || type === "int8";
 
 /** The mean step between neighbours, as a share of the range, of data that is no surface. */
 const roughest = 0.15;
@@ -61,7 +67,7 @@ function isTerrain(
   fileName: string | undefined,
 ): boolean {
   const { data_type, sample } = band;
-  if (data_type === "uint8" || data_type === "int8") return false;
+  if (isByte(data_type)) return false;
   if (minimum < -11_500 || maximum > 9000 || maximum - minimum <= 10) return false;
   if (isTimed(band)) return false;
   const hint = hintOf(band, fileName);

@@ -168,6 +168,8 @@ export interface RasterPolicy {
   readonly compression?: Compression | undefined;
   /** A hint about the content. */
   readonly fileName?: string | undefined;
+  /** The type of the file's samples, where they were widened to be read. */
+  readonly sampleType?: DataType | undefined;
 }
 
 export type Compression = "deflate" | "zstd" | "lzw" | "jpeg" | "webp" | "lerc" | "none";

@@ -15,7 +15,8 @@ export interface Judgement {
 }
 
 export function judgeRaster(raster: InspectedRaster, policy: RasterPolicy): Judgement {
-  const detected = detectRasterType(raster.bands, raster.hasPalette, policy.fileName);
+  const { fileName, sampleType } = policy;
+  const detected = detectRasterType(raster.bands, raster.hasPalette, fileName, sampleType);
   const found = [
     ...judgeReading(raster),
     ...judgePlace(raster, policy.givenCrs),

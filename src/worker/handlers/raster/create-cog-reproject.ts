@@ -32,9 +32,9 @@ interface MakeParams extends CogParams {
 }
 
 async function makeCog(context: HandlerContext, params: MakeParams, name: string) {
-  const { file, original, display, findings } = await openSource(context, params);
-  const isUnpacked = findings.length > 0;
-  const planned = await planSource(context, file, display, params, { isUnpacked });
+  const { file, original, display, findings, sampleType } = await openSource(context, params);
+  const opened = { isUnpacked: findings.length > 0, sampleType };
+  const planned = await planSource(context, file, display, params, opened);
   if (planned.profile.isWebAligned && isCrossing(planned)) {
     throw new PermanentError(
       `"${display}" reaches across 180° and cannot be cut along the tiles of web maps. Use the analysis tier.`,

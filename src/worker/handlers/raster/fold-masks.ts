@@ -19,8 +19,7 @@ import { maskedVrt } from "../../../core/raster/vrt.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { plainBytes, plainOptions, rewriteSource } from "./rewrite-source.ts";
 import { describeGrid, reading, runGdal, temporaryFile } from "./run-gdal.ts";
-import type { RasterInput } from "./run-gdal.ts";
-import type { Unpacked } from "./unpack-source.ts";
+import type { RasterInput, Unpacked } from "./run-gdal.ts";
 
 type Grid = Awaited<ReturnType<typeof describeGrid>>;
 

@@ -31,7 +31,8 @@ export async function openTileSource(
   params: TileSource,
 ): Promise<OpenTileSource> {
   const source = await openSource(context, params);
-  const planned = await planSource(context, source.file, source.display, params);
+  const { file, display, sampleType } = source;
+  const planned = await planSource(context, file, display, params, { sampleType });
   return { source, planned };
 }
 

@@ -8,6 +8,7 @@ import { checkRasterFile } from "../../../adapters/files/check-raster-file.ts";
 import { ensureSpace } from "../../../adapters/gdal/ensure-space.ts";
 import { readWorldFile } from "../../../core/files/judge-sidecar.ts";
 import type { Source } from "../../../adapters/storage/source.ts";
+import type { DataType } from "../../../core/raster/facts.ts";
 import { makeFinding } from "../../../core/raster/finding.ts";
 import type { RasterFinding } from "../../../core/raster/finding.ts";
 import type { HandlerContext } from "../../define-handler.ts";
@@ -15,8 +16,8 @@ import { PermanentError } from "../../errors.ts";
 import { foldMasks } from "./fold-masks.ts";
 import { RasterRejected } from "./plan-source.ts";
 import { temporaryFile } from "./run-gdal.ts";
+import type { Unpacked } from "./run-gdal.ts";
 import { unpackSource, unpackZarr } from "./unpack-source.ts";
-import type { Unpacked } from "./unpack-source.ts";
 import { widenSignedBytes } from "./widen-signed-bytes.ts";
 import { withoutStatistics } from "./strip-statistics.ts";
 
@@ -29,6 +30,8 @@ export interface OpenSource {
   readonly findings: readonly RasterFinding[];
   /** The same bytes as the source has; `file` itself where nothing was taken out. */
   readonly original: string;
+  /** The type of the source's samples, where they were widened. */
+  readonly sampleType?: DataType | undefined;
   /** Changes whenever the content may have changed: name, size and ETag. */
   readonly fingerprint: string;
 }
@@ -89,9 +92,10 @@ async function openPlain(
   const isOpen = driver !== undefined && problem === undefined;
   if (!isOpen) return { file, findings: [] };
   const widened = await widenSignedBytes(context, { file, driver });
-  const folded = await foldMasks(context, { file: widened?.file ?? file, driver });
+  const plain = widened === undefined ? { file, driver } : { file: widened.file, driver: "GTiff" };
+  const folded = await foldMasks(context, plain);
   const findings = [...(widened?.findings ?? []), ...(folded?.findings ?? [])];
-  return { file: folded?.file ?? widened?.file ?? file, findings };
+  return { file: folded?.file ?? plain.file, findings, sampleType: widened?.sampleType };
 }
 
 const mostZarrFiles = 20_000;

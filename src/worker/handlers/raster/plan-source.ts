@@ -4,7 +4,7 @@
  */
 import path from "node:path";
 import { detectRasterType } from "../../../core/raster/detect-type.ts";
-import type { RasterCrs, RasterType } from "../../../core/raster/facts.ts";
+import type { DataType, RasterCrs, RasterType } from "../../../core/raster/facts.ts";
 import { describeFindings, sortFindings } from "../../../core/raster/finding.ts";
 import type { RasterFinding } from "../../../core/raster/finding.ts";
 import { dataBands } from "../../../core/raster/inspected.ts";
@@ -83,7 +83,12 @@ export async function planSource(
   {
     isOurs = false,
     isUnpacked = false,
-  }: { readonly isOurs?: boolean; readonly isUnpacked?: boolean } = {},
+    sampleType,
+  }: {
+    readonly isOurs?: boolean;
+    readonly isUnpacked?: boolean;
+    readonly sampleType?: DataType | undefined;
+  } = {},
 ): Promise<PlannedSource> {
   // All values must be read to know which smaller type holds them.
   const reads = params.allow_downcast === true;
@@ -95,7 +100,7 @@ export async function planSource(
   const policy = { ...policyOf(params, givenCrs), tier: params.tier ?? "analysis" };
   const rasterType =
     policy.rasterType ??
-    detectRasterType(raster.bands, raster.hasPalette, path.posix.basename(display));
+    detectRasterType(raster.bands, raster.hasPalette, path.posix.basename(display), sampleType);
   const findings = sortFindings([
     ...judgePlace(raster, givenCrs),
     ...judgeBands(raster, rasterType, { ...policy, strict: false }),

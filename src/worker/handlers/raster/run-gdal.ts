@@ -7,7 +7,8 @@ import { writeFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import path from "node:path";
 import type { GdalOutput, GdalProgram, GdalRunOptions } from "../../../adapters/gdal/gdal.ts";
-import type { RasterCrs } from "../../../core/raster/facts.ts";
+import type { DataType, RasterCrs } from "../../../core/raster/facts.ts";
+import type { RasterFinding } from "../../../core/raster/finding.ts";
 import { parseGdalInfo } from "../../../core/raster/parse-info.ts";
 import { probeVrt } from "../../../core/raster/vrt.ts";
 import type { HandlerContext } from "../../define-handler.ts";
@@ -51,6 +52,14 @@ export function runGdal(
 export interface RasterInput {
   readonly file: string;
   readonly driver: string;
+}
+
+/** A GeoTIFF of the task that holds what GDAL cannot use in the source as it is. */
+export interface Unpacked {
+  readonly file: string;
+  readonly findings: readonly RasterFinding[];
+  /** The type of the source's samples, where they were widened. */
+  readonly sampleType?: DataType | undefined;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { readFile, rm } from "node:fs/promises";
 import { GdalError } from "../../../adapters/gdal/gdal-error.ts";
 import { bytesOf, toGdalType } from "../../../core/raster/data-type.ts";
-import type { RasterBand } from "../../../core/raster/facts.ts";
+import type { DataType, RasterBand } from "../../../core/raster/facts.ts";
 import type { InspectedRaster } from "../../../core/raster/inspected.ts";
 import { readSamples, summariseSample } from "../../../core/raster/sample.ts";
 import type { HandlerContext } from "../../define-handler.ts";
@@ -13,6 +13,8 @@ const longestSide = 512;
 const mostBands = 32;
 /** The types that ENVI can hold; the sample is written in ENVI, whose file is plain numbers. */
 const plainTypes = new Set(["uint8", "int16", "uint16", "int32", "uint32", "float32", "float64"]);
+/** ENVI holds bytes without a sign only. */
+const writtenType = (type: DataType) => (type === "int8" ? "int16" : type);
 
 /**
  * Adds statistics of a reduced copy to each band. Without a sample the bands are returned as they
@@ -25,7 +27,8 @@ export async function takeSample(
 ): Promise<readonly RasterBand[]> {
   const [first] = bands;
   if (first === undefined || bands.length > mostBands) return bands;
-  if (!plainTypes.has(first.data_type)) return bands;
+  const written = writtenType(first.data_type);
+  if (!plainTypes.has(written)) return bands;
   if (bands.some(({ data_type }) => data_type !== first.data_type)) return bands;
   const shrink = Math.min(1, longestSide / Math.max(width, height));
   const columns = Math.max(1, Math.round(width * shrink));
@@ -53,7 +56,8 @@ export async function takeSample(
     // GDAL opens the ENVI file that it has written, and finds its header in the folder.
     const env = { GDAL_DISABLE_READDIR_ON_OPEN: "FALSE" };
     const options = { ...reading(context, input, "ENVI"), env };
-    const type = masks.length === 0 ? [] : ["-ot", toGdalType(first.data_type)];
+    const isOther = masks.length > 0 || written !== first.data_type;
+    const type = isOther ? ["-ot", toGdalType(written)] : [];
     await runGdal(context, "gdal_translate", [...args, ...type, input.file, raw], options);
   } catch (error) {
     // A damaged file is found when all its blocks are read.
@@ -63,8 +67,8 @@ export async function takeSample(
   const bytes = await readFile(raw);
   await rm(raw, { force: true });
   const pixels = columns * rows;
-  if (bytes.length < pixels * count * bytesOf(first.data_type)) return bands;
-  const values = readSamples(bytes, first.data_type, pixels, count);
+  if (bytes.length < pixels * count * bytesOf(written)) return bands;
+  const values = readSamples(bytes, written, pixels, count);
   const alphaAt = bands.findIndex(({ color }) => color === "alpha");
   const alpha = values[masks.length === 0 ? alphaAt : bands.length];
   const isValid = alpha === undefined ? undefined : (index: number) => (alpha[index] ?? 0) > 0;

@@ -10,7 +10,7 @@ import { ensureSpace } from "../../../adapters/gdal/ensure-space.ts";
 import { openZip } from "../../../adapters/zip/open-zip.ts";
 import { GdalError } from "../../../adapters/gdal/gdal-error.ts";
 import { makeFinding } from "../../../core/raster/finding.ts";
-import type { RasterFinding, RasterFindingCode } from "../../../core/raster/finding.ts";
+import type { RasterFindingCode } from "../../../core/raster/finding.ts";
 import { stackVrt } from "../../../core/raster/stack-vrt.ts";
 import {
   chooseVariables,
@@ -27,6 +27,8 @@ import type { Zarr } from "./list-zarr.ts";
 import { RasterRejected } from "./plan-source.ts";
 import { plainOptions } from "./rewrite-source.ts";
 import { describeGrid, reading, runGdal, temporaryFile } from "./run-gdal.ts";
+import type { Unpacked } from "./run-gdal.ts";
+import { widenSignedBytes } from "./widen-signed-bytes.ts";
 
 /** The drivers that open each format, the most suitable first, and how a file is named for them. */
 const formats: Readonly<
@@ -42,11 +44,6 @@ const formats: Readonly<
   GRIB: [{ driver: "GRIB" }],
   Zarr: [{ driver: "Zarr" }],
 };
-
-export interface Unpacked {
-  readonly file: string;
-  readonly findings: readonly RasterFinding[];
-}
 
 /** Undefined: the file is a raster of another format. Nothing is unpacked without a sandbox. */
 export async function unpackSource(
@@ -223,13 +220,14 @@ async function stack(
   },
   grids: readonly { readonly variable: Variable; readonly grid: VariableGrid }[],
 ): Promise<Unpacked> {
-  const parts: string[] = [];
+  const parts: { readonly file: string; readonly type?: string }[] = [];
   for (const { variable } of grids) {
     const part = temporaryFile(context, "variable.tif");
     const options = reading(context, from, "GTiff", ...from.also);
     const args = ["-q", "-of", "GTiff", ...plainOptions, variable.source, part];
     await runGdal(context, "gdal_translate", args, options);
-    parts.push(part);
+    const widened = await widenSignedBytes(context, { file: part, driver: "GTiff" });
+    parts.push(widened === undefined ? { file: part } : { file: widened.file, type: "Int16" });
   }
   const {
     width,
@@ -238,14 +236,14 @@ async function stack(
     crs,
     bands: stored,
   } = await describeGrid(context, {
-    file: parts[0] ?? "",
+    file: parts[0]?.file ?? "",
     driver: "GTiff",
   });
   const isInDegrees = grids.some(
     ({ grid }) => (from.isInDegrees || grid.isInDegrees) && !grid.hasCrs,
   );
   const bands = grids.flatMap(({ grid }, index) =>
-    grid.bands.map((band, at) => ({ ...band, file: parts[index] ?? "", number: at + 1 })),
+    grid.bands.map((band, at) => ({ ...band, file: "", ...parts[index], number: at + 1 })),
   );
   const times = [...new Set(bands.flatMap(({ time }) => time ?? []))].toSorted();
   const virtual = temporaryFile(context, "stack.vrt");

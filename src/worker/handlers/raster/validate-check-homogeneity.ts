@@ -21,7 +21,8 @@ import { judgeTransformation } from "./judge-transformation.ts";
 import { readOptionalCrs } from "./run-gdal.ts";
 
 export const validate = defineHandler("raster.validate", async (params, context) => {
-  const { file, original, display, findings: opening } = await openSource(context, params);
+  const source = await openSource(context, params);
+  const { file, original, display, findings: opening, sampleType } = source;
   const givenCrs = await readOptionalCrs(context, params.source_crs);
   const [inspection, content_hash] = await Promise.all([
     inspectRaster(context, file, { display, reads: true }),
@@ -44,6 +45,7 @@ export const validate = defineHandler("raster.validate", async (params, context)
     maxNodataPercent: params.max_nodata_percent,
     compression: params.compression ?? undefined,
     fileName: path.posix.basename(display),
+    sampleType,
   });
   // What was unpacked is no COG of the submitter, even if it has its form.
   const own = judgement.findings.filter(

@@ -4,14 +4,14 @@
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { TiffError, withFile } from "../../../adapters/cog/byte-source.ts";
+import { GdalError } from "../../../adapters/gdal/gdal-error.ts";
 import { readTiffStructure } from "../../../adapters/cog/read-tiff-structure.ts";
 import { makeFinding } from "../../../core/raster/finding.ts";
 import { signedBytesVrt } from "../../../core/raster/vrt.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { plainOptions, rewriteSource } from "./rewrite-source.ts";
 import { describeGrid, reading, runGdal, temporaryFile } from "./run-gdal.ts";
-import type { RasterInput } from "./run-gdal.ts";
-import type { Unpacked } from "./unpack-source.ts";
+import type { RasterInput, Unpacked } from "./run-gdal.ts";
 
 /** TIFF's number for signed integers. */
 const signed = 2;
@@ -22,8 +22,12 @@ export async function widenSignedBytes(
   source: RasterInput,
 ): Promise<Unpacked | undefined> {
   const [major = 0, minor = 0] = context.gdal.version.split(".").map(Number);
-  if (source.driver !== "GTiff" || major > 3 || minor >= 7) return undefined;
-  if (!(await hasSignedBytes(source.file))) return undefined;
+  if (major > 3 || minor >= 7) return undefined;
+  const isSigned =
+    source.driver === "GTiff"
+      ? await hasSignedBytes(source.file)
+      : source.driver === "HFA" && (await hasSignedBands(context, source));
+  if (!isSigned) return undefined;
   const plain = await rewriteSource(context, source, await describeGrid(context, source));
   const described = temporaryFile(context, "bytes.vrt");
   const toVirtual = ["-q", "-of", "VRT", plain.file, described];
@@ -34,7 +38,19 @@ export async function widenSignedBytes(
   const args = ["-q", "-of", "GTiff", ...plainOptions, virtual.file, file];
   await runGdal(context, "gdal_translate", args, reading(context, virtual, "GTiff"));
   const text = "Its samples are signed bytes; they are stored in 16 bits.";
-  return { file, findings: [makeFinding("SAMPLE_SIZE", text)] };
+  return { file, findings: [makeFinding("SAMPLE_SIZE", text)], sampleType: "int8" };
+}
+
+/** GDAL marks the bands of Erdas Imagine; a format without signed bytes is not asked. */
+async function hasSignedBands(context: HandlerContext, source: RasterInput): Promise<boolean> {
+  try {
+    const { bands } = await describeGrid(context, source);
+    return bands.some(({ data_type }) => data_type === "int8");
+  } catch (error) {
+    // The inspection that follows says what is wrong with the file.
+    if (error instanceof GdalError && error.category === "permanent") return false;
+    throw error;
+  }
 }
 
 async function hasSignedBytes(file: string): Promise<boolean> {
