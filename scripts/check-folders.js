@@ -7,8 +7,11 @@
  * belong. So `adapters/broker/x.ts` importing `adapters/postgres/queries/y.ts` is an edge from `broker`
  * to `postgres` within `adapters`. A file may import from a subfolder beside it if nothing in that
  * subfolder leads back to the file. Imports of types count, tests do not.
+ *
+ * Scripts and benches import what was built. A file that was moved stays in `dist` until that is removed,
+ * so each of their imports must have its source.
  */
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import ts from "typescript";
 
@@ -29,6 +32,25 @@ if (cycle !== undefined) {
   });
   process.exitCode = 1;
 }
+for (const text of importsWithoutSource()) {
+  process.stdout.write(`${text}\n`);
+  process.exitCode = 1;
+}
+
+/** Imports of `dist/….js` by scripts and benches that no `src/….ts` builds; bundles are built otherwise. */
+function importsWithoutSource() {
+  const files = ["scripts", "bench", "bench/harness", "bench/ours"].flatMap((folder) =>
+    readdirSync(folder)
+      .filter((name) => name.endsWith(".js"))
+      .map((name) => `${folder}/${name}`),
+  );
+  return files.flatMap((file) =>
+    [...readFileSync(file, "utf8").matchAll(/dist\/(?!programs\/)([\w/-]+)\.js/g)]
+      .filter(([, name]) => !existsSync(`src/${name}.ts`))
+      .map(([built]) => `${file} imports ${built}, which no file of src builds`),
+  );
+}
+
 /** By importing node, by imported node: each import as a text. Nodes are named by their path. */
 function readImports() {
   const graph = new Map();

@@ -13,7 +13,7 @@ import path from "node:path";
 import { openDatabase } from "../dist/adapters/postgres/database.js";
 import { dumpSchema } from "../dist/adapters/postgres/dump-schema.js";
 import { migrate } from "../dist/adapters/postgres/migrate.js";
-import { startEmbeddedPostgres } from "../dist/adapters/runtime/embedded-postgres/start-embedded-postgres.js";
+import { startEmbeddedPostgres } from "../dist/adapters/embedded-postgres/start-embedded-postgres.js";
 import { createClient } from "../dist/core/api/client.js";
 
 const root = path.resolve(import.meta.dirname, "..");

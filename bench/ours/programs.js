@@ -7,7 +7,7 @@ const here = new URL("../../", import.meta.url);
 
 /** Resolves when the program says that it has started, with the fields of that line. */
 export async function startProgram(name, env, { cpuProf, root = here } = {}) {
-  const endWithParent = new URL("dist/cli/up/end-with-parent.js", root).href;
+  const endWithParent = new URL("dist/adapters/runtime/end-with-parent.js", root).href;
   const profile =
     cpuProf === undefined
       ? []
