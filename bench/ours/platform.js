@@ -23,7 +23,7 @@ export async function startPlatform(folder, { workers = 1, concurrency = 2, env 
       ...env,
     }),
   ];
-  const queues = { WORKER_QUEUE: "container-tasks,functionapp-tasks" };
+  const queues = { WORKER_QUEUE: "container-tasks,functionapp-tasks,dag-worker-tasks" };
   const settings = { ...common, ...queues, WORKER_CONCURRENCY: String(concurrency) };
   for (let count = 0; count < workers; count++) {
     stops.unshift(await startProgram("worker", settings));

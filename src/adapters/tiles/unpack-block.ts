@@ -2,14 +2,11 @@
  * Unpacks the bytes of one block of a TIFF. A block comes from a stranger where a submitted file is
  * served as it is, so no codec gets more memory than the block's pixels need.
  */
-import { promisify } from "node:util";
-import { inflate } from "node:zlib";
+import { inflateSync } from "node:zlib";
 import { Compression, TiffTag } from "@cogeotiff/core";
 import type { TiffImage } from "@cogeotiff/core";
 import { Problem } from "../../core/errors.ts";
 import { decodeLzw, decodePackBits } from "./decode-lzw.ts";
-
-const inflateBytes = promisify(inflate);
 
 /** `expected`: the bytes of its pixels. A block that is cut off gives fewer. */
 export async function unpackBlock(
@@ -40,9 +37,12 @@ export async function unpackBlock(
   }
 }
 
-async function unpackDeflate(bytes: ArrayBuffer, most: number): Promise<Uint8Array> {
-  // One chunk for all: chunks of the usual 16 kB take a step through the thread pool each.
-  const made = await inflateBytes(bytes, { maxOutputLength: most + 65_536, chunkSize: most + 64 });
+/**
+ * In the calling thread, which does nothing but read and draw: steps through the thread pool take longer
+ * than they save. One chunk holds all of it, where the usual ones have 16 kB.
+ */
+function unpackDeflate(bytes: ArrayBuffer, most: number): Uint8Array {
+  const made = inflateSync(bytes, { maxOutputLength: most + 65_536, chunkSize: most + 64 });
   return new Uint8Array(made.buffer, made.byteOffset, made.byteLength);
 }
 
@@ -67,7 +67,7 @@ async function unpackLerc(
   const [version = 0, added = plain] = image.value(TiffTag.LercParameters) ?? [];
   const most = expected + 65_536;
   let blob = new Uint8Array(bytes);
-  if (added === deflated) blob = new Uint8Array(await unpackDeflate(bytes, most));
+  if (added === deflated) blob = new Uint8Array(unpackDeflate(bytes, most));
   else if (added === zstandard) blob = new Uint8Array(await unpackZstd(bytes, most));
   if (claimedPixels(blob) > expected) {
     throw new Problem("LAYER_UNREADABLE", "A block of the layer's file claims more than its size.");
