@@ -160,6 +160,23 @@ describe("a program as a handler", () => {
       });
     });
 
+    it("says why no container could be started", async () => {
+      // What docker prints and answers where its service does not run.
+      const programs = path.join(test.folder, "bin");
+      await mkdir(programs);
+      const reason = "docker: Cannot connect to the Docker daemon. Is the docker daemon running?";
+      await writeFile(
+        path.join(programs, "docker"),
+        `#!/bin/sh\nprintf '%s\\n' '${reason}' '' "Run 'docker run --help' for more information" >&2\nexit 125\n`,
+      );
+      await chmod(path.join(programs, "docker"), 0o755);
+      await expect(run(image, {}, { environment: { PATH: programs } })).rejects.toMatchObject({
+        code: "CONTAINER_NOT_STARTED",
+        category: "transient",
+        message: `No container of the image ${image.image} could be started: ${reason}`,
+      });
+    });
+
     it("runs by podman without a network, with its folders mounted and its limits", async () => {
       // It prints how it was called: the arguments are ours, what they do is podman's.
       const programs = path.join(test.folder, "bin");

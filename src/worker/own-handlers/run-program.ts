@@ -168,7 +168,7 @@ async function start(
     if (stopped !== undefined) throw stopped;
     await Promise.all(saves);
     if (code === 0) return lastJson;
-    throw failure(program, code, by, errors.at(-1));
+    throw failure(program, code, by, errors);
   } finally {
     clearTimeout(killTimer);
     signal.removeEventListener("abort", onAbort);
@@ -196,12 +196,23 @@ async function ended(
   return status;
 }
 
+/** The status of `docker run` and `podman run` when no container came to run the program. */
+const notContained = 125;
+
 function failure(
-  { command, retry_exit_codes }: ProgramFile,
+  { command, image, retry_exit_codes }: ProgramFile,
   code: number | null,
   by: NodeJS.Signals | null,
-  last: string | undefined,
+  errors: readonly string[],
 ): Error {
+  if (image !== undefined && code === notContained) {
+    const reason = errors.find((line) => line.trim() !== "") ?? "it gave no reason.";
+    // The service of the container engine may be back for the next attempt.
+    return new TransientError(`No container of the image ${image} could be started: ${reason}`, {
+      code: "CONTAINER_NOT_STARTED",
+    });
+  }
+  const last = errors.at(-1);
   const how = code === null ? `was ended by ${by ?? "a signal"}` : `ended with status ${code}`;
   const text = `${path.basename(command[0] ?? "")} ${how}${last === undefined ? "." : `: ${last}`}`;
   const mayRetry = code === null || retry_exit_codes.includes(code);

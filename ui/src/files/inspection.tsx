@@ -38,7 +38,9 @@ export function Inspection({ file }: { file: Recognised }) {
     staleTime: Infinity,
     retry: false,
   });
-  const facts = Object.entries(file.details);
+  const facts = Object.entries(file.details).map(
+    ([name, value]) => [name.replaceAll("_", " "), value] as const,
+  );
   if (kind === "unknown" || error !== null) {
     const text = error === null ? undefined : `No preview: ${errorText(error)}`;
     return <Shown file={file} facts={facts} note={text} />;
@@ -132,8 +134,13 @@ function Fact({ name, value }: { name: string; value: unknown }) {
   if (value === null) return null;
   return (
     <>
-      <dt>{name.replaceAll("_", " ")}</dt>
-      <dd>{typeof value === "string" ? value : JSON.stringify(value)}</dd>
+      <dt>{name}</dt>
+      <dd>{textOf(value)}</dd>
     </>
   );
+}
+
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return value.join(", ");
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
