@@ -11,8 +11,12 @@ const root = path.resolve(import.meta.dirname, "..");
 const src = path.join(root, "src");
 const outdir = path.join(root, "dist/programs");
 const programs = ["cli", "gateway", "orchestrator", "worker"];
-/** Threads that are started while a client waits. */
-const threads = ["src/adapters/tiles/render-thread.ts"];
+/** Threads that are started while a client waits, and processes that are started for each task. */
+const threads = [
+  "src/adapters/tiles/render-thread.ts",
+  "src/adapters/parquet/convert-process.ts",
+  "src/adapters/parquet/features-process.ts",
+];
 
 /** Modules find the files beside them from where the compiler puts them, not from the bundle. */
 const compiledPlaces = {

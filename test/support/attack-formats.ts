@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import type { Attack, Canary } from "./attack-files.ts";
 import { fixture } from "./fixtures.ts";
-import { writeParquet } from "./parquet-file.ts";
+import { packAsZstd, writeParquet } from "./parquet-file.ts";
 import { packZip } from "./zip.ts";
 
 const reference = "EXTERNAL_REFERENCE";
@@ -201,6 +201,22 @@ export function documentAttacks({ file, url }: Canary): Attack[] {
       name: "parquet_of_rows",
       files: { "a.parquet": writeParquet({ rows: 300_000_000 }) },
       code: "FORMAT_NOT_SUPPORTED",
+    },
+    {
+      name: "parquet_of_a_page",
+      files: {
+        "a.parquet": writeParquet({
+          rows: 3,
+          pack: (page) => packAsZstd(page, 2 ** 31 - 1),
+          claims: { page: 2 ** 31 - 1 },
+        }),
+      },
+      code: "FORMAT_NOT_SUPPORTED",
+    },
+    {
+      name: "parquet_of_negative_bytes",
+      files: { "a.parquet": writeParquet({ rows: 3, claims: { column: -1 } }) },
+      code: "FILE_UNREADABLE",
     },
     {
       name: "flatgeobuf_lies",

@@ -76,4 +76,16 @@ describe("lengths and areas in H3 cells", () => {
         .length,
     );
   });
+
+  it("keep no category for each feature of a large file", () => {
+    const parts = { points: Float64Array.from([11, 47]), lines: [], polygons: [] };
+    const measures = createMeasures("point", [latLngToCell(47, 11, 3)], 1000);
+    const add = (category: string) => {
+      measures.add({ parts, category, weight: 1 });
+    };
+    for (let count = 0; count < 1000; count++) add("same");
+    expect(() => {
+      for (let count = 0; count < 1000; count++) add(`feature ${count}`);
+    }).toThrow(expect.objectContaining({ code: "TOO_MANY_CATEGORIES", category: "permanent" }));
+  });
 });

@@ -7,6 +7,7 @@ import type { FlatRing } from "../../core/geometry/cut-line.ts";
 import { isInside, piecesInside, turnOf } from "../../core/geometry/cut-line.ts";
 import { once } from "../../core/once.ts";
 import type { Kind, Line, Parts } from "../../core/vector/parts.ts";
+import { KnownError } from "../runtime/known-error.ts";
 import type { PlacedCell } from "./cell-index.ts";
 import { indexCells } from "./cell-index.ts";
 import { areaBesideEdge, geodesicLength } from "./geodesic.ts";
@@ -30,8 +31,16 @@ export interface CellMeasures {
   readonly categories: Map<string, number>;
 }
 
+/** Characters of the categories of all cells of a chunk; more are no categories, but names of features. */
+const mostCategories = 64 * 1024 * 1024;
+
 /** The cells of one chunk; features are added in any number. */
-export function createMeasures(kind: Kind, cells: readonly string[]) {
+export function createMeasures(
+  kind: Kind,
+  cells: readonly string[],
+  categoryLimit = mostCategories,
+) {
+  let categoryLength = 0;
   const own = new Map<string, CellMeasures | undefined>(cells.map((cell) => [cell, undefined]));
   const resolutions = [...new Set(cells.map((cell) => getResolution(cell)))];
   // Most chunks of a sparse layer have no feature.
@@ -52,6 +61,10 @@ export function createMeasures(kind: Kind, cells: readonly string[]) {
     measures.sum += share * feature.weight;
     if (feature.category === undefined) return;
     const { categories } = measures;
+    if (!categories.has(feature.category)) {
+      categoryLength += feature.category.length + perCategory;
+      if (categoryLength > categoryLimit) throw new TooManyCategories();
+    }
     categories.set(feature.category, (categories.get(feature.category) ?? 0) + amount);
   }
 
@@ -169,6 +182,19 @@ export function createMeasures(kind: Kind, cells: readonly string[]) {
         .sort(([one], [other]) => (one < other ? -1 : 1));
     },
   };
+}
+
+/** What an entry takes beside its text, about. */
+const perCategory = 64;
+
+class TooManyCategories extends KnownError {
+  constructor() {
+    super(
+      "TOO_MANY_CATEGORIES",
+      "permanent",
+      "The features have too many categories: name a column with fewer different values.",
+    );
+  }
 }
 
 type Edge = readonly [number, number, number, number];

@@ -1,49 +1,48 @@
 /**
- * Reads the features of a GeoParquet file in storage that meet a box. Row groups whose bounds do not meet
- * it, as the statistics of the covering column say, are not read.
+ * Reads the features of a GeoParquet file that meet a box. Row groups whose bounds do not meet it, as the
+ * statistics of the covering column say, are not read. A file from outside is read by this in a process
+ * of its own: see confined-features.ts.
  */
 import { parquetMetadataAsync, parquetReadObjects } from "hyparquet";
-import type { FileMetaData } from "hyparquet";
-import { compressors } from "hyparquet-compressors";
-import type { ByteStore } from "../tiles/byte-source.ts";
+import type { AsyncBuffer, FileMetaData } from "hyparquet";
 import type { Bounds } from "../../core/vector/parts.ts";
+import { boundedCompressors, checkFooter } from "./check-footer.ts";
+import { ParquetError } from "./parquet-error.ts";
 import type { GeometryColumn } from "./read-parquet.ts";
-import { ParquetError, findGeometry, refuseLargeGroups, rootColumns } from "./read-parquet.ts";
-import { storedFile } from "./read-table.ts";
+import { findGeometry, rootColumns } from "./read-parquet.ts";
 
-export interface ParquetFeatures {
+export interface FeatureFile {
   readonly geometry: GeometryColumn;
   readonly columns: readonly string[];
-  /** One feature a row: its geometry as WKB, and the columns that were asked for. */
-  features(
-    boxes: readonly Bounds[],
-    columns: readonly string[],
-    signal: AbortSignal,
-  ): AsyncGenerator<{ readonly wkb: Uint8Array; readonly properties: Record<string, unknown> }>;
+}
+
+/** A row: its geometry as WKB, and the columns that were asked for. */
+export interface ParquetFeature {
+  readonly wkb: Uint8Array;
+  readonly properties: Readonly<Record<string, unknown>>;
+}
+
+export interface WantedFeatures {
+  readonly boxes: readonly Bounds[];
+  readonly columns: readonly string[];
 }
 
 /** The rows of a group are objects in memory, all at once. */
 const mostRows = 4_000_000;
 
-export async function openParquetFeatures(
-  storage: ByteStore,
-  path: string,
-  bytes: number,
-): Promise<ParquetFeatures> {
-  const file = storedFile(storage, path, bytes);
+export async function openParquetFeatures(file: AsyncBuffer) {
   const metadata = await parquetMetadataAsync(file).catch(() => {
-    throw new ParquetError("FILE_UNREADABLE", `"${path}" is no Parquet file that can be read.`);
+    throw new ParquetError("FILE_UNREADABLE", "It is no Parquet file that can be read.");
   });
-  refuseLargeGroups(metadata, mostRows);
+  checkFooter(metadata, file.byteLength, mostRows);
   const geometry = findGeometry(metadata, undefined);
   const raw = (value: Uint8Array) => value;
+  const about: FeatureFile = { geometry, columns: rootColumns(metadata).map(({ name }) => name) };
   return {
-    geometry,
-    columns: rootColumns(metadata).map(({ name }) => name),
-    async *features(boxes, columns, signal) {
+    about,
+    async *features({ boxes, columns }: WantedFeatures): AsyncGenerator<ParquetFeature> {
       let rowStart = 0;
       for (const group of metadata.row_groups) {
-        signal.throwIfAborted();
         const rowEnd = rowStart + Number(group.num_rows);
         const range = { rowStart, rowEnd };
         rowStart = rowEnd;
@@ -52,16 +51,18 @@ export async function openParquetFeatures(
         const rows = await parquetReadObjects({
           file,
           metadata,
-          compressors,
+          compressors: boundedCompressors,
           ...range,
           columns: [...new Set([geometry.name, ...columns])],
           parsers: { geometryFromBytes: raw, geographyFromBytes: raw },
-        }).catch(() => {
-          throw new ParquetError("FILE_UNREADABLE", `"${path}" is damaged.`);
+        }).catch((error: unknown) => {
+          if (error instanceof ParquetError) throw error;
+          throw new ParquetError("FILE_UNREADABLE", "The Parquet file is damaged.");
         });
-        for (const properties of rows) {
-          const wkb: unknown = properties[geometry.name];
-          if (wkb instanceof Uint8Array) yield { wkb, properties };
+        for (const row of rows) {
+          const wkb: unknown = row[geometry.name];
+          if (!(wkb instanceof Uint8Array)) continue;
+          yield { wkb, properties: Object.fromEntries(columns.map((name) => [name, row[name]])) };
         }
       }
     },

@@ -5,27 +5,14 @@
 import { open } from "node:fs/promises";
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from "hyparquet";
 import type { FileMetaData, SchemaElement } from "hyparquet";
-import { compressors } from "hyparquet-compressors";
 import { z } from "zod";
-import { shown } from "../../core/files/problem.ts";
 import type { GeoColumn } from "../../core/vector/geo-table.ts";
 import type { RawKind } from "../../core/vector/raw-values.ts";
 import type { Bounds } from "../../core/vector/parts.ts";
-import { KnownError } from "../runtime/known-error.ts";
+import { boundedCompressors, checkFooter } from "./check-footer.ts";
+import { ParquetError } from "./parquet-error.ts";
 import { asIntegers, describeColumn, exactParsers, textOf } from "./parquet-values.ts";
 import type { ParquetColumn } from "./parquet-values.ts";
-
-export type ParquetProblem =
-  "FILE_UNREADABLE" | "NO_GEOMETRY" | "FORMAT_NOT_SUPPORTED" | "EXTERNAL_REFERENCE";
-
-export class ParquetError extends KnownError {
-  readonly problem: ParquetProblem;
-
-  constructor(problem: ParquetProblem, message: string) {
-    super(problem, "permanent", message);
-    this.problem = problem;
-  }
-}
 
 export interface ReadParquet {
   readonly geometryColumn: string;
@@ -39,10 +26,6 @@ export interface ReadParquet {
   readonly droppedDates: number;
 }
 
-/** Decoded in memory at once, as the file's own index claims it. */
-const largestGroup = 1024 ** 3;
-/** More are never written in one group, and cost no bytes if they are empty. */
-const mostRows = 2 ** 25;
 const rowsAtOnce = 20_000;
 
 export async function readParquet(
@@ -53,8 +36,7 @@ export async function readParquet(
   const metadata = await parquetMetadataAsync(file).catch((error: unknown) => {
     throw new ParquetError("FILE_UNREADABLE", `The Parquet file cannot be read: ${words(error)}.`);
   });
-  refuseReferences(metadata);
-  refuseLargeGroups(metadata);
+  checkFooter(metadata, file.byteLength);
   const geometry = findGeometry(metadata, options.geometryColumn);
   const columns = rootColumns(metadata).filter(
     ({ name }) => name !== geometry.name && !geometry.coverings.has(name),
@@ -77,11 +59,12 @@ export async function readParquet(
       const rows = await parquetReadObjects({
         file,
         metadata: exact,
-        compressors,
+        compressors: boundedCompressors,
         parsers: exactParsers,
         utf8: false,
         ...range,
       }).catch((error: unknown) => {
+        if (error instanceof ParquetError) throw error;
         throw new ParquetError(
           "FILE_UNREADABLE",
           `The Parquet file is damaged, or compressed in a way that is not supported: ${words(error)}.`,
@@ -111,29 +94,6 @@ export async function readParquet(
   } finally {
     await handle.close();
   }
-}
-
-/** The index of a folder of files (`_metadata`) names a file for every column. */
-function refuseReferences({ row_groups }: FileMetaData): void {
-  for (const { file_path } of row_groups.flatMap(({ columns }) => columns)) {
-    if (file_path === undefined || file_path === "") continue;
-    throw new ParquetError(
-      "EXTERNAL_REFERENCE",
-      `Its rows are in another file, "${shown(file_path)}".`,
-    );
-  }
-}
-
-export function refuseLargeGroups({ row_groups }: FileMetaData, most = mostRows): void {
-  const isLarge = row_groups.some(
-    ({ total_byte_size, num_rows }) =>
-      Number(total_byte_size) > largestGroup || Number(num_rows) > most,
-  );
-  if (!isLarge) return;
-  throw new ParquetError(
-    "FORMAT_NOT_SUPPORTED",
-    `A row group of the Parquet file holds more than 1 GiB or ${most} rows: write the file again with smaller row groups.`,
-  );
 }
 
 const geoMetadata = z.looseObject({

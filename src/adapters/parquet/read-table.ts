@@ -16,7 +16,7 @@ export async function readTable(
 }
 
 /** A file in storage, as the library reads it: in parts. */
-export function storedFile(storage: ByteStore, path: string, bytes: number) {
+function storedFile(storage: ByteStore, path: string, bytes: number) {
   return {
     byteLength: bytes,
     slice: async (start: number, end = bytes) => {

@@ -32,21 +32,22 @@ export const discoverVector = defineHandler("h3_discover_vector", async (params,
   await saveH3VectorSource(database, layer, source, wanted);
   const place = await storeSource(context, source, layer);
   const features = await openFeatures(context, place);
-  const geometry = asked.geometry ?? features.kinds[0];
-  if (geometry === undefined || (asked.geometry == null && features.kinds.length > 1)) {
+  const { kinds, columns, bounds } = await features.describe();
+  const geometry = asked.geometry ?? kinds[0];
+  if (geometry === undefined || (asked.geometry == null && kinds.length > 1)) {
     const text = `"${layer}" has geometries of several kinds, or does not say of which: say geometry in the configuration.`;
     throw new PermanentError(text, { code: "CONFIGURATION_INVALID" });
   }
   for (const column of [asked.category, asked.weight]) {
-    if (column == null || features.columns.includes(column)) continue;
-    const text = `"${layer}" has no column "${column}": it has ${features.columns.join(", ")}.`;
+    if (column == null || columns.includes(column)) continue;
+    const text = `"${layer}" has no column "${column}": it has ${columns.join(", ")}.`;
     throw new PermanentError(text, { code: "COLUMN_NOT_FOUND" });
   }
   const configuration = { ...asked, geometry };
   const period = params.period ?? "static";
   const identity = ["vector", layer, period, features.tag, JSON.stringify(configuration)];
   const run_id = createHash("sha256").update(identity.join("\n")).digest("hex").slice(0, 32);
-  const boxes = [features.bounds, ...(asked.bbox == null ? [] : [asked.bbox])];
+  const boxes = [bounds, ...(asked.bbox == null ? [] : [asked.bbox])];
   const cells = chunksIn(boxes, asked.land_only);
   const findings =
     cells.length > 0
@@ -63,7 +64,7 @@ export const discoverVector = defineHandler("h3_discover_vector", async (params,
     source_tag: features.tag,
     source_path: place,
     wkt2: "",
-    bbox: features.bounds,
+    bbox: bounds,
     chunk_count: cells.length,
     job_id: context.job_id,
   });

@@ -1,6 +1,6 @@
 /** The features of a layer or of a GeoParquet file, and those of them that meet a box. */
-import type { ParquetFeatures } from "../../../adapters/parquet/read-features.ts";
-import { openParquetFeatures } from "../../../adapters/parquet/read-features.ts";
+import { describeFeatures, readFeatures } from "../../../adapters/parquet/confined-features.ts";
+import type { FeatureFile } from "../../../adapters/parquet/read-features.ts";
 import { listFeatures } from "../../../adapters/postgres/queries/features.ts";
 import { findGeoTable } from "../../../adapters/postgres/queries/geo-tables.ts";
 import type { GeoTable } from "../../../adapters/postgres/queries/geo-tables.ts";
@@ -15,13 +15,17 @@ export interface FoundFeature {
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
-export interface OpenFeatures {
-  /** Changes with the content. */
-  readonly tag: string;
+export interface AboutFeatures {
   /** The kinds of geometry, as far as the source says. */
   readonly kinds: readonly Kind[];
   readonly columns: readonly string[];
   readonly bounds: Bounds;
+}
+
+export interface OpenFeatures {
+  /** Changes with the content. */
+  readonly tag: string;
+  describe(): Promise<AboutFeatures>;
   meeting(boxes: readonly Bounds[], columns: readonly string[]): AsyncIterable<FoundFeature>;
 }
 
@@ -46,9 +50,12 @@ async function openTable(context: HandlerContext, name: string): Promise<OpenFea
   }
   return {
     tag: `${tablePlace(name)} ${table.load_id}`,
-    kinds: kinds.filter((kind) => multiType[kind] === table.geometry_type),
-    columns: table.columns.map((column) => column.name),
-    bounds: table.bounds ?? world,
+    describe: () =>
+      Promise.resolve({
+        kinds: kinds.filter((kind) => multiType[kind] === table.geometry_type),
+        columns: table.columns.map((column) => column.name),
+        bounds: table.bounds ?? world,
+      }),
     meeting: (boxes, wanted) => pagesOf(context, table, boxes, wanted),
   };
 }
@@ -84,21 +91,27 @@ async function openFile(context: HandlerContext, path: string): Promise<OpenFeat
   if (stored === undefined) {
     throw new PermanentError(`There is no file at "${path}".`, { code: "SOURCE_NOT_FOUND" });
   }
-  const file = await openParquetFeatures(context.storage, path, stored.bytes);
-  refuseOtherCrs(file, path);
-  const { geometry } = file;
+  const file = { storage: context.storage, path, bytes: stored.bytes };
   return {
     tag: `${path} ${stored.bytes} ${stored.etag}`,
-    kinds: kinds.filter((kind) =>
-      geometry.types.some((type) => multiType[kind].endsWith(type.replace(/^Multi| Z.*$/g, ""))),
-    ),
-    columns: file.columns,
-    bounds: geometry.bounds ?? world,
-    meeting: (boxes, wanted) => file.features(boxes, wanted, context.signal),
+    describe: async () => {
+      const { geometry, columns } = await describeFeatures(file, context);
+      refuseOtherCrs(geometry, path);
+      return {
+        kinds: kinds.filter((kind) =>
+          geometry.types.some((type) =>
+            multiType[kind].endsWith(type.replace(/^Multi| Z.*$/g, "")),
+          ),
+        ),
+        columns,
+        bounds: geometry.bounds ?? world,
+      };
+    },
+    meeting: (boxes, columns) => readFeatures(file, { boxes, columns }, context),
   };
 }
 
-function refuseOtherCrs({ geometry: { crs } }: ParquetFeatures, path: string): void {
+function refuseOtherCrs({ crs }: FeatureFile["geometry"], path: string): void {
   if (crs !== undefined && /CRS84|"code":\s*4326\b|EPSG:4326/.test(crs)) return;
   throw new PermanentError(
     `"${path}" is not in longitude and latitude on WGS 84: load it as a layer with vector_etl first.`,

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openParquetFeatures } from "../../../adapters/parquet/read-features.ts";
+import { readFeatures } from "../../../adapters/parquet/confined-features.ts";
 import { readTable } from "../../../adapters/parquet/read-table.ts";
 import { writeGeoParquet } from "../../../adapters/parquet/write-geoparquet.ts";
 import { geodesicLength } from "../../../adapters/h3/geodesic.ts";
@@ -128,10 +128,14 @@ describe("features by H3 cell", () => {
 
   it("reads only the row groups that meet the box", async () => {
     const { bytes } = (await test.storage.head("silver/roads.parquet"))!;
-    const file = await openParquetFeatures(test.storage, "silver/roads.parquet", bytes);
+    const file = { storage: test.storage, path: "silver/roads.parquet", bytes };
+    const boxes: Bounds[] = [[9, 45, 12, 48]];
+    const wanted = { boxes, columns: ["kind"] };
     const { signal } = new AbortController();
     const found = [];
-    for await (const each of file.features([[9, 45, 12, 48]], ["kind"], signal)) found.push(each);
+    for await (const each of readFeatures(file, wanted, { workDir: test.folder, signal })) {
+      found.push(each);
+    }
     expect(found.map(({ properties }) => properties["kind"])).toEqual(["main", "side"]);
   });
 

@@ -1,7 +1,7 @@
 /** Opens a source: its layers as GDAL reads them, each with what is known of its columns. */
 import path from "node:path";
 import { convertParquet } from "../../../adapters/parquet/convert-parquet.ts";
-import { ParquetError } from "../../../adapters/parquet/read-parquet.ts";
+import { ParquetError } from "../../../adapters/parquet/parquet-error.ts";
 import { externalReference } from "../../../core/files/problem.ts";
 import { Tally, misdeclaredColumnsFinding } from "../../../core/vector/findings.ts";
 import type { VectorFinding } from "../../../core/vector/findings.ts";
