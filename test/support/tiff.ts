@@ -42,6 +42,8 @@ export interface TiffSpec {
   /** Offsets of directories below the first one. */
   readonly subDirectories?: readonly number[];
   readonly bigEndian?: boolean;
+  /** The directory is before the pixels, as a COG of one image has it. */
+  readonly isCog?: boolean;
 }
 
 interface Tag {
@@ -72,11 +74,14 @@ export function writeTiff(spec: TiffSpec): Uint8Array {
   let link: { bytes: Uint8Array; at: number } = { bytes: header, at: 4 };
   for (const [index, image] of spec.images.entries()) {
     const blocks = image.encoded?.blocks ?? cutBlocks(image, little);
+    const ifdBytes = (tags: readonly Tag[]) => 2 + tags.length * 12 + 4;
+    const early = () => append(new Uint8Array(ifdBytes(tagsOf(spec, image, index === 0, [], []))));
+    const reserved = spec.isCog === true ? { place: early(), bytes: parts.at(-1)! } : undefined;
     const places = blocks.map((block, at) =>
       image.sparse?.includes(at) === true ? 0 : append(block),
     );
     const tags = tagsOf(spec, image, index === 0, blocks, places);
-    const ifd = new Uint8Array(2 + tags.length * 12 + 4);
+    const ifd = new Uint8Array(ifdBytes(tags));
     const entries = new DataView(ifd.buffer);
     entries.setUint16(0, tags.length, little);
     for (const [row, { id, type, values }] of tags.entries()) {
@@ -88,9 +93,10 @@ export function writeTiff(spec: TiffSpec): Uint8Array {
       if (data.length <= 4) ifd.set(data, at + 8);
       else entries.setUint32(at + 8, append(data), little);
     }
-    const place = append(ifd);
+    reserved?.bytes.set(ifd);
+    const place = reserved?.place ?? append(ifd);
     new DataView(link.bytes.buffer, link.bytes.byteOffset).setUint32(link.at, place, little);
-    link = { bytes: parts.at(-1)!, at: ifd.length - 4 };
+    link = { bytes: reserved?.bytes ?? parts.at(-1)!, at: ifd.length - 4 };
   }
   return Buffer.concat(parts);
 }

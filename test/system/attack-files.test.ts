@@ -10,6 +10,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import pLimit from "p-limit";
+import { Upload } from "tus-js-client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/core/model/json.ts";
 import { attackPaths, plainTiff, rasterAttacks, vectorAttacks } from "../support/attack-files.ts";
@@ -119,6 +120,23 @@ function rasterInputs(workflow: string, attack: Attack, collection_id: string): 
   return { blob_path, container: "bronze", collection_id, ...simple };
 }
 
+/** Sends the file by tus, as a person does, and answers the workflow that is suggested for it. */
+async function upload({ name, files }: Attack, folder: string) {
+  const [[file, content] = ["", ""]] = Object.entries(files);
+  const target = `${folder}/${name}/${file}`;
+  await new Promise<void>((resolve, reject) => {
+    new Upload(Buffer.from(content as Uint8Array), {
+      endpoint: `${orchestrator.url}/api/v1/uploads`,
+      metadata: { path: target },
+      onError: reject,
+      onSuccess: () => {
+        resolve();
+      },
+    }).start();
+  });
+  return orchestrator.client.recogniseFile({ query: { path: target } });
+}
+
 async function previewOf(collection_id: string): Promise<Buffer> {
   const items = `${orchestrator.url}/stac/collections/${collection_id}/items`;
   const { features } = (await (await fetch(items)).json()) as { features: { id: string }[] };
@@ -170,6 +188,24 @@ describe.each(["native", "wasm"])("a worker with GDAL as %s", (GDAL_ENGINE) => {
       );
       for (const job of named) expect(job.status).toBe("failed");
 
+      const referred = await Promise.all(
+        [`${canary.url}/a.tif`, `${canary.url.replace("http", "https")}/item.json`].map((href) =>
+          run("catalog_reference", { href }),
+        ),
+      );
+      expect(await Promise.all(referred.map(({ job_id }) => reasons(job_id)))).toEqual([
+        ["SOURCE_SCHEME_NOT_ALLOWED"],
+        ["SOURCE_HOST_NOT_ALLOWED"],
+      ]);
+
+      const uploads = ["overview_inline_vrt", "spatialite_view", "virtual_layer_in_zip"];
+      for (const attack of [...attacks.raster, ...attacks.vector]) {
+        if (!uploads.includes(attack.name)) continue;
+        const { workflow_id, inputs } = await upload(attack, `bronze/tus-${GDAL_ENGINE}`);
+        const job = await run(workflow_id ?? "", inputs);
+        expect([attack.name, ...(await reasons(job.job_id))]).toEqual([attack.name, attack.code]);
+      }
+
       // The workflows that read a file for another purpose than to publish it.
       const zones = {
         type: "Polygon",
@@ -195,12 +231,15 @@ describe.each(["native", "wasm"])("a worker with GDAL as %s", (GDAL_ENGINE) => {
         const found = [workflow, job.status, ...(await reasons(job.job_id))];
         expect(found, job.error?.message).toEqual([workflow, "failed", "EXTERNAL_REFERENCE"]);
       }
-      const layer = `attack-rows-${GDAL_ENGINE}`;
-      const rows = await run("h3_vector_aggregation", {
-        layer,
-        blob_path: at("parquet_of_rows/a.parquet"),
-      });
-      expect(await reasons(rows.job_id)).toEqual(["FORMAT_NOT_SUPPORTED"]);
+      const tables = attacks.vector.filter(({ name }) => name.startsWith("parquet_"));
+      expect(tables.length).toBeGreaterThan(3);
+      for (const { name, code } of tables) {
+        const layer = `${name.replaceAll("_", "-")}-${GDAL_ENGINE}`;
+        const blob_path = at(`${name}/a.parquet`);
+        const configuration = { geometry: "point", bbox: [10, 46, 10.1, 46.1], max_resolution: 3 };
+        const job = await run("h3_vector_aggregation", { layer, blob_path, configuration });
+        expect([name, ...(await reasons(job.job_id))]).toEqual([name, code]);
+      }
       const listed = { container: "bronze", prefix: "attacks/overview" };
       const lists = await Promise.all([
         run("list_container_contents", listed),

@@ -1,10 +1,15 @@
 /** COGs and STAC items of another server, catalogued without a copy. */
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
+import { copyFile, mkdtemp, rm, utimes } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { plainTiff, rawVrt } from "../../../../test/support/attack-files.ts";
+import type { Canary } from "../../../../test/support/attack-files.ts";
 import type { TestDatabase } from "../../../../test/support/database.ts";
 import { createTestDatabase } from "../../../../test/support/database.ts";
 import { fixture } from "../../../../test/support/fixtures.ts";
@@ -12,6 +17,7 @@ import { hasGdal } from "../../../../test/support/gdal.ts";
 import { createTestContext } from "../../../../test/support/handler-context.ts";
 import { itemOf } from "../../../../test/support/stac.ts";
 import { createGdal } from "../../../adapters/gdal/create-gdal.ts";
+import { errorCode } from "../../../adapters/runtime/error-code.ts";
 import { findItem } from "../../../adapters/postgres/queries/catalogue-items.ts";
 import type { StacItem } from "../../../core/catalogue/stac.ts";
 import { seesAll } from "../../../core/domain/served-version.ts";
@@ -49,13 +55,39 @@ let database: TestDatabase;
 let server: Server;
 let base: string;
 let sent = 0;
+const asked: string[] = [];
+const redirects: Record<string, () => string> = {
+  "/moved.tif": () => "/cog.tif",
+  "/to-canary.tif": () => `${canary.url}/moved.tif`,
+  "/to-canary.json": () => `${canary.url}/moved.json`,
+};
+
+let outside: string;
+let canaryServer: Server;
+let canary: Canary;
+let canaryCalls = 0;
+/** Older than the file's content: a file system that records reads then replaces it. */
+const neverRead = new Date("2001-01-01T00:00:00Z");
 
 beforeAll(async () => {
   database = await createTestDatabase();
+  canaryServer = createServer((_request, response) => {
+    canaryCalls += 1;
+    response.end(readFileSync(cog));
+  }).listen(0, "127.0.0.1");
+  await once(canaryServer, "listening");
+  const { port } = canaryServer.address() as AddressInfo;
+  outside = await mkdtemp(path.join(tmpdir(), "rmhdag-canary-"));
+  canary = { file: path.join(outside, "secret.tif"), url: `http://127.0.0.1:${port}` };
+  await copyFile(cog, canary.file);
+  await utimes(canary.file, neverRead, new Date());
+  Object.assign(files, hostileFiles());
   server = createServer((request, response) => {
     const body = files[request.url ?? ""];
-    if (request.url === "/moved.tif") {
-      response.writeHead(302, { location: "/cog.tif" }).end();
+    asked.push(request.url ?? "");
+    const moved = redirects[request.url ?? ""];
+    if (moved !== undefined) {
+      response.writeHead(302, { location: moved() }).end();
       return;
     }
     if (body === undefined) {
@@ -76,8 +108,39 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   server.close();
+  canaryServer.close();
+  await rm(outside, { recursive: true, force: true });
   await database.drop();
 });
+
+/** COGs and items that lead to the canaries, and the files beside a COG that GDAL would look for. */
+function hostileFiles(): Record<string, Uint8Array> {
+  const image = { width: 256, height: 256, block: 256, bands: [new Uint8Array(65_536).fill(7)] };
+  const cogWith = (name: string, domain: string, value: string) =>
+    plainTiff(
+      `<GDALMetadata><Item name="${name}" domain="${domain}">${value.replaceAll("<", "&lt;")}</Item></GDALMetadata>`,
+      { images: [image], isCog: true },
+    );
+  const item = (href: string) => foreign({ data: { href, type: tiff } });
+  return {
+    "/plain.tif": plainTiff(undefined, { images: [image], isCog: true }),
+    "/plain.tif.ovr": Buffer.from(rawVrt(canary.file)),
+    "/plain.tif.msk": Buffer.from(rawVrt(canary.file)),
+    "/plain.tif.aux.xml": Buffer.from(rawVrt(canary.file)),
+    "/overview.tif": cogWith("OVERVIEW_FILE", "OVERVIEWS", rawVrt(canary.file)),
+    "/streamed.tif": cogWith("OVERVIEW_FILE", "OVERVIEWS", `/vsicurl_streaming/${canary.url}/a`),
+    "/mask.tif": cogWith("OVERVIEW_FILE", "OVERVIEWS", `${canary.file}.msk`),
+    "/location.tif": cogWith("X_DATASET", "GEOLOCATION", canary.file),
+    "/vrt.tif": Buffer.from(rawVrt(canary.file)),
+    "/items/file.json": item(`file://${canary.file}`),
+    "/items/path.json": item(canary.file),
+    "/items/vsi.json": item(`/vsicurl/${canary.url}/a.tif`),
+    "/items/vsi-file.json": item(`/vsisubfile/0_100,${canary.file}`),
+    "/items/canary.json": item(`${canary.url}/a.tif`),
+    "/items/moved.json": item("../to-canary.tif"),
+    "/items/overview.json": item("../overview.tif"),
+  };
+}
 
 const engines = hasGdal ? (["native", "wasm"] as const) : (["wasm"] as const);
 
@@ -88,9 +151,9 @@ describe.each(engines)("on the engine %s", (engine) => {
     const given = { database: database.db, gdal, allowedHosts, schemes: ["http:"] };
     const test = await createTestContext(given);
     onTestFinished(() => test.dispose());
-    const register = (path: string, params: object = {}) =>
+    const register = (address: string, params: object = {}) =>
       test.run(registerReference, {
-        href: path.startsWith("http") ? path : base + path,
+        href: address.startsWith("http") ? address : base + address,
         collection_id: "refs",
         ...params,
       }) as Promise<{ item_id: string }>;
@@ -151,11 +214,50 @@ describe.each(engines)("on the engine %s", (engine) => {
     ["/items/none.json", {}, "ITEM_INVALID", "no STAC item"],
     ["/items/away.json", {}, "SOURCE_HOST_NOT_ALLOWED", ""],
     ["/items/long.json", {}, "SOURCE_TOO_LARGE", ""],
-  ])("%s %o is refused: %s", async (path, params, code, words) => {
+  ])("%s %o is refused: %s", async (address, params, code, words) => {
     const { register } = await open();
-    await expect(register(path, params)).rejects.toMatchObject({
+    await expect(register(address, params)).rejects.toMatchObject({
       code,
       message: expect.stringContaining(words) as string,
     });
   });
+
+  it("none leads to another file or server", async () => {
+    const { register } = await open();
+    const expected = {
+      "/to-canary.tif": "SOURCE_NOT_SERVED",
+      "/to-canary.json": "SOURCE_NOT_SERVED",
+      "/overview.tif": "EXTERNAL_REFERENCE",
+      "/streamed.tif": "EXTERNAL_REFERENCE",
+      "/mask.tif": "EXTERNAL_REFERENCE",
+      "/location.tif": "EXTERNAL_REFERENCE",
+      "/vrt.tif": "NOT_A_TIFF",
+      "/items/file.json": "ITEM_INVALID",
+      // A path is one on the server of the item.
+      "/items/path.json": "SOURCE_NOT_FOUND",
+      "/items/vsi.json": "SOURCE_NOT_FOUND",
+      "/items/vsi-file.json": "SOURCE_NOT_FOUND",
+      "/items/canary.json": "SOURCE_HOST_NOT_ALLOWED",
+      "/items/moved.json": "SOURCE_NOT_SERVED",
+      "/items/overview.json": "EXTERNAL_REFERENCE",
+    };
+    const found: Record<string, unknown> = {};
+    for (const address of Object.keys(expected)) {
+      found[address] = await register(address).catch(errorCode);
+    }
+    expect(found).toEqual(expected);
+    expectUnread();
+  });
+
+  it("no file beside a COG is asked for", async () => {
+    const { register } = await open();
+    asked.length = 0;
+    await register("/plain.tif", { datetime: "2024-01-01T00:00:00Z" });
+    expect([...new Set(asked)]).toEqual(["/plain.tif"]);
+    expectUnread();
+  });
 });
+
+function expectUnread(): void {
+  expect([canaryCalls, statSync(canary.file).atime]).toEqual([0, neverRead]);
+}
