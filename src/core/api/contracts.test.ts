@@ -3,6 +3,7 @@ import { errorCatalogue } from "../errors.ts";
 import type { Json } from "../model/json.ts";
 import type { Contract } from "./contract.ts";
 import { access } from "./contract.ts";
+import { gatewayContracts } from "./gateway/index.ts";
 import { contracts } from "./index.ts";
 import { makeOpenApi } from "./openapi.ts";
 
@@ -99,5 +100,41 @@ describe("the OpenAPI document", () => {
 
   it("keeps no trace of the library that made its schemas", () => {
     expect(JSON.stringify(document)).not.toMatch(/\$defs|__schema|"\$schema"/);
+  });
+
+  it.each([
+    ["orchestrator", document],
+    ["gateway", makeOpenApi(gatewayContracts, "1.2.3", "gateway")],
+  ])("of the %s declares what is answered to every bad request", (server, { paths }) => {
+    interface Operation {
+      readonly operationId: string;
+      readonly parameters?: object[];
+      readonly requestBody?: object;
+      readonly security?: object[];
+      readonly responses: Record<string, { readonly content?: Record<string, object> }>;
+    }
+    const operations = Object.values(paths as unknown as Record<string, Record<string, Operation>>)
+      .flatMap((path) => Object.values(path))
+      .filter((each) => Object.hasOwn(each, "operationId"));
+    expect(operations.length).toBeGreaterThan(50);
+    for (const { operationId, parameters = [], requestBody, security, responses } of operations) {
+      const wanted = [
+        ...(parameters.length > 0 || requestBody !== undefined ? ["400"] : []),
+        ...(requestBody === undefined ? [] : ["413", "415"]),
+        ...(server === "gateway" && (security ?? []).length > 0 ? ["429"] : []),
+      ];
+      expect([operationId, Object.keys(responses)]).toEqual([
+        operationId,
+        expect.arrayContaining(wanted),
+      ]);
+      for (const [status, { content = {} }] of Object.entries(responses)) {
+        if (Number(status) < 400) continue;
+        expect([operationId, status, Object.keys(content)]).toEqual([
+          operationId,
+          status,
+          ["application/problem+json"],
+        ]);
+      }
+    }
   });
 });

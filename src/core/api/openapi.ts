@@ -106,8 +106,7 @@ function parametersOf(
 function responses(contract: Contract, schemas: Mutable, program: Program): JsonObject {
   const good = contract.status ?? 200;
   const written = convert(contract.response, "output", schemas);
-  // A route that names its media type writes the text itself: any JSON.
-  const schema = contract.media === "application/json" ? {} : written;
+  const schema = writtenAsText[contract.media ?? ""] ?? written;
   const media = contract.types ?? [contract.media ?? "application/json"];
   const body =
     contract.stream === "events"
@@ -139,6 +138,16 @@ function eventOf(message: Json): JsonObject {
   const text = { type: "string" };
   return { type: "object", properties: { id: text, event: text, data }, required: ["data"] };
 }
+
+/** A route that names its media type writes the text itself; its own schema says that it is text. */
+const writtenAsText: Readonly<Record<string, Json>> = {
+  "application/json": {},
+  "application/geo+json": {
+    type: "object",
+    properties: { type: { type: "string", enum: ["Feature", "FeatureCollection"] } },
+    required: ["type"],
+  },
+};
 
 /** A schema describes JSON; any other media type holds text or bytes. */
 function schemaFor(media: string, schema: Json): Json {
