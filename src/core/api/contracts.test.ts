@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { errorCatalogue } from "../errors.ts";
-import type { Json } from "../model/json.ts";
+import type { Json, JsonObject } from "../model/json.ts";
 import type { Contract } from "./contract.ts";
 import { access } from "./contract.ts";
 import { gatewayContracts } from "./gateway/index.ts";
@@ -98,6 +98,13 @@ describe("the OpenAPI document", () => {
     }
   });
 
+  it("says that an address of tiles is a template, which no URI with braces is", () => {
+    const { schemas } = document["components"] as { schemas: Record<string, JsonObject> };
+    expect(schemas["ExternalService"]?.["properties"]).toMatchObject({
+      url: { format: "uri-template" },
+    });
+  });
+
   it("keeps no trace of the library that made its schemas", () => {
     expect(JSON.stringify(document)).not.toMatch(/\$defs|__schema|"\$schema"/);
   });
@@ -111,7 +118,10 @@ describe("the OpenAPI document", () => {
       readonly parameters?: object[];
       readonly requestBody?: object;
       readonly security?: object[];
-      readonly responses: Record<string, { readonly content?: Record<string, object> }>;
+      readonly responses: Record<
+        string,
+        { readonly content?: Record<string, { readonly schema: { readonly type?: unknown } }> }
+      >;
     }
     const operations = Object.values(paths as unknown as Record<string, Record<string, Operation>>)
       .flatMap((path) => Object.values(path))
@@ -128,6 +138,14 @@ describe("the OpenAPI document", () => {
         expect.arrayContaining(wanted),
       ]);
       for (const [status, { content = {} }] of Object.entries(responses)) {
+        const texts = Object.entries(content).filter(([, { schema }]) => schema.type === "string");
+        const types = ["204", "304"].includes(status)
+          ? Object.keys(content)
+          : texts.map(([type]) => type);
+        expect([operationId, types.filter((type) => type.includes("json"))]).toEqual([
+          operationId,
+          [],
+        ]);
         if (Number(status) < 400) continue;
         expect([operationId, status, Object.keys(content)]).toEqual([
           operationId,

@@ -106,13 +106,15 @@ function parametersOf(
 function responses(contract: Contract, schemas: Mutable, program: Program): JsonObject {
   const good = contract.status ?? 200;
   const written = convert(contract.response, "output", schemas);
-  const schema = writtenAsText[contract.media ?? ""] ?? written;
+  // A route that names its media type may write the text itself, and then its schema says so.
+  const isText = contract.media !== undefined && contract.response instanceof z.ZodString;
+  const schema = isText ? undefined : written;
   const media = contract.types ?? [contract.media ?? "application/json"];
   const body =
     contract.stream === "events"
-      ? { "text/event-stream": { schema: eventOf(schema) } }
+      ? { "text/event-stream": { schema: eventOf(written) } }
       : Object.fromEntries(media.map((each) => [each, { schema: schemaFor(each, schema) }]));
-  const content = good === 303 ? {} : { content: body };
+  const content = good === 303 || isEmpty(String(good)) ? {} : { content: body };
   const entries: [string, Json][] =
     contract.stream === "socket"
       ? [["101", { description: "The socket is open; each message is a StreamMessage." }]]
@@ -139,19 +141,16 @@ function eventOf(message: Json): JsonObject {
   return { type: "object", properties: { id: text, event: text, data }, required: ["data"] };
 }
 
-/** A route that names its media type writes the text itself; its own schema says that it is text. */
-const writtenAsText: Readonly<Record<string, Json>> = {
-  "application/json": {},
-  "application/geo+json": {
-    type: "object",
-    properties: { type: { type: "string", enum: ["Feature", "FeatureCollection"] } },
-    required: ["type"],
-  },
+const geoJson: Json = {
+  type: "object",
+  properties: { type: { type: "string", enum: ["Feature", "FeatureCollection"] } },
+  required: ["type"],
 };
 
 /** A schema describes JSON; any other media type holds text or bytes. */
-function schemaFor(media: string, schema: Json): Json {
-  return /json\b/.test(media) ? schema : { type: "string" };
+function schemaFor(media: string, schema: Json | undefined): Json {
+  if (!/json\b/.test(media)) return { type: "string" };
+  return schema ?? (media === "application/geo+json" ? geoJson : {});
 }
 
 function sizeText(bytes: number): string {

@@ -22,7 +22,9 @@ const address = z.url({ protocol: /^https?$/ }).max(1024);
 export const serviceEdit = z.strictObject({
   name: z.string().min(1).max(200),
   kind: serviceKind,
-  url: address.describe("of tiles with {z}/{x}/{y} for the kind xyz"),
+  url: address
+    .describe("of tiles with {z}/{x}/{y} for the kind xyz")
+    .meta({ format: "uri-template" }),
   health_url: address.nullable().default(null).describe("asked by GET; default: the url"),
   attribution: z.string().min(1).max(500).nullable().default(null),
   is_active: z.boolean().default(true),
