@@ -1,11 +1,19 @@
 // Runs Schemathesis with all its checks against the orchestrator and the gateway, once without a token
-// and once with each role:
-//   npm run test:api-fuzz -- --server gateway --role admin --examples 50 --seed 7 --paths '^/api/uploads'
-// Schemathesis comes from PyPI into a virtual environment in the user's cache folder.
+// and once with each role. Schemathesis comes from PyPI into a virtual environment in the user's cache
+// folder.
 import { spawn, spawnSync } from "node:child_process";
 import { createHash, randomBytes, randomInt } from "node:crypto";
 import { once } from "node:events";
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { homedir, tmpdir } from "node:os";
 import path from "node:path";
@@ -14,22 +22,25 @@ import { parseArgs } from "node:util";
 import { startEmbeddedPostgres } from "../dist/adapters/embedded-postgres/start-embedded-postgres.js";
 import { migrate } from "../dist/adapters/postgres/migrate.js";
 import { makeLogins } from "../dist/adapters/postgres/roles/make-login.js";
+import { seed, seedFiles } from "./seed-fuzz.js";
 
 const schemathesisVersion = "4.32.5";
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-const { values } = parseArgs({
-  options: {
-    server: { type: "string" },
-    role: { type: "string" },
-    examples: { type: "string", default: "20" },
-    seed: { type: "string", default: String(randomInt(1_000_000)) },
-    reports: { type: "string" },
-    operation: { type: "string" },
-    paths: { type: "string" },
-    keep: { type: "boolean", default: false },
-  },
-});
+const usage = `npm run test:api-fuzz -- [options]
+  --server orchestrator|gateway   both by default
+  --role none|read|all|…          all by default
+  --ids real|any                  ids of things that exist, or any text; both by default
+  --phases coverage,fuzzing       examples,coverage,fuzzing,stateful by default
+  --examples 20                   requests that are made up for each operation
+  --seed 7                        the same requests again
+  --operation getJob              one operation
+  --paths '^/api/uploads'         some paths
+  --reports DIR                   writes a report of each run, and the logs of the servers, there
+  --keep                          leaves the folder with the database and the logs
+`;
+const { values } = readOptions();
+const idsOf = { real: ["real"], any: ["any"] }[values.ids] ?? ["real", "any"];
 
 const children = [];
 for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(130));
@@ -38,6 +49,7 @@ process.once("exit", () => {
 });
 
 const schemathesis = installSchemathesis();
+if (values.reports !== undefined) mkdirSync(values.reports, { recursive: true });
 const folder = mkdtempSync(path.join(tmpdir(), "rmhdag-fuzz-"));
 // As root the database runs as another user, who must be able to enter.
 chmodSync(folder, 0o755);
@@ -84,6 +96,31 @@ function installSchemathesis() {
   return program;
 }
 
+function readOptions() {
+  try {
+    const parsed = parseArgs({
+      options: {
+        server: { type: "string" },
+        role: { type: "string" },
+        ids: { type: "string", default: "both" },
+        phases: { type: "string", default: "examples,coverage,fuzzing,stateful" },
+        examples: { type: "string", default: "20" },
+        seed: { type: "string", default: String(randomInt(1_000_000)) },
+        reports: { type: "string" },
+        operation: { type: "string" },
+        paths: { type: "string" },
+        keep: { type: "boolean", default: false },
+        help: { type: "boolean", default: false },
+      },
+    });
+    if (!parsed.values.help) return parsed;
+  } catch (error) {
+    fail(`${error.message}\n${usage}`);
+  }
+  process.stdout.write(usage);
+  process.exit(0);
+}
+
 function fail(reason) {
   process.stderr.write(`${reason}\n`);
   process.exit(2);
@@ -108,9 +145,10 @@ async function fuzz() {
     [...Object.keys(roles), "gateway"].map((role) => [role, randomBytes(16).toString("hex")]),
   );
   const described = (role, access) => `${role}:${access.join("+")}:${sha256(tokens[role])}`;
-  cpSync(path.join(root, "test/fixtures/raster"), path.join(folder, "data/storage/bronze"), {
-    recursive: true,
-  });
+  for (const [target, file] of Object.entries(seedFiles)) {
+    const from = path.join(root, "test/fixtures", file);
+    cpSync(from, path.join(folder, "data/storage", target), { recursive: true });
+  }
   const shared = {
     DATABASE_URL: database.url,
     RMHDAG_DATA_DIR: path.join(folder, "data"),
@@ -139,7 +177,7 @@ async function fuzz() {
     ...shared,
     WORKER_QUEUE: "functionapp-tasks,dag-worker-tasks,container-tasks",
   });
-  const keys = await seed(orchestrator, tokens.all);
+  const { keys, ids, idsBelow } = await seed(orchestrator, tokens.all);
 
   const runs = [
     ...[undefined, ...Object.keys(roles)].map((role) => ({
@@ -157,61 +195,91 @@ async function fuzz() {
       token: role === "operator" ? tokens.operate : role === undefined ? undefined : keys[role],
     })),
   ];
+  const wanted = runs.filter(
+    ({ server, role }) => (values.server ?? server) === server && (values.role ?? role) === role,
+  );
+  if (wanted.length === 0) {
+    const names = runs.map(({ server, role }) => `${server} as ${role}`);
+    throw new Error(`there is no such run; there are: ${names.join(", ")}`);
+  }
   const found = [];
-  for (const run of runs) {
-    if (values.server !== undefined && values.server !== run.server) continue;
-    if (values.role !== undefined && values.role !== run.role) continue;
-    if (!(await check(run))) found.push(`${run.server} as ${run.role}`);
+  for (const run of wanted) {
+    for (const kind of idsOf) {
+      const isReal = kind === "real";
+      const given = isReal ? [ids, idsBelow[run.server]] : [{}, {}];
+      const document = await writeDocument(run.url + run.document, ...given);
+      // What is deleted would be missing for the operations that follow.
+      const parts = isReal
+        ? [
+            ["--exclude-method", "DELETE"],
+            ["--exclude-method-regex", "^(?!DELETE$)"],
+          ]
+        : [[]];
+      for (const [part, filter] of parts.entries()) {
+        if (await check({ ...run, document, filter, name: `${kind}-${part + 1}` })) continue;
+        found.push(`${run.server} as ${run.role} with ${kind} ids`);
+      }
+    }
   }
   return found;
 }
 
-/** Jobs, an asset and a catalogue item, so that lists have ids to go on with. */
-async function seed(orchestrator, token) {
-  const post = async (route, body) => {
-    const answer = await fetch(orchestrator + route, {
-      method: "POST",
-      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-      body: JSON.stringify(body),
-    });
-    const text = await answer.text();
-    const answered = answer.ok ? JSON.parse(text) : undefined;
-    if (!answer.ok || answered.status === "failed") throw new Error(`${route}: ${text}`);
-    return answered;
-  };
-  await post("/api/v1/jobs?wait=20", { workflow_id: "hello_world", idempotency_key: "fuzz" });
-  await post("/api/v1/jobs?wait=60", {
-    workflow_id: "raster_ingest",
-    inputs: { blob_path: "bronze/rgb_utm18_nodata0.tif", collection_id: "fuzz", item_id: "rgb" },
-  });
-  await post("/api/v1/submit", {
-    platform_id: "ddh",
-    platform_refs: { dataset_id: "fuzz", resource_id: "rgb" },
-    version_label: "V1",
-    workflow_id: "hello_world",
-  });
-  const keys = {};
-  for (const scope of ["read", "submit", "curate", "admin"]) {
-    const body = { platform_id: "ddh", name: `fuzz ${scope}`, scopes: [scope] };
-    keys[scope] = (await post("/api/v1/keys", body)).key;
+/**
+ * The server's document, in which parameters of paths are the given ids of things that exist. A setting
+ * of Schemathesis would put them into the requests with bad ids as well, which are then not refused.
+ */
+async function writeDocument(url, ids, idsBelow) {
+  const document = withoutPrefixItems(await (await fetch(url)).json());
+  for (const [route, methods] of Object.entries(document.paths)) {
+    const own = Object.entries(idsBelow).filter(([start]) => route.startsWith(start));
+    const known = Object.assign({}, ids, ...own.map(([, given]) => given));
+    for (const [method, { parameters = [] }] of Object.entries(methods)) {
+      for (const parameter of parameters) {
+        const id = parameter.in === "path" ? known[parameter.name] : undefined;
+        // PUT makes what is not there.
+        if (id !== undefined && method !== "put") parameter.schema = { enum: [id] };
+      }
+    }
   }
-  return keys;
+  const file = path.join(folder, "openapi.json");
+  writeFileSync(file, JSON.stringify(document));
+  return file;
+}
+
+/**
+ * Schemathesis rewrites `prefixItems` to the list of schemas of older JSON Schema, and then refuses its
+ * own result as "Schema Error": here any of the schemas may be at any place.
+ */
+function withoutPrefixItems(value) {
+  if (Array.isArray(value)) return value.map(withoutPrefixItems);
+  if (typeof value !== "object" || value === null) return value;
+  const { prefixItems, ...others } = value;
+  const items = Array.isArray(prefixItems) ? { items: { anyOf: prefixItems } } : {};
+  return Object.fromEntries(
+    Object.entries({ ...others, ...items }).map(([name, each]) => [name, withoutPrefixItems(each)]),
+  );
 }
 
 /** Answers whether Schemathesis found nothing. */
-async function check({ server, role, url, document, token }) {
-  process.stdout.write(`${server} as ${role}, seed ${values.seed}\n`);
+async function check({ server, role, url, document, token, filter, name }) {
+  process.stdout.write(`${server} as ${role}, ids ${name}, seed ${values.seed}\n`);
   const child = spawn(
     schemathesis,
     [
-      ...["--config-file", path.join(root, "scripts/schemathesis.toml"), "run", url + document],
-      ...["--max-examples", values.examples, "--seed", values.seed],
+      ...["--config-file", path.join(root, "scripts/schemathesis.toml"), "run", document],
+      ...["--url", url, ...filter],
+      ...["--max-examples", values.examples, "--seed", values.seed, "--phases", values.phases],
       ...(token === undefined ? [] : ["--header", `Authorization: Bearer ${token}`]),
       ...(values.operation === undefined ? [] : ["--include-operation-id", values.operation]),
       ...(values.paths === undefined ? [] : ["--include-path-regex", values.paths]),
       ...(values.reports === undefined
         ? []
-        : ["--report", "json", "--report-json-path", `${values.reports}/${server}-${role}.json`]),
+        : [
+            "--report",
+            "json",
+            "--report-json-path",
+            `${values.reports}/${server}-${role}-${name}.json`,
+          ]),
     ],
     { cwd: folder, stdio: ["ignore", "inherit", "inherit"] },
   );
@@ -229,13 +297,17 @@ async function start(name, env) {
     stdio: ["ignore", "pipe", "inherit"],
   });
   children.push(child);
+  const log = path.join(values.reports ?? folder, `${name}.log`);
+  child.stdout.pipe(createWriteStream(log));
   let output = "";
-  for await (const chunk of child.stdout) {
-    output += chunk;
-    if (output.includes(`${name} started`)) break;
-  }
-  child.stdout.pipe(process.stderr);
-  if (!output.includes(`${name} started`)) throw new Error(`${name} did not start:\n${output}`);
+  await new Promise((resolve, reject) => {
+    child.stdout.on("data", (chunk) => {
+      if (output.includes(`${name} started`)) return;
+      output += chunk;
+      if (output.includes(`${name} started`)) resolve();
+    });
+    child.once("exit", () => reject(new Error(`${name} has ended: see ${log}\n${output}`)));
+  });
   return `http://127.0.0.1:${port}`;
 }
 
