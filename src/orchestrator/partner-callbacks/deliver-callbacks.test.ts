@@ -280,6 +280,24 @@ describe("callbacks", () => {
   });
 });
 
+it("are refused with the platform where its own address is on no host of its list", async () => {
+  const put = (callback_url: string) =>
+    test.operator.putPlatform({
+      params: { platform_id: "careless" },
+      body: {
+        display_name: "C",
+        required_refs: ["id"],
+        callback_url,
+        callback_hosts: ["a.example"],
+      },
+    });
+  await expect(put("https://a.example:8443/done")).rejects.toMatchObject({
+    code: "BAD_REQUEST",
+    items: [{ pointer: "/callback_url", code: "CALLBACK_URL" }],
+  });
+  expect((await put("https://a.example/done")).callback_url).toBe("https://a.example/done");
+});
+
 describe("the callback of a job that no platform asked for", () => {
   const hook = "https://hooks.example.org/done";
   const submit = (callback_url: string) =>

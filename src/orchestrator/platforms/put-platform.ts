@@ -5,6 +5,7 @@ import {
   insertPlatform,
   updatePlatform,
 } from "../../adapters/postgres/repositories/platforms.ts";
+import { callbackProblem } from "../../core/domain/partner-callbacks.ts";
 import { Problem } from "../../core/errors.ts";
 import type { Platform, PlatformEdit } from "../../core/model/platform.ts";
 import type { AuditContext } from "../audit-context.ts";
@@ -16,6 +17,7 @@ export async function putPlatform(
   edit: PlatformEdit,
   { ifMatch }: AuditContext,
 ): Promise<{ readonly platform: Platform; readonly created: boolean }> {
+  refuseUnlistedUrl(edit);
   return db.transaction(async (tx) => {
     const created = await insertPlatform(tx, platformId, edit);
     const before = await findPlatform(tx, platformId);
@@ -40,6 +42,15 @@ export async function putPlatform(
     const platform = await findPlatform(tx, platformId);
     return { platform: platform ?? before, created };
   });
+}
+
+/** Without this check, every callback of the platform would be refused when it is sent. */
+function refuseUnlistedUrl({ callback_url, callback_hosts }: PlatformEdit): void {
+  const message = callback_url && callbackProblem(new URL(callback_url), callback_hosts);
+  if (!message) return;
+  throw new Problem("BAD_REQUEST", "The platform was not saved.", [
+    { pointer: "/callback_url", code: "CALLBACK_URL", message },
+  ]);
 }
 
 /** A new optional reference changes no identity: assets without it keep their ids. */
