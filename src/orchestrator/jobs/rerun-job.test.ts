@@ -7,6 +7,7 @@ import { TestEngine } from "../../../test/support/engine.ts";
 import { temporaryFolders } from "../../../test/support/embedded.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import { rerunJob, retryJob } from "./rerun-job.ts";
+import { retryNode } from "./retry-node.ts";
 
 describe("retry and rerun with the newest version of the workflow", () => {
   let database: TestDatabase;
@@ -227,5 +228,27 @@ nodes: { a: { handler: echo, next: [b, d] }, b: { ${right} }, d: { handler: echo
       });
     }
     await engine.expectReplay(job_id);
+  });
+
+  it("starts the attempt that a node of a running job waits for, and refuses other nodes", async () => {
+    const patient = "retry: { max_attempts: 1, backoff: fixed, initial_delay_seconds: 3600 }";
+    await write("patient", chain("handler: echo", undefined, `handler: echo, ${patient}`));
+    const { job_id } = await engine.submit("patient");
+    const [first] = await engine.take(job_id);
+    await engine.fail(first!);
+    await engine.tick();
+    expect(await engine.take(job_id)).toEqual([]);
+    await expect(retryNode(engine.deps, job_id, "b")).rejects.toMatchObject({
+      code: "TRANSITION_REFUSED",
+    });
+    expect(await retryNode(engine.deps, job_id, "a")).toMatchObject({ job_id, created: false });
+    await engine.tick();
+    expect(await work(job_id)).toEqual(["a", "b", "c"]);
+    expect((await engine.job(job_id)).status).toBe("completed");
+    await engine.expectReplay(job_id);
+    // Of a job that has ended, a new job runs the node and those after it.
+    const rest = await retryNode(engine.deps, job_id, "b");
+    expect(rest.job_id).not.toBe(job_id);
+    expect(await work(rest.job_id)).toEqual(["b", "c"]);
   });
 });
