@@ -295,6 +295,21 @@ describe.skipIf(isOff)("the console (needs Chromium)", () => {
     await page.getByRole("row").nth(1).getByRole("link").nth(1).click();
     await page.waitForURL(/worker_id=/);
     await page.getByRole("heading", { name: /Durations of the \d+ tasks below/ }).waitFor();
+    // Long ids are broken, so that the errors behind them are in sight.
+    for (const [address, width] of [
+      ["/tasks?status=failed", 1024],
+      ["/nodes?status=failed", 1280],
+    ] as const) {
+      await go(address);
+      const table = page.locator(".table-box", { hasText: "the disk is full" });
+      await table.waitFor();
+      await page.setViewportSize({ width, height: 800 });
+      const hidden = await table.evaluate(
+        ({ scrollWidth, clientWidth }) => scrollWidth - clientWidth,
+      );
+      expect({ address, hidden }).toEqual({ address, hidden: 0 });
+    }
+    await page.setViewportSize({ width: 1360, height: 860 });
   });
 
   it("asks for a token when the session has ended, and returns to the same page", async () => {

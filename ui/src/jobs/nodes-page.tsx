@@ -81,23 +81,24 @@ function Rows({ nodes }: { nodes: readonly NodeOfJob[] }) {
         { name: "State", cell: (node) => <Chip status={node.status} /> },
         {
           name: "Node",
+          breaks: true,
           cell: ({ job_id, node_id }) => (
             <Link to={`/jobs/${job_id}?node=${encodeURIComponent(node_id)}`}>{node_id}</Link>
           ),
         },
-        { name: "Handler", cell: ({ handler }) => handler ?? "–" },
+        { name: "Handler", breaks: true, cell: ({ handler }) => handler ?? "–" },
         {
           name: "Job",
-          oneLine: true,
+          breaks: true,
           cell: ({ job_id, workflow_id }) => (
             <>
               <Link to={`/jobs/${job_id}`}>{short(job_id)}</Link> {workflow_id}
             </>
           ),
         },
-        { name: "Worker", cell: ({ worker_id }) => worker_id ?? "–" },
+        { name: "Worker", breaks: true, cell: ({ worker_id }) => worker_id ?? "–" },
         { name: "Attempts", numeric: true, cell: (node) => attemptsOf(node) },
-        { name: "Error", cell: ({ error }) => error?.message ?? "" },
+        { name: "Error", breaks: true, cell: ({ error }) => error?.message ?? "" },
         {
           name: "Since",
           oneLine: true,

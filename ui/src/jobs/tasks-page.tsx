@@ -91,12 +91,14 @@ function Rows({ tasks }: { tasks: readonly Task[] }) {
         { name: "State", cell: (task) => <Chip status={task.status} /> },
         {
           name: "Task",
+          breaks: true,
           cell: ({ task_id, job_id, node_id }) => (
             <Link to={`/jobs/${job_id}?node=${encodeURIComponent(node_id)}`}>{task_id}</Link>
           ),
         },
         {
           name: "Worker",
+          breaks: true,
           cell: ({ worker_id }) =>
             worker_id === null ? (
               "–"
@@ -115,7 +117,7 @@ function Rows({ tasks }: { tasks: readonly Task[] }) {
           oneLine: true,
           cell: (task) => <Time at={task.reported_at} relative />,
         },
-        { name: "Error", cell: ({ error }) => error?.message ?? "" },
+        { name: "Error", breaks: true, cell: ({ error }) => error?.message ?? "" },
       ]}
     />
   );

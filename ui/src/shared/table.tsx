@@ -8,6 +8,8 @@ export interface Column<Row> {
   readonly numeric?: boolean;
   /** Never wrapped. */
   readonly oneLine?: boolean;
+  /** Broken inside words, such as long ids, where the table is too wide. */
+  readonly breaks?: boolean;
   readonly cell: (row: Row) => ReactNode;
 }
 
@@ -70,7 +72,8 @@ export function TableBox({ children }: { children: ReactNode }) {
 function classOf({
   numeric = false,
   oneLine = false,
-}: Pick<Column<never>, "numeric" | "oneLine">): string | undefined {
-  const names = [numeric && "num", oneLine && "nowrap"];
+  breaks = false,
+}: Pick<Column<never>, "numeric" | "oneLine" | "breaks">): string | undefined {
+  const names = [numeric && "num", oneLine && "nowrap", breaks && "breaks"];
   return names.filter(Boolean).join(" ") || undefined;
 }
