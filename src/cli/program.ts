@@ -11,7 +11,7 @@ import { addIngest } from "./commands/ingest.ts";
 import { addInit } from "./commands/init.ts";
 import { addJobs } from "./commands/jobs.ts";
 import { addKeys } from "./commands/keys.ts";
-import { addLineage } from "./commands/lineage.ts";
+import { addLineage, addUnreferenced } from "./commands/lineage.ts";
 import { addLogs } from "./commands/logs.ts";
 import { addGateway, addMigrate, addPrograms } from "./commands/programs-migrate.ts";
 import { addNodes, addTasks } from "./commands/nodes-tasks.ts";
@@ -50,6 +50,7 @@ const commands = [
   addAssets,
   addVersions,
   addLineage,
+  addUnreferenced,
   addPlatforms,
   addKeys,
   addCallbacks,

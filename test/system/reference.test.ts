@@ -15,6 +15,7 @@ import type { TestDatabase } from "../support/database.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { fixture } from "../support/fixtures.ts";
 import { hasGdal } from "../support/gdal.ts";
+import { run as runCli } from "../support/processes.ts";
 import { Fleet, finished, submit } from "../support/programs.ts";
 import type { Orchestrator } from "../support/programs.ts";
 import { waitFor } from "../support/wait.ts";
@@ -130,6 +131,10 @@ describe("workflows of the reference architecture run as they stand", () => {
       const unused = (await call("GET", "/api/v1/files/unreferenced?limit=100")).body.items;
       const direct = routed["process"]!["blob_path"] as string;
       expect(unused.map((each) => each["path"])).toContain(direct);
+      const listed = await runCli(["unreferenced"], {
+        env: { ORCHESTRATOR_URL: orchestrator.url },
+      });
+      expect(listed.stdout).toContain(direct);
       const analyzed = custom["analyze"] as unknown as {
         zones: { count: number; mean: number | null }[];
       };

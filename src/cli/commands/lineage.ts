@@ -2,11 +2,19 @@ import type { Command } from "commander";
 import { Option } from "commander";
 import { ApiError } from "../../core/api/api-error.ts";
 import type { Client } from "../../core/api/client.ts";
+import { fileZones } from "../../core/api/lineage.ts";
+import { bytesText } from "../../core/model/bytes-text.ts";
 import type { CliConfig } from "../common/config.ts";
 import { Failure } from "../common/failure.ts";
 import { stripControlCharacters } from "../common/format.ts";
 import { connect } from "./connect.ts";
-import { jsonOption, printResult } from "./define-command.ts";
+import {
+  collectPages,
+  jsonOption,
+  limitOption,
+  listCommand,
+  printResult,
+} from "./define-command.ts";
 
 const kinds = ["path", "asset", "version", "item", "table", "job"] as const;
 type Kind = (typeof kinds)[number];
@@ -49,6 +57,32 @@ export function addLineage(program: Command, config: CliConfig): void {
         printResult(command, found, linesOf(found));
       },
     );
+}
+
+interface UnreferencedOptions {
+  readonly zone: (typeof fileZones)[number];
+  readonly limit: number;
+}
+
+export function addUnreferenced(program: Command, config: CliConfig): void {
+  const command = program
+    .command("unreferenced")
+    .description("list files that tasks wrote and that no item, revision or export uses")
+    .addOption(new Option("--zone <zone>", "of storage").choices([...fileZones]).default("silver"))
+    .addOption(limitOption())
+    .addHelpText("after", "\nExamples:\n  rmhdag unreferenced --zone silver --json\n");
+  listCommand(command, config, {
+    read: (client, { zone, limit }: UnreferencedOptions) =>
+      collectPages(limit, (paging) => client.listUnreferencedFiles({ query: { ...paging, zone } })),
+    none: "Every recorded file belongs to something.",
+    columns: {
+      PATH: ({ path }) => path,
+      SIZE: ({ bytes }) => (bytes === null ? "–" : bytesText(bytes)),
+      JOB: ({ job_id }) => job_id,
+      NODE: ({ node_id }) => node_id,
+      SEEN: ({ seen_at }) => seen_at,
+    },
+  });
 }
 
 /** Assets and jobs have ids of the same form, so the orchestrator is asked. */

@@ -48,6 +48,8 @@ const getLineage = defineContract({
   errors: ["BAD_REQUEST"],
 });
 
+export const fileZones = ["bronze", "silver", "gold", "external"] as const;
+
 const listUnreferencedFiles = defineContract({
   id: "listUnreferencedFiles",
   method: "GET",
@@ -56,7 +58,7 @@ const listUnreferencedFiles = defineContract({
   summary:
     "Recorded files that belong to no item, no revision and no export, without a listing of storage.",
   query: z.strictObject({
-    zone: z.enum(["bronze", "silver", "gold", "external"]).default("silver"),
+    zone: z.enum(fileZones).default("silver"),
     ...paging,
   }),
   response: page(
