@@ -78,6 +78,8 @@ describe("handlers of the user's own", () => {
   let fleet: Fleet;
   let orchestrator: Orchestrator;
   const children: ChildProcess[] = [];
+  /** The worker that the tests after the first use. */
+  let last: Program;
 
   beforeAll(async () => {
     database = await createTestDatabase();
@@ -168,7 +170,7 @@ describe("handlers of the user's own", () => {
     await second.gone;
     const third = await worker({ RMHDAG_FAIL_POINT: "worker.before_report:2" });
     await third.gone;
-    await worker();
+    last = await worker();
     const ended = await finished(orchestrator, job, 60_000);
     expect(ended).toMatchObject({ status: "completed" });
     const output = async (node_id: string) =>
@@ -347,5 +349,36 @@ if __name__ == "__main__":
       },
       { what: "the changed handler", timeoutMs: 30_000 },
     );
+  }, 120_000);
+
+  it("lets a task end with the function that it began with, when its module changes", async () => {
+    const go = path.join(folder, "go");
+    const module = (body: string) => `import { existsSync } from "node:fs";
+import { defineHandler, z } from "rmhdagmaster/worker";
+export default defineHandler({
+  name: "acme.held",
+  params: z.strictObject({}),
+  async run() { ${body} },
+});
+`;
+    const file = path.join(folder, "handlers/held.ts");
+    const wait = `while (!existsSync(${JSON.stringify(go)})) await new Promise((r) => setTimeout(r, 50));`;
+    await writeFile(file, module(`${wait} return { version: 1 };`));
+    await writeFile(
+      path.join(folder, "workflows/held.yaml"),
+      "nodes: { a: { handler: acme.held } }",
+    );
+    await known("acme.held");
+    const first = await submit(orchestrator, "held");
+    const status = async () =>
+      (await orchestrator.client.getNode({ params: { job_id: first, node_id: "a" } })).status;
+    await waitFor(async () => (await status()) === "running", { what: "the first task" });
+    await writeFile(file, module("return { version: 2 };"));
+    await waitFor(() => last.output().split("acme.held").length > 2, { what: "the new module" });
+    const second = await finished(orchestrator, await submit(orchestrator, "held"));
+    expect(second.result_data).toMatchObject({ a: { version: 2 } });
+    await writeFile(go, "");
+    const ended = await finished(orchestrator, first);
+    expect(ended.result_data).toMatchObject({ a: { version: 1 } });
   }, 120_000);
 });
