@@ -962,9 +962,15 @@ CREATE OR REPLACE FUNCTION dagapp.trace_written_items()
  SET enable_mergejoin TO 'off'
 AS $function$
 BEGIN
-  DELETE FROM dagapp.dag_dataset_refs ref USING written
-  WHERE ref.target_kind = 'item' AND ref.target_id = written.collection_id || '/' || written.item_id
-    AND ref.relation = 'described_by';
+  DELETE FROM dagapp.dag_dataset_refs WHERE ctid = ANY (ARRAY(
+    SELECT known.ctid FROM written CROSS JOIN LATERAL (
+      SELECT ref.ctid FROM dagapp.dag_dataset_refs ref
+      WHERE ref.target_kind = 'item' AND ref.relation = 'described_by'
+        AND ref.target_id = written.collection_id || '/' || written.item_id
+      -- Keeps the order: for each item, its references.
+      OFFSET 0
+    ) AS known
+  ));
   INSERT INTO dagapp.dag_blob_assets (path, job_id)
   SELECT path, dagapp.job_of_path(path)
   FROM (SELECT DISTINCT unnest(paths) AS path FROM written ORDER BY path) AS files

@@ -161,4 +161,34 @@ describe("items", () => {
     const { rows } = await db.query(`SELECT paths, tables FROM dagapp.stac_items`);
     expect(rows).toEqual([{ paths: ["silver/a.tif"], tables: ["roads"] }]);
   });
+
+  it("look up the references of their own, however many the catalogue has", async () => {
+    const { db } = database;
+    await upsertCollection(db, collectionOf("dem"));
+    // One connection, whose plans are made while the tables are empty.
+    const reads = await db.transaction(async (tx) => {
+      const counted: number[] = [];
+      for (let batch = 0; batch < 8; batch++) {
+        await tx.query(
+          `INSERT INTO dagapp.stac_items (collection_id, item_id, item, box, starts_at, ends_at, paths)
+           SELECT 'dem', 'i-' || number, '{"properties": {}}', box(point(0, 0), point(1, 1)), now(), now(),
+             ARRAY['silver/' || number || '.tif']
+           FROM generate_series($1::int, $1::int + 199) AS number`,
+          [batch * 200],
+        );
+        const { rows } = await tx.query<{ read: number }>(
+          `SELECT (coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::int AS read
+           FROM pg_stat_xact_user_tables WHERE relname = 'dag_dataset_refs'`,
+        );
+        counted.push(rows[0]!.read);
+      }
+      return counted;
+    });
+    const each = reads.map((read, index) => read - (reads[index - 1] ?? 0));
+    expect(Math.max(...each)).toBeLessThanOrEqual(200);
+    const { rows } = await db.query(
+      "SELECT count(*)::int AS refs FROM dagapp.dag_dataset_refs WHERE target_id LIKE 'dem/i-%'",
+    );
+    expect(rows).toEqual([{ refs: 1600 }]);
+  });
 });
