@@ -25,6 +25,7 @@ export function findColours<Band extends Named>(bands: readonly Band[]): Band[] 
 const heightWord =
   /(?:^|[^a-z])(?:dem|dtm|dsm|dgm|dom|mnt|elev\w*|height\w*|hoehe|höhe|alti\w*|terrain|topo\w*|relief|bathy\w*|depth|srtm|aster|lidar|copernicus_dsm)(?:$|[^a-z])/i;
 const lengthUnit = /^(?:m|metres?|meters?|ft|feet|foot|us-ft|us survey f(?:oot|eet))$/i;
+const noUnit = /^(?:|-|none|unknown|n\/?a)$/i;
 const sensorWord =
   /(?:^|[^a-z])(?:b\d{1,2}a?|band[\s_]?\d+|sr_b\d+|nir\d?|swir\d?|pan|tci|aot|scl|vv|vh|hh|hv|sigma0?\w*|gamma0?\w*|beta0?\w*|backscatter|amplitude|intensity|coherence|reflectance|radiance|toa|boa|brightness|temperature|lst|ndvi|evi|savi|ndwi|s1[ab]|s2[ab]|lc0\d|le07|lt0\d|mod\d\d\w*|myd\d\d\w*)(?:$|[^a-z])/i;
 
@@ -35,6 +36,8 @@ export function hintOf(
 ): "height" | "sensor" | undefined {
   const words = `${description ?? ""} ${fileName}`.replaceAll("_", " ");
   if (sensorWord.test(words)) return "sensor";
-  if (heightWord.test(words) || lengthUnit.test(unit ?? "")) return "height";
-  return undefined;
+  const given = unit?.trim() ?? "";
+  if (heightWord.test(words) || lengthUnit.test(given)) return "height";
+  // Heights have a length for their unit, or none.
+  return noUnit.test(given) ? undefined : "sensor";
 }
