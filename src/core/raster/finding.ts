@@ -182,6 +182,10 @@ export const bitDepthRemedies = {
     "No type of 32 bits holds its values. Convert it to floating point, which rounds them: gdal_translate -ot Float32 in.tif out.tif",
 } as const;
 
+/** The remedy of GEOTRANSFORM_MISSING for arrays of NetCDF, HDF and Zarr, which may lie on their side. */
+export const arrayRemedy =
+  'GDAL places arrays with rows of latitude and columns of longitude that have coordinates. Write it so, for example with xarray: ds.transpose("time", "lat", "lon").to_netcdf("out.nc")';
+
 export function makeFinding(
   code: RasterFindingCode,
   message: string,

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { RasterBand, RasterPolicy } from "./facts.ts";
 import type { InspectedRaster } from "./inspected.ts";
 import { describeCrs } from "./crs.ts";
-import { bitDepthRemedies, rasterFindings } from "./finding.ts";
+import { arrayRemedy, bitDepthRemedies, rasterFindings } from "./finding.ts";
 import { judgeRaster } from "./judge.ts";
 
 const utm = describeCrs(
@@ -260,6 +260,16 @@ describe("judging a raster", () => {
   });
 });
 
+it.each([
+  ["m", "dem"],
+  [null, "dem"],
+  ["unknown", "dem"],
+  ["m3/m3", "continuous"],
+  ["K", "continuous"],
+])("takes a smooth band in %s for %s", (unit, type) => {
+  expect(judgeRaster(raster(one({ unit })), policy).rasterType).toBe(type);
+});
+
 it("does not advise allow_downcast where it has no effect", () => {
   const remedyOf = (given: Partial<RasterBand>, allowDowncast: boolean) =>
     judgeRaster(raster(one(given)), { ...policy, allowDowncast }).findings[0]?.remedy;
@@ -277,5 +287,6 @@ it("every code is explained to users, with its remedy", async () => {
       !page.includes(`\`${code}\``) || !page.includes(severity) || !page.includes(remedy),
   );
   expect(missing).toEqual([]);
-  expect(Object.values(bitDepthRemedies).filter((remedy) => !page.includes(remedy))).toEqual([]);
+  const others = [...Object.values(bitDepthRemedies), arrayRemedy];
+  expect(others.filter((remedy) => !page.includes(remedy))).toEqual([]);
 });

@@ -75,6 +75,8 @@ const bandInfo = z.looseObject({
   metadata: z.record(z.string(), z.unknown()).optional(),
 });
 const gridInfo = z.looseObject({
+  size: z.tuple([z.number(), z.number()]).optional(),
+  geoTransform: z.array(z.number()).optional(),
   metadata: z.record(z.string(), z.unknown()).optional(),
   coordinateSystem: z.looseObject({ wkt: z.string().optional() }).optional(),
   bands: z.array(bandInfo).default([]),
@@ -97,7 +99,31 @@ export interface VariableGrid {
   readonly hasCrs: boolean;
   /** The coordinates are degrees of longitude and latitude, by their units. */
   readonly isInDegrees: boolean;
+  /** The variable with the latitudes. */
+  readonly latitude: string | undefined;
+  /** First and last centre of the columns and of the rows, where GDAL has placed it. */
+  readonly centres: { readonly x: Span; readonly y: Span } | undefined;
 }
+
+type Span = readonly [number, number];
+
+/** True: GDAL took the latitudes for x, because the array has them in its last dimension. */
+export function isSideways({ centres }: VariableGrid, latitudes: string): boolean {
+  const [band] = rangeInfo.safeParse(parseJson(latitudes)).data?.bands ?? [];
+  const { computedMin: least, computedMax: most } = band ?? {};
+  if (centres === undefined || least === undefined || most === undefined) return false;
+  const isAlong = ([a, b]: Span) => {
+    const near = Math.abs(b - a) / 1000;
+    return Math.abs(Math.min(a, b) - least) <= near && Math.abs(Math.max(a, b) - most) <= near;
+  };
+  return isAlong(centres.x) && !isAlong(centres.y);
+}
+
+const rangeInfo = z.looseObject({
+  bands: z.array(
+    z.looseObject({ computedMin: z.number().optional(), computedMax: z.number().optional() }),
+  ),
+});
 
 /** Undefined: the text is not the output of gdalinfo. */
 export function readVariable(json: string, name: string): VariableGrid | undefined {
@@ -105,13 +131,22 @@ export function readVariable(json: string, name: string): VariableGrid | undefin
   if (!parsed.success) return undefined;
   const main = texts.safeParse(parsed.data.metadata?.[""] ?? {}).data ?? {};
   const units = Object.entries(main).filter(([key]) => key.endsWith("#units"));
+  const { size, geoTransform } = parsed.data;
   return {
+    latitude: units.find(([, unit]) => /^degrees?_n/i.test(unit))?.[0].replace(/#units$/, ""),
+    centres: size && geoTransform && centresOf(size, geoTransform),
     hasCrs: (parsed.data.coordinateSystem?.wkt ?? "") !== "",
     isInDegrees:
       units.some(([, unit]) => /^degrees?_n/i.test(unit)) &&
       units.some(([, unit]) => /^degrees?_e/i.test(unit)),
     bands: parsed.data.bands.map((band) => toBand(band, name, main)),
   };
+}
+
+function centresOf([width, height]: Span, [x = 0, dx = 0, , y = 0, , dy = 0]: readonly number[]) {
+  const span = (start: number, step: number, count: number) =>
+    [start + step / 2, start + step * (count - 0.5)] as const;
+  return { x: span(x, dx, width), y: span(y, dy, height) };
 }
 
 function toBand(

@@ -9,11 +9,12 @@ import { checkRasterFile } from "../../../adapters/files/check-raster-file.ts";
 import { ensureSpace } from "../../../adapters/gdal/ensure-space.ts";
 import { openZip } from "../../../adapters/zip/open-zip.ts";
 import { GdalError } from "../../../adapters/gdal/gdal-error.ts";
-import { makeFinding } from "../../../core/raster/finding.ts";
+import { arrayRemedy, makeFinding } from "../../../core/raster/finding.ts";
 import type { RasterFindingCode } from "../../../core/raster/finding.ts";
 import { stackVrt } from "../../../core/raster/stack-vrt.ts";
 import {
   chooseVariables,
+  isSideways,
   listVariables,
   mostLayers,
   readVariable,
@@ -109,8 +110,8 @@ async function unpackGrids(
 ): Promise<Unpacked | undefined> {
   const ways = driver === undefined ? undefined : formats[driver];
   if (ways === undefined) return undefined;
-  const refuse = (code: RasterFindingCode, text: string) =>
-    new RasterRejected(display, [makeFinding(code, text)]);
+  const refuse: Refuse = (code, text, other) =>
+    new RasterRejected(display, [makeFinding(code, text, other)]);
   if (problem !== undefined) throw refuse("EXTERNAL_REFERENCE", problem.message);
   const { gdal } = context;
   const usable = ways.filter((way) => gdal.capabilities.rasterDrivers.includes(way.driver));
@@ -126,9 +127,9 @@ async function unpackGrids(
   for (const way of usable) {
     const drivers = { file, driver: way.driver };
     const also = way.also === undefined ? [] : [way.also];
-    const info = async (name: string) => {
+    const info = async (...args: string[]) => {
       const options = reading(context, drivers, ...also);
-      return (await runGdal(context, "gdalinfo", ["-json", name], options)).stdout;
+      return (await runGdal(context, "gdalinfo", ["-json", ...args], options)).stdout;
     };
     const whole = way.name === undefined ? file : `${way.name}:"${file}"`;
     const json = await info(whole).catch(unlessDamaged);
@@ -153,7 +154,17 @@ async function unpackGrids(
           if (grid !== undefined && grid.bands.length > 0) grids.push({ variable, grid });
         } else grids.push(...(await readZarrGrids(context, file, zarr, variable, info)));
       }
-      if (grids.length === 0) continue;
+      const [placed] = grids;
+      if (placed === undefined) continue;
+      const { latitude } = placed.grid;
+      const latitudes =
+        way.name === undefined || latitude === undefined
+          ? undefined
+          : await info("-mm", `${whole}:${latitude}`).catch(unlessDamaged);
+      if (latitudes !== undefined && isSideways(placed.grid, latitudes)) {
+        const text = `The array "${placed.variable.name}" has its latitudes in columns, not in rows.`;
+        throw refuse("GEOTRANSFORM_MISSING", text, { remedy: arrayRemedy });
+      }
       refuseMany(
         refuse,
         grids.map(({ variable, grid }) => [variable.name, grid.bands.length]),
@@ -175,7 +186,11 @@ function refuseZarr3({ gdal }: HandlerContext, refuse: Refuse): RasterRejected {
   return refuse("FORMAT_NOT_SUPPORTED", text);
 }
 
-type Refuse = (code: RasterFindingCode, text: string) => RasterRejected;
+type Refuse = (
+  code: RasterFindingCode,
+  text: string,
+  other?: { readonly remedy: string },
+) => RasterRejected;
 
 const countLayers = ({ name, shape }: Variable): readonly [string, number] => [
   name,

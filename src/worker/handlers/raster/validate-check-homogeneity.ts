@@ -4,7 +4,7 @@
  */
 import path from "node:path";
 import { pixelBytes } from "../../../core/raster/data-type.ts";
-import { sortFindings, verdictOf } from "../../../core/raster/finding.ts";
+import { arrayRemedy, sortFindings, verdictOf } from "../../../core/raster/finding.ts";
 import type { RasterFinding } from "../../../core/raster/finding.ts";
 import { checkHomogeneity as compare } from "../../../core/raster/homogeneity.ts";
 import { boundsOf, dataBands } from "../../../core/raster/inspected.ts";
@@ -48,9 +48,14 @@ export const validate = defineHandler("raster.validate", async (params, context)
     sampleType,
   });
   // What was unpacked is no COG of the submitter, even if it has its form.
-  const own = judgement.findings.filter(
-    ({ code }) => opening.length === 0 || code !== "ALREADY_COG",
-  );
+  const isStack = opening.some(({ code }) => code === "VARIABLES_AS_BANDS");
+  const own = judgement.findings
+    .filter(({ code }) => opening.length === 0 || code !== "ALREADY_COG")
+    .map((finding) =>
+      isStack && finding.code === "GEOTRANSFORM_MISSING"
+        ? { ...finding, remedy: arrayRemedy }
+        : finding,
+    );
   const moving = await judgeTransformation(context, raster, givenCrs);
   const findings = sortFindings([...own, ...opening, ...moving]);
   return finish(findings, { raster, judgement: { ...judgement, verdict: verdictOf(findings) } });
