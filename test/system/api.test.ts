@@ -194,6 +194,7 @@ describe("the fleet", () => {
       "handlers",
       "orchestrators",
       "schema",
+      "storage",
       "workers",
     ]);
     const stranger = createClient({ baseUrl: test.baseUrl, fetch });
