@@ -45,3 +45,14 @@ BEGIN
   ON CONFLICT DO NOTHING;
   RETURN NULL;
 END $$;
+
+-- Every write searches these indexes for the owners of its files, and a search reads the list of entries
+-- that are not sorted in yet, up to 4 MB. Entries are sorted in at once instead.
+ALTER INDEX dagapp.stac_items_by_path SET (fastupdate = off);
+ALTER INDEX dagapp.stac_items_by_table SET (fastupdate = off);
+ALTER INDEX dagapp.stac_revision_items_by_path SET (fastupdate = off);
+ALTER INDEX dagapp.stac_revision_items_by_table SET (fastupdate = off);
+SELECT gin_clean_pending_list('dagapp.stac_items_by_path'),
+  gin_clean_pending_list('dagapp.stac_items_by_table'),
+  gin_clean_pending_list('dagapp.stac_revision_items_by_path'),
+  gin_clean_pending_list('dagapp.stac_revision_items_by_table');

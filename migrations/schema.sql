@@ -1286,16 +1286,16 @@ CREATE INDEX requests_newest ON dagapp.requests USING btree (submitted_at DESC, 
 CREATE INDEX stac_items_by_box ON dagapp.stac_items USING gist (box);
 CREATE INDEX stac_items_by_box_beyond ON dagapp.stac_items USING gist (box_beyond) WHERE (box_beyond IS NOT NULL);
 CREATE INDEX stac_items_by_id ON dagapp.stac_items USING btree (item_id);
-CREATE INDEX stac_items_by_path ON dagapp.stac_items USING gin (paths);
+CREATE INDEX stac_items_by_path ON dagapp.stac_items USING gin (paths) WITH (fastupdate=off);
 CREATE INDEX stac_items_by_request ON dagapp.stac_items USING btree (collection_id, request_id) WHERE (request_id IS NOT NULL);
-CREATE INDEX stac_items_by_table ON dagapp.stac_items USING gin (tables);
+CREATE INDEX stac_items_by_table ON dagapp.stac_items USING gin (tables) WITH (fastupdate=off);
 CREATE INDEX stac_items_by_version ON dagapp.stac_items USING btree (asset_id, version_ordinal) WHERE (asset_id IS NOT NULL);
 CREATE INDEX stac_items_governed ON dagapp.stac_items USING btree (collection_id) WHERE (NOT is_operators);
 CREATE INDEX stac_items_newest ON dagapp.stac_items USING btree (starts_at DESC, collection_id, item_id);
 CREATE INDEX stac_items_newest_of_collection ON dagapp.stac_items USING btree (collection_id, starts_at DESC, item_id);
 CREATE INDEX stac_items_of_features ON dagapp.stac_items USING btree (collection_id, item_id) WHERE (tables <> '{}'::text[]);
-CREATE INDEX stac_revision_items_by_path ON dagapp.stac_revision_items USING gin (paths);
-CREATE INDEX stac_revision_items_by_table ON dagapp.stac_revision_items USING gin (tables);
+CREATE INDEX stac_revision_items_by_path ON dagapp.stac_revision_items USING gin (paths) WITH (fastupdate=off);
+CREATE INDEX stac_revision_items_by_table ON dagapp.stac_revision_items USING gin (tables) WITH (fastupdate=off);
 CREATE INDEX uploads_by_path ON dagapp.uploads USING btree (path, created_at);
 CREATE INDEX uploads_expiry ON dagapp.uploads USING btree (expires_at);
 

@@ -57,7 +57,10 @@ export async function rightToCollection(
   return { exists: rows[0] !== undefined, allowed: rows[0]?.allowed ?? true };
 }
 
-/** The owners of files and tables: of the jobs that wrote them, and of the items that use them. */
+/**
+ * The owners of files and tables: of the jobs that wrote them, and of the items that use them. One search
+ * of an index for all names: each search of it reads its list of recent entries first.
+ */
 export async function ownersOfSources(
   db: Queryable,
   { paths, tables }: { readonly paths: readonly string[]; readonly tables: readonly string[] },
@@ -72,19 +75,15 @@ export async function ownersOfSources(
      FROM source JOIN dagapp.geo_tables AS made ON made.table_name = source.name
      JOIN dagapp.asset_jobs AS link USING (job_id)
      UNION
-     SELECT items.asset_id, items.version_ordinal
-     FROM path JOIN dagapp.stac_items AS items ON items.paths @> ARRAY[path.name]
-     WHERE items.is_operators OR items.asset_id IS NOT NULL
+     SELECT asset_id, version_ordinal FROM dagapp.stac_items
+     WHERE paths && $1::text[] AND (is_operators OR asset_id IS NOT NULL)
      UNION
-     SELECT items.asset_id, items.version_ordinal
-     FROM source JOIN dagapp.stac_items AS items ON items.tables @> ARRAY[source.name]
-     WHERE items.is_operators OR items.asset_id IS NOT NULL
+     SELECT asset_id, version_ordinal FROM dagapp.stac_items
+     WHERE tables && $2::text[] AND (is_operators OR asset_id IS NOT NULL)
      UNION
-     SELECT items.asset_id, items.version_ordinal
-     FROM path JOIN dagapp.stac_revision_items AS items ON items.paths @> ARRAY[path.name]
+     SELECT asset_id, version_ordinal FROM dagapp.stac_revision_items WHERE paths && $1::text[]
      UNION
-     SELECT items.asset_id, items.version_ordinal
-     FROM source JOIN dagapp.stac_revision_items AS items ON items.tables @> ARRAY[source.name]`,
+     SELECT asset_id, version_ordinal FROM dagapp.stac_revision_items WHERE tables && $2::text[]`,
     [paths, tables],
   );
   return rows.map(({ asset_id, version_ordinal }) =>

@@ -62,10 +62,13 @@ export function givenItems(first: number): string {
       AS given (item_id, item, box, box_beyond, starts_at, ends_at, paths, tables)`;
 }
 
+/** For the rest of the transaction, plans use indexes also where the tables were never analysed. */
 export async function lockCollection(tx: Transaction, collectionId: string): Promise<void> {
-  await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('stac ' || $1, 0))`, [
-    collectionId,
-  ]);
+  await tx.query(
+    `SELECT set_config('enable_seqscan', 'off', true),
+       pg_advisory_xact_lock(hashtextextended('stac ' || $1, 0))`,
+    [collectionId],
+  );
 }
 
 const recomputeText = `
