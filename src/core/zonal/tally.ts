@@ -35,6 +35,10 @@ export function createTally(wanted: readonly ZonalStatistic[], isSingle = false)
 
   return {
     add({ values, mask, offset, shares, count }) {
+      // Differences to the mean so far, or to the first value, are small beside large values, and a line
+      // needs no division before it joins the others.
+      let shift = total > 0 ? mean : NaN;
+      let [weights, differences, spread] = [0, 0, 0];
       for (let index = 0; index < count; index++) {
         const weight = shares[index] ?? 0;
         if (weight === 0) continue;
@@ -43,18 +47,28 @@ export function createTally(wanted: readonly ZonalStatistic[], isSingle = false)
           empty += 1;
           continue;
         }
+        if (Number.isNaN(shift)) shift = value;
+        const difference = value - shift;
         valid += 1;
-        total += weight;
+        weights += weight;
         sum += weight * value;
-        // West's update, which does not subtract large squares.
-        const before = value - mean;
-        mean += before * (weight / total);
-        squares += weight * before * (value - mean);
+        differences += weight * difference;
+        spread += weight * difference * difference;
         if (value < min) min = value;
         if (value > max) max = value;
-        kept?.add(value, weight);
-        counts?.set(value, (counts.get(value) ?? 0) + weight);
+        if (kept !== undefined) kept.add(value, weight);
+        if (counts !== undefined) counts.set(value, (counts.get(value) ?? 0) + weight);
       }
+      if (weights === 0) return;
+      // Chan's formula joins two groups by their means.
+      const apart = shift + differences / weights - mean;
+      const before = total;
+      total += weights;
+      mean += apart * (weights / total);
+      squares +=
+        spread -
+        differences * (differences / weights) +
+        apart * apart * ((before * weights) / total);
     },
     get kept() {
       return kept?.size ?? 0;
