@@ -18,11 +18,13 @@ import type { TestDatabase } from "../support/database.ts";
 import { createTestDatabase } from "../support/database.ts";
 import type { Bounds } from "../../src/core/vector/parts.ts";
 import { writeWkb } from "../../src/core/vector/write-wkb.ts";
+import { fixture } from "../support/fixtures.ts";
 import { hasGdal } from "../support/gdal.ts";
 import { run } from "../support/processes.ts";
 import { Fleet, finished, submit } from "../support/programs.ts";
 import type { Orchestrator, Program } from "../support/programs.ts";
 import { readTile } from "../support/read-tile.ts";
+import { stacSchemas } from "../support/stac-schemas.ts";
 import { writeTiff } from "../support/tiff.ts";
 import { waitFor } from "../support/wait.ts";
 
@@ -287,6 +289,48 @@ columns:
     },
     slow,
   );
+
+  it("has items with the columns and rows that DuckDB finds in their files", async () => {
+    const problemsOf = stacSchemas(fixture("stac-schemas"));
+    const connection = await (await DuckDBInstance.create(":memory:")).connect();
+    const read = async (query: string) =>
+      (await connection.runAndReadAll(query)).getRowObjectsJson() as Record<string, never>[];
+    for (const [name, resolutions] of [
+      ["calm", 4],
+      ["points", 3],
+      ["both", 3],
+    ] as const) {
+      const answer = await get(`/stac/collections/h3/items/h3-${name}-static`);
+      const item = (await answer.json()) as {
+        stac_extensions: string[];
+        properties: Record<string, unknown>;
+        assets: Record<string, { href: string; "table:row_count": number }>;
+      };
+      expect(problemsOf(item)).toEqual([]);
+      expect(item.stac_extensions).toContain(
+        "https://stac-extensions.github.io/table/v1.2.0/schema.json",
+      );
+      // Cells are named by their index: no column of the files is a geometry.
+      expect(item.properties).not.toHaveProperty("table:primary_geometry");
+      const assets = Object.values(item.assets);
+      expect(assets.length).toBe(resolutions);
+      let rows = 0;
+      for (const asset of assets) {
+        const file = path.join(fleet.dataDirectory, "asset.parquet");
+        await writeFile(file, new Uint8Array(await (await fetch(asset.href)).arrayBuffer()));
+        const columns = await read(
+          `SELECT name, lower(type) AS type FROM parquet_schema('${file}') WHERE type IS NOT NULL`,
+        );
+        expect(item.properties["table:columns"]).toEqual(columns);
+        expect(await read(`SELECT key FROM parquet_kv_metadata('${file}')`)).toEqual([]);
+        const [counted] = await read(`SELECT count(*)::INT AS rows FROM '${file}'`);
+        expect(asset["table:row_count"]).toBe(counted!["rows"]);
+        rows += asset["table:row_count"];
+      }
+      expect(item.properties["table:row_count"]).toBe(rows);
+    }
+    connection.closeSync();
+  });
 
   it(
     "answers cells of a box as JSON, CSV and Parquet, and on the command line",
