@@ -380,6 +380,15 @@ columns:
       }
       expect((await get(`${tilejson}?stat=nothing`)).status).toBe(400);
 
+      const combined = await submit(orchestrator, "h3_weighted_aggregation", {
+        combination: "twice",
+        datasets: { both: "both" },
+        configuration: {
+          columns: [{ name: "score", formula: "both.score * 2" }],
+          max_resolution: 3,
+        },
+      });
+      expect(await finished(orchestrator, combined, slow)).toMatchObject({ status: "completed" });
       const url = ["--url", orchestrator.url];
       const add = ["h3", "sources", "add", "later", "--path", "silver/alps.tif", ...url];
       expect(await run(add)).toMatchObject({ status: 0 });
@@ -387,27 +396,26 @@ columns:
         const { items } = await orchestrator.client.listH3Sources({ query: {} });
         return Object.fromEntries(items.map(({ raster, state }) => [raster, state]));
       };
-      expect(await states()).toEqual({
+      const before = {
         later: "never",
         calm: "current",
         struck: "current",
         points: "current",
         both: "current",
+        twice: "current",
         wrong: "never",
-      });
+      };
+      expect(await states()).toEqual(before);
       await putRaster(2);
-      expect(await states()).toEqual({
-        later: "never",
-        calm: "stale",
-        struck: "stale",
-        points: "current",
-        both: "current",
-        wrong: "never",
-      });
-      // The combination is stale once one of its data sets was computed anew.
+      // Of the points alone nothing follows.
+      const after = { ...before, calm: "stale", struck: "stale", both: "stale", twice: "stale" };
+      expect(await states()).toEqual(after);
       const anew = await finished(orchestrator, await compute("calm"), slow);
       expect(anew.status).toBe("completed");
-      expect(await states()).toMatchObject({ calm: "current", both: "stale" });
+      // What was made of the earlier values is stale until it is computed of the new ones.
+      expect(await states()).toEqual({ ...after, calm: "current" });
+      expect(await run(["h3", "run", "both", "--wait", ...url])).toMatchObject({ status: 0 });
+      expect(await states()).toEqual({ ...after, calm: "current", both: "current" });
       const shown = await run([
         "h3",
         "query",
@@ -421,7 +429,9 @@ columns:
       expect(shown.stdout).toMatch(/^h3_index\tresolution\tmean\n82/);
       const runs = await run(["h3", "runs", "--json", ...url]);
       expect(JSON.parse(runs.stdout)).toMatchObject([
+        { raster: "both" },
         { raster: "calm" },
+        { raster: "twice" },
         { raster: "both" },
         { raster: "struck" },
         { raster: "calm" },

@@ -1,13 +1,6 @@
 import type { Handlers } from "../../adapters/http/handler.ts";
 import type { Database } from "../../adapters/postgres/database.ts";
-import {
-  findKindOfH3Name,
-  findServedH3Run,
-  listH3Runs,
-  listH3Sources,
-} from "../../adapters/postgres/queries/h3.ts";
-import type { H3SourceState } from "../../adapters/postgres/queries/h3.ts";
-import { findGeoTable } from "../../adapters/postgres/queries/geo-tables.ts";
+import { findKindOfH3Name, listH3Runs, listH3Sources } from "../../adapters/postgres/queries/h3.ts";
 import {
   saveH3CombinedSource,
   saveH3Source,
@@ -16,17 +9,13 @@ import {
 import type { Storage } from "../../adapters/storage/storage.ts";
 import type { h3Contracts } from "../../core/api/h3.ts";
 import { Problem } from "../../core/errors.ts";
-import {
-  combinationTag,
-  datasetsOf,
-  h3Combination,
-  h3CombinedSource,
-} from "../../core/h3/combination.ts";
+import { h3Combination, h3CombinedSource } from "../../core/h3/combination.ts";
 import { h3Configuration, h3Source } from "../../core/h3/configuration.ts";
 import { h3VectorConfiguration, h3VectorSource } from "../../core/h3/vector-configuration.ts";
 import { firstIssueText } from "../../core/model/issue-text.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import { answerDataset } from "./answer-dataset.ts";
+import { createDatasetStates } from "./dataset-state.ts";
 
 export interface H3RouteDeps {
   readonly db: Database;
@@ -37,16 +26,21 @@ export function h3Routes({ db, storage }: H3RouteDeps): Handlers<typeof h3Contra
   return {
     listH3Sources: async ({ query: { limit, state: wanted } }) => {
       const items = [];
+      const stateOf = createDatasetStates(db, storage);
       for (const row of await listH3Sources(db, limit)) {
-        const state = await stateOf(db, storage, row);
+        const { kind, raster, run_id, origin, source_tag } = row;
+        const state =
+          run_id === null || origin === null || source_tag === null
+            ? ("never" as const)
+            : await stateOf({ kind, raster, run_id, origin, source_tag });
         if (wanted !== undefined && wanted !== state) continue;
         items.push({
-          kind: row.kind,
-          raster: row.raster,
+          kind,
+          raster,
           source: row.source as JsonObject,
           configuration: row.configuration as JsonObject,
           state,
-          run_id: row.run_id,
+          run_id,
           finished_at: row.finished_at?.toISOString() ?? null,
           updated_at: row.updated_at.toISOString(),
         });
@@ -107,31 +101,3 @@ const configurations = {
   vector: h3VectorConfiguration,
   combined: h3Combination,
 } as const;
-
-/** Compares the source's file with its state at the last computation. */
-async function stateOf(
-  db: Database,
-  storage: Storage,
-  { kind, source, run_id, origin, source_tag }: H3SourceState,
-): Promise<"never" | "current" | "stale" | "unknown"> {
-  if (run_id === null || origin === null) return "never";
-  if (kind === "combined") {
-    const inputs = [];
-    for (const { alias, dataset, period } of datasetsOf(h3CombinedSource.parse(source))) {
-      const run = await findServedH3Run(db, dataset, period);
-      if (run === undefined) return "unknown";
-      inputs.push({ alias, run_id: run.run_id });
-    }
-    return combinationTag(inputs) === source_tag ? "current" : "stale";
-  }
-  const table = /^table:(\w+)$/.exec(origin)?.[1];
-  if (table !== undefined) {
-    const found = await findGeoTable(db, table);
-    if (found === undefined) return "unknown";
-    return `${origin} ${found.load_id}` === source_tag ? "current" : "stale";
-  }
-  if (!/^[a-z]+\//.test(origin)) return "unknown";
-  const head = await storage.head(origin).catch(() => undefined);
-  if (head === undefined) return "unknown";
-  return `${origin} ${head.bytes} ${head.etag}` === source_tag ? "current" : "stale";
-}
