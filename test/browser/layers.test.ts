@@ -1,4 +1,5 @@
 /** The work of curators: layers of real workflows on the map, their styles, and decisions. */
+import { isDeepStrictEqual } from "node:util";
 import type { Locator, Response } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findChromium, seriousFindings } from "../support/browser.ts";
@@ -33,6 +34,13 @@ async function sees(what: string, test: (red: number, green: number, blue: numbe
     },
     { what, timeoutMs: 30_000 },
   );
+}
+
+/** The colours at the left and at the right of the line of a swipe, once all tiles are drawn. */
+async function bothSides() {
+  const drawn = opened.page.locator(".map[data-idle]");
+  await waitFor(async () => (await drawn.count()) === 2, { what: "both maps to be drawn" });
+  return Promise.all([colourAt(map(), 0.45), colourAt(map(), 0.55)]);
 }
 
 /** Waits for the pixels of a layer: the base map alone has one or two colours. */
@@ -406,7 +414,8 @@ describe.skipIf(isOff)("layers in the console (needs Chromium)", () => {
     const { page, go, client, site } = opened;
     for (const name of ["low", "high"]) {
       const source = { blob_path: "bronze/ddh/terrain.tif" };
-      const configuration = { max_resolution: 6, statistics: name === "low" ? ["min"] : ["max"] };
+      const statistics = name === "low" ? ["min", "count", "histogram"] : ["max"];
+      const configuration = { max_resolution: 6, statistics };
       await client.putH3Source({ params: { raster: name }, body: { source, configuration } });
     }
     for (const name of ["low", "high"]) {
@@ -423,9 +432,10 @@ describe.skipIf(isOff)("layers in the console (needs Chromium)", () => {
     }
     await go("/h3");
     await page.getByText("No such data sets").waitFor({ state: "detached" });
+    const side = (name: string) => page.getByRole("combobox", { name, exact: true });
     tiles = [];
-    await page.getByLabel("Left").selectOption("low/static");
-    await page.getByLabel("Right").selectOption("high/static");
+    await side("Left").selectOption("low/static");
+    await side("Right").selectOption("high/static");
     await page.locator(".swipe-line").waitFor();
     await waitFor(() => tiles.some((tile) => tile.url().includes("h3-high-static")), {
       what: "tiles of hexagons",
@@ -441,6 +451,33 @@ describe.skipIf(isOff)("layers in the console (needs Chromium)", () => {
       await attribute("h3_index", /^8[0-9a-f]{14}$/).waitFor();
     }
     expect(await seriousFindings(page)).toEqual([]);
+
+    // Numbers alone can colour; the keyboard comes from the data set to its statistic.
+    const stat = side("Left statistic");
+    expect(await stat.locator("option").allTextContents()).toEqual(["count", "min"]);
+    expect(await stat.inputValue()).toBe("count");
+    const others = side("Right statistic").locator("option");
+    expect(await others.allTextContents()).toEqual(["max"]);
+    const [byCount, right] = await bothSides();
+    await side("Left").focus();
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("ArrowDown");
+    await page.waitForURL(/left_stat=min/);
+    await page.getByText("low · min").waitFor();
+    const isByMin = async () => {
+      const [one, other] = await bothSides();
+      return !isDeepStrictEqual(one, byCount) && isDeepStrictEqual(other, right);
+    };
+    await waitFor(isByMin, { what: "other colours on the left alone" });
+    await page.reload();
+    await page.getByText("low · min").waitFor();
+    expect(await stat.inputValue()).toBe("min");
+    await waitFor(isByMin, { what: "the same colours after a reload", timeoutMs: 30_000 });
+    // The other data set has no such statistic.
+    await side("Left").selectOption("high/static");
+    await page.getByText("high · max").nth(1).waitFor();
+    expect(page.url()).not.toContain("left_stat");
+
     await putFile(site, "terrain.tif", Buffer.concat([terrainFile(), Buffer.from([0])]));
     await go("/h3?status=stale");
     await waitFor(

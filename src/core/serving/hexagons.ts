@@ -17,12 +17,16 @@ export function resolutionAt(
 
 const preferred = ["mean", "sum", "length", "area", "count"];
 
+type Columns = readonly { readonly name: string; readonly type: string }[];
+
+/** The columns that can colour cells. */
+export function statsOf(columns: Columns): string[] {
+  return columns.filter(({ type }) => type === "number").map(({ name }) => name);
+}
+
 /** The column that colours the cells; undefined: there is no such column of numbers. */
-export function chooseStat(
-  columns: readonly { readonly name: string; readonly type: string }[],
-  wanted: string | undefined,
-): string | undefined {
-  const numbers = columns.filter(({ type }) => type === "number").map(({ name }) => name);
+export function chooseStat(columns: Columns, wanted: string | undefined): string | undefined {
+  const numbers = statsOf(columns);
   if (wanted !== undefined) return numbers.includes(wanted) ? wanted : undefined;
   return preferred.find((name) => numbers.includes(name)) ?? numbers[0];
 }

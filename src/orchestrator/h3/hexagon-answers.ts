@@ -25,6 +25,7 @@ import {
   mostHexagonZoom,
   rangeOf,
   resolutionAt,
+  statsOf,
 } from "../../core/serving/hexagons.ts";
 import type { HexagonLayer } from "../../core/serving/layer.ts";
 import type { RenderQuery } from "../../core/serving/render-options.ts";
@@ -107,7 +108,7 @@ export function createHexagonAnswers(db: Queryable, storage: Storage): HexagonAn
       const name = query.colormap_name ?? layer.style?.colormap_name ?? "viridis";
       const legend: HexagonLegend = {
         stat,
-        stats: columns.filter(({ type }) => type === "number").map((column) => column.name),
+        stats: statsOf(columns),
         range,
         fill: colourExpression(stat, range, name),
       };

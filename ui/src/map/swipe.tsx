@@ -6,6 +6,8 @@ import type { Picked } from "./map-view.tsx";
 
 interface Side {
   readonly name: string;
+  /** What of it is shown. Unlike another name it leaves the map as it is. */
+  readonly detail?: string | undefined;
   readonly layers: readonly MapLayer[];
   readonly onPick: (picked: Picked) => void;
 }
@@ -54,10 +56,10 @@ export function SwipeMap({
       </div>
       <div className="swipe">
         <span className="swipe-label" style={{ left: 10 }}>
-          {before.name}
+          {captionOf(before)}
         </span>
         <span className="swipe-label" style={{ right: 52 }}>
-          {after.name}
+          {captionOf(after)}
         </span>
         <span
           className="swipe-line"
@@ -83,6 +85,8 @@ export function SwipeMap({
     </div>
   );
 }
+
+const captionOf = ({ name, detail }: Side) => (detail === undefined ? name : `${name} · ${detail}`);
 
 /** Makes each map follow the other. `jumpTo` fires `move` at once, which must not be followed again. */
 function linkMaps(one: MapLibre, other: MapLibre): () => void {
