@@ -1,12 +1,11 @@
-import { createHash } from "node:crypto";
-import { assignCoarser, cellMayOverlap } from "../../../adapters/h3/chunks.ts";
+import { cellMayOverlap } from "../../../adapters/h3/chunks.ts";
 import {
   findH3CombinedSource,
   findServedH3Run,
   listH3Files,
 } from "../../../adapters/postgres/queries/h3.ts";
 import type { H3RunRow } from "../../../adapters/postgres/queries/h3.ts";
-import { saveH3CombinedSource, startH3Run } from "../../../adapters/postgres/repositories/h3.ts";
+import { saveH3CombinedSource } from "../../../adapters/postgres/repositories/h3.ts";
 import type { H3Column, H3Computation } from "../../../core/h3/columns.ts";
 import { columnsOf } from "../../../core/h3/columns.ts";
 import type { FrozenCombination, H3Combination } from "../../../core/h3/combination.ts";
@@ -17,12 +16,12 @@ import {
   h3CombinedSource,
   h3Combination,
 } from "../../../core/h3/combination.ts";
-import { resolutionsOf } from "../../../core/h3/configuration.ts";
 import { defineHandler } from "../../define-handler.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
 import { requireDatabase } from "../require-database.ts";
 import { readConfiguration, refuseTakenName, withoutNull } from "./new-run.ts";
+import { recordRun } from "./record-run.ts";
 
 type Inputs = ReadonlyMap<string, H3RunRow>;
 
@@ -57,32 +56,25 @@ export const discoverCombination = defineHandler(
     const cells = await findChunks(context, configuration, inputs);
     const period = params.period ?? "static";
     const source_tag = combinationTag([...inputs].map(([alias, run]) => ({ alias, ...run })));
-    const identity = ["combined", combination, period, source_tag, JSON.stringify(configuration)];
-    const run_id = createHash("sha256").update(identity.join("\n")).digest("hex").slice(0, 32);
-    const nothing = `The data sets of "${combination}" have no cell in common that is asked for.`;
-    const findings = cells.length > 0 ? [] : [{ code: "EMPTY_INTERSECTION", message: nothing }];
-    await startH3Run(database, {
-      run_id,
-      kind: "combined",
-      raster: combination,
-      period,
-      origin: [...inputs.values()].map((run) => `${run.raster} of ${run.period}`).join(", "),
-      source_tag,
-      source_path: "",
-      wkt2: "",
-      bbox: asked.bbox ?? boxAround([...inputs.values()], asked.cells),
-      configuration,
-      findings,
-      chunk_count: cells.length,
-      job_id: context.job_id,
-    });
-    const coarser = assignCoarser(cells, resolutionsOf(configuration));
-    const chunks = cells.map((h3_l3) => ({
-      run_id,
-      h3_l3,
-      coarser: [...(coarser.get(h3_l3) ?? [])],
-    }));
-    return { combination, run_ids: [run_id], chunks, chunk_count: chunks.length, findings };
+    const ended = await recordRun(
+      context,
+      {
+        kind: "combined",
+        raster: combination,
+        period,
+        origin: [...inputs.values()].map((run) => `${run.raster} of ${run.period}`).join(", "),
+        source_tag,
+        source_path: "",
+        wkt2: "",
+        bbox: asked.bbox ?? boxAround([...inputs.values()], asked.cells),
+        configuration,
+      },
+      {
+        cells,
+        nothing: `The data sets of "${combination}" have no cell in common that is asked for.`,
+      },
+    );
+    return { combination, ...ended };
   },
 );
 

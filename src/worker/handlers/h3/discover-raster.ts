@@ -1,6 +1,5 @@
-import { createHash } from "node:crypto";
 import { getHexagonAreaAvg } from "h3-js";
-import { assignCoarser, chunksIn } from "../../../adapters/h3/chunks.ts";
+import { chunksIn } from "../../../adapters/h3/chunks.ts";
 import { cellPolygon } from "../../../adapters/h3/cell-polygon.ts";
 import { ownerOfJob } from "../../../adapters/postgres/queries/catalogue-owners.ts";
 import { saveH3Source, startH3Run } from "../../../adapters/postgres/repositories/h3.ts";
@@ -8,7 +7,7 @@ import type { RasterFile } from "../../../adapters/tiles/raster-file.ts";
 import { Problem } from "../../../core/errors.ts";
 import type { Bbox } from "../../../core/geometry/geometry.ts";
 import type { H3Configuration } from "../../../core/h3/configuration.ts";
-import { h3Configuration, resolutionsOf } from "../../../core/h3/configuration.ts";
+import { h3Configuration } from "../../../core/h3/configuration.ts";
 import { apply } from "../../../core/serving/affine.ts";
 import { toBounds } from "../../../core/serving/coverage.ts";
 import { clipWindow } from "../../../core/zonal/cover-pixels.ts";
@@ -20,6 +19,7 @@ import { requireDatabase } from "../require-database.ts";
 import { chooseSource, findSources } from "./find-sources.ts";
 import { ownName, readConfiguration, refuseTakenName, withoutNull } from "./new-run.ts";
 import { openStored } from "./open-run.ts";
+import { chunksOf, runIdOf } from "./record-run.ts";
 
 interface Finding {
   readonly code: string;
@@ -43,17 +43,14 @@ export const discoverRaster = defineHandler("h3_discover_raster", async (params,
   for (const each of found) {
     context.signal.throwIfAborted();
     const run = { raster, period: params.period ?? each.period, blob_path: each.blob_path };
-    runs.push(await recordRun(context, run, configuration, findings));
+    runs.push(await recordRaster(context, run, configuration, findings));
   }
-  const chunks = runs.flatMap(({ run_id, cells }) => {
-    const coarser = assignCoarser(cells, resolutionsOf(configuration));
-    return cells.map((h3_l3) => ({ run_id, h3_l3, coarser: [...(coarser.get(h3_l3) ?? [])] }));
-  });
+  const chunks = runs.flatMap(({ run_id, cells }) => chunksOf(run_id, cells, configuration));
   const run_ids = runs.map(({ run_id }) => run_id);
   return { raster, run_ids, chunks, chunk_count: chunks.length, findings };
 });
 
-async function recordRun(
+async function recordRaster(
   context: HandlerContext,
   { raster, period, blob_path }: { raster: string; period: string; blob_path: string },
   configuration: H3Configuration,
@@ -63,7 +60,7 @@ async function recordRun(
   try {
     const { source, crs } = pixels;
     const identity = [raster, period, source.fingerprint, JSON.stringify(configuration)];
-    const run_id = createHash("sha256").update(identity.join("\n")).digest("hex").slice(0, 32);
+    const run_id = runIdOf(identity);
     const source_path = await storeSource(context, pixels, run_id);
     const cells = findChunks(pixels.raster, configuration);
     const own = judge(pixels.raster, configuration, cells.length, source.display);

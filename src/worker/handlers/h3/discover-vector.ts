@@ -1,9 +1,7 @@
-import { createHash } from "node:crypto";
-import { assignCoarser, chunksIn } from "../../../adapters/h3/chunks.ts";
+import { chunksIn } from "../../../adapters/h3/chunks.ts";
 import { ownerOfJob } from "../../../adapters/postgres/queries/catalogue-owners.ts";
 import { findH3VectorSource } from "../../../adapters/postgres/queries/h3.ts";
-import { saveH3VectorSource, startH3Run } from "../../../adapters/postgres/repositories/h3.ts";
-import { resolutionsOf } from "../../../core/h3/configuration.ts";
+import { saveH3VectorSource } from "../../../adapters/postgres/repositories/h3.ts";
 import type { H3VectorSource } from "../../../core/h3/vector-configuration.ts";
 import { h3VectorConfiguration, h3VectorSource } from "../../../core/h3/vector-configuration.ts";
 import { defineHandler } from "../../define-handler.ts";
@@ -13,6 +11,7 @@ import { requireDatabase } from "../require-database.ts";
 import { temporaryFile } from "../raster/run-gdal.ts";
 import { ownName, readConfiguration, refuseTakenName, withoutNull } from "./new-run.ts";
 import { openFeatures, tablePlace } from "./open-features.ts";
+import { recordRun } from "./record-run.ts";
 
 /** Handler h3_discover_vector: what is to be computed, frozen, and the chunks of the fan-out. */
 export const discoverVector = defineHandler("h3_discover_vector", async (params, context) => {
@@ -44,37 +43,26 @@ export const discoverVector = defineHandler("h3_discover_vector", async (params,
     throw new PermanentError(text, { code: "COLUMN_NOT_FOUND" });
   }
   const configuration = { ...asked, geometry };
-  const period = params.period ?? "static";
-  const identity = ["vector", layer, period, features.tag, JSON.stringify(configuration)];
-  const run_id = createHash("sha256").update(identity.join("\n")).digest("hex").slice(0, 32);
   const boxes = [bounds, ...(asked.bbox == null ? [] : [asked.bbox])];
-  const cells = chunksIn(boxes, asked.land_only);
-  const findings =
-    cells.length > 0
-      ? []
-      : [{ code: "EMPTY_INTERSECTION", message: `"${layer}" meets no cell that is asked for.` }];
-  await startH3Run(database, {
-    run_id,
-    kind: "vector",
-    raster: layer,
-    period,
-    configuration,
-    findings,
-    origin: table_name == null && source.table_name == null ? (source.blob_path ?? place) : place,
-    source_tag: features.tag,
-    source_path: place,
-    wkt2: "",
-    bbox: bounds,
-    chunk_count: cells.length,
-    job_id: context.job_id,
-  });
-  const coarser = assignCoarser(cells, resolutionsOf(configuration));
-  const chunks = cells.map((h3_l3) => ({
-    run_id,
-    h3_l3,
-    coarser: [...(coarser.get(h3_l3) ?? [])],
-  }));
-  return { layer, run_ids: [run_id], chunks, chunk_count: chunks.length, findings };
+  const ended = await recordRun(
+    context,
+    {
+      kind: "vector",
+      raster: layer,
+      period: params.period ?? "static",
+      configuration,
+      origin: table_name == null && source.table_name == null ? (source.blob_path ?? place) : place,
+      source_tag: features.tag,
+      source_path: place,
+      wkt2: "",
+      bbox: bounds,
+    },
+    {
+      cells: chunksIn(boxes, asked.land_only),
+      nothing: `"${layer}" meets no cell that is asked for.`,
+    },
+  );
+  return { layer, ...ended };
 });
 
 /** An https address is fetched into storage once, where it is read in parts. */
