@@ -1,3 +1,5 @@
+import { sortFloats } from "./sort-floats.ts";
+
 /** Values with their weights, kept for a median. Whole pixels need no weight and less memory. */
 export interface KeptValues {
   readonly size: number;
@@ -23,7 +25,9 @@ export function createKeptValues(isSingle: boolean): KeptValues {
 
   function sort(): Uint32Array {
     if (order !== undefined) return order;
-    whole.subarray(0, wholes).sort();
+    const list = whole.subarray(0, wholes);
+    if (list instanceof Float32Array) sortFloats(list);
+    else list.sort();
     order = Uint32Array.from({ length: partCount }, (_, index) => index).sort(
       (a, b) => (parts[a] ?? 0) - (parts[b] ?? 0) || (weights[a] ?? 0) - (weights[b] ?? 0),
     );
