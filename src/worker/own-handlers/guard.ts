@@ -8,14 +8,16 @@ import type { ChildProcess } from "node:child_process";
 import { Duplex } from "node:stream";
 import type { ProgramCommand } from "./container.ts";
 
+// The watcher is born with these signals ignored: one that came before it could ignore them would end it.
 const script = `engine=$1 container=$2
 shift 2
+trap '' TERM INT HUP
 ( (
-  trap '' TERM INT HUP
   read -r never <&3
   [ -z "$container" ] || "$engine" kill "$container"
   kill -KILL 0
 ) </dev/null >/dev/null 2>&1 & )
+trap - TERM INT HUP
 exec "$@" 3<&-`;
 
 export function guarded({ file, args, container }: ProgramCommand): {
