@@ -1585,7 +1585,7 @@ CREATE VIEW gateway.workflows AS
     v.definition -> 'inputs'::text AS inputs,
     v.definition -> 'outputs'::text AS outputs,
     w.updated_at,
-    NOT v.definition ? 'stages'::text AND NOT jsonb_path_exists(v.definition, '$."nodes".*.**{0 to 1}."handler"?((((((((((((((@ starts with "export." || @ starts with "stac.") || @ starts with "fathom_") || (((@ starts with "h3_" && @ != "h3_discover_raster") && @ != "h3_zonal_stats") && @ != "h3_finalize") && @ != "h3_register_dataset") || @ == "stats_zonal") || @ == "stac_catalog_container") || @ == "register_silver_blobs") || @ == "trigger_approval") || @ == "approve_dataset") || @ == "reject_dataset") || @ == "job_health_check") || @ == "task_watchdog") || @ == "list_container_files") || @ == "process_file") || @ == "update_catalog")'::jsonpath) AS for_partners
+    NOT v.definition ? 'stages'::text AND NOT jsonb_path_exists(v.definition, '$."nodes".*.**{0 to 1}."handler"?(((((((((((((((@ starts with "export." || @ starts with "stac.") || @ starts with "fathom_") || (((@ starts with "h3_" && @ != "h3_discover_raster") && @ != "h3_zonal_stats") && @ != "h3_finalize") && @ != "h3_register_dataset") || @ == "stats_zonal") || @ == "stac_catalog_container") || @ == "register_silver_blobs") || @ == "trigger_approval") || @ == "approve_dataset") || @ == "reject_dataset") || @ == "job_health_check") || @ == "task_watchdog") || @ == "inspect_file") || @ == "list_container_files") || @ == "process_file") || @ == "update_catalog")'::jsonpath) AS for_partners
    FROM dagapp.dag_workflows w
      JOIN dagapp.dag_workflow_versions v USING (workflow_hash)
   WHERE w.is_active;

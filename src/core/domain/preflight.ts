@@ -155,6 +155,7 @@ const forOperators: ReadonlySet<string> = new Set([
   "reject_dataset",
   "job_health_check",
   "task_watchdog",
+  "inspect_file",
   "list_container_files",
   "process_file",
   "update_catalog",
