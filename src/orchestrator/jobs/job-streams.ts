@@ -42,6 +42,11 @@ export interface JobStreamsOptions {
   readonly onError?: (error: unknown) => void;
 }
 
+/**
+ * A busy job commits hundreds of times a second, and each look at it costs as much as a few of its tasks.
+ * All streams look at the same times, so that they stay equally far and share what is read.
+ */
+const frameMs = 50;
 /** Events in one message; a wide fan-out sends several messages. */
 const mostEvents = 500;
 const mostTasks = 100;
@@ -65,7 +70,19 @@ export function createJobStreams(options: JobStreamsOptions): JobStreams {
   /** What is being read, by job and last event. It may lack what was committed after it began. */
   let readings = new Map<string, Promise<StreamMessage[]>>();
 
+  let lastWake = -Infinity;
+  let nextWake: NodeJS.Timeout | undefined;
+  /** At once after a pause, otherwise together with what is committed until the next frame. */
+  function wakeSoon(): void {
+    const waitMs = lastWake + frameMs - performance.now();
+    if (waitMs <= 0) wake();
+    else nextWake ??= setTimeout(wake, waitMs);
+  }
+
   function wake(): void {
+    clearTimeout(nextWake);
+    nextWake = undefined;
+    lastWake = performance.now();
     readings = new Map();
     for (const follower of followers) {
       follower.woken = true;
@@ -102,7 +119,7 @@ export function createJobStreams(options: JobStreamsOptions): JobStreams {
   function add(follower: Follower): void {
     followers.add(follower);
     if (timers.length > 0) return;
-    listening = options.listen(wake);
+    listening = options.listen(wakeSoon);
     timers = [
       setInterval(() => void lookAtProgress(), progressEveryMs),
       setInterval(wake, pollEveryMs),
@@ -114,6 +131,8 @@ export function createJobStreams(options: JobStreamsOptions): JobStreams {
     if (followers.size > 0) return;
     for (const timer of timers) clearInterval(timer);
     timers = [];
+    clearTimeout(nextWake);
+    nextWake = undefined;
     void listening?.close();
   }
 
@@ -195,9 +214,10 @@ export function createJobStreams(options: JobStreamsOptions): JobStreams {
           for (const message of await news(jobId, seq)) {
             yield message;
             if (message.type === "end") return;
-            // The page may have been full, so the next pass reads again.
-            follower.woken = true;
-            if (message.type === "events") seq = message.seq;
+            if (message.type !== "events") continue;
+            seq = message.seq;
+            // There may be more behind a full page.
+            if (message.events.length >= mostEvents) follower.woken = true;
           }
         } else if (follower.tasks !== undefined) {
           const { tasks } = follower;
