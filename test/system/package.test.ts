@@ -158,7 +158,9 @@ describe("the packed product in an empty folder", () => {
     ];
     const names = packed.map((name) => name.replace(/^package\//, ""));
     expect(wanted.filter((name) => !names.includes(name))).toEqual([]);
-    expect(names.filter((name) => /__pycache__|egg-info|^(src|test|node_modules)\//.test(name))).toEqual([]);
+    expect(
+      names.filter((name) => /__pycache__|egg-info|^(src|test|node_modules)\//.test(name)),
+    ).toEqual([]);
   });
 
   // Declarations are built for a release only, because that takes a minute.

@@ -350,7 +350,6 @@ describe("a JPEG block that is a tile", () => {
     ) => Buffer.from(await server.tile(layer("a"), tile, request(options, format))).includes(tail);
     const untouched = { z: 1, x: 1, y: 1 };
     expect(await has(untouched, {}, "auto")).toBe(true);
-    // What the style of a picture names is what its file has.
     expect(await has(untouched, { bands: [1, 2, 3], rescale: [[0, 255]] }, "auto")).toBe(true);
     expect(await has(untouched, { bands: [3, 2, 1] }, "auto")).toBe(false);
     expect(await has(untouched, { rescale: [[0, 100]] }, "auto")).toBe(false);

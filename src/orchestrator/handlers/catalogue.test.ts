@@ -102,9 +102,7 @@ describe("handlers that workers register", () => {
     // At the next submission, whether or not the notification has arrived.
     const { definition } = await workflows.newest("mine");
     expect(await catalogue.refresh()).toBe(false);
-    expect(lines).toEqual([
-      expect.stringMatching(/^workflow typo was refused: .*acme\.nvdi/),
-    ]);
+    expect(lines).toEqual([expect.stringMatching(/^workflow typo was refused: .*acme\.nvdi/)]);
     expect(definition.nodes["a"]).toMatchObject({ queue: "gpu", timeout_seconds: 300 });
     expect(await broker.depth("gpu")).toMatchObject({ ready: 0 });
     const offers = await readOffers(db);
