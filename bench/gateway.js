@@ -11,7 +11,7 @@ import { Buffer } from "node:buffer";
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -21,6 +21,7 @@ import { makeLogins } from "../dist/adapters/postgres/roles/make-login.js";
 import { readProcesses } from "./harness/processes.js";
 import { makeWorkFolder } from "./harness/work-folder.js";
 import { reportFigures } from "./report/platform.js";
+import { freePort } from "./harness/free-port.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const quick = process.argv.includes("--quick");
@@ -224,14 +225,6 @@ async function start(name, env) {
   }
   child.stdout.resume();
   if (!output.includes(`${name} started`)) throw new Error(`${name} did not start:\n${output}`);
-  return port;
-}
-
-async function freePort() {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address();
-  probe.close();
   return port;
 }
 

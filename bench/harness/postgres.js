@@ -5,7 +5,6 @@
  */
 import { spawn } from "node:child_process";
 import { open, readFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
@@ -21,6 +20,7 @@ import {
   createCluster,
   createDataDirectory,
 } from "../../dist/adapters/embedded-postgres/prepare-data-directory.js";
+import { freePort } from "./free-port.js";
 
 const settings = {
   listen_addresses: "127.0.0.1",
@@ -116,14 +116,4 @@ async function waitUntilReady(url, server, log) {
       await pause(50);
     }
   }
-}
-
-function freePort() {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().on("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const { port } = probe.address();
-      probe.close(() => resolve(port));
-    });
-  });
 }

@@ -2,10 +2,10 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { connect } from "amqplib";
+import { freePort } from "./free-port.js";
 
 const program = "/usr/lib/rabbitmq/bin/rabbitmq-server";
 
@@ -57,14 +57,4 @@ export async function startRabbitmq(parent) {
       spawn("epmd", ["-port", String(epmdPort), "-kill"], { env, stdio: "ignore" });
     },
   };
-}
-
-function freePort() {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().on("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const { port } = probe.address();
-      probe.close(() => resolve(port));
-    });
-  });
 }

@@ -1,9 +1,10 @@
 /** Redis for BullMQ: Debian's own, durable as its documentation advises (AOF, synced every second). */
 import { execFileSync, spawn } from "node:child_process";
 import { mkdir } from "node:fs/promises";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { freePort } from "./free-port.js";
 
 /** Undefined when there is none and none can be installed: then its column says so. */
 export async function startRedis(folder, say) {
@@ -66,16 +67,6 @@ function talk(port, command) {
     socket.once("data", (answer) => {
       socket.destroy();
       resolve(answer.toString("utf8").trim());
-    });
-  });
-}
-
-function freePort() {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().on("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const { port } = probe.address();
-      probe.close(() => resolve(port));
     });
   });
 }

@@ -1,12 +1,12 @@
 /** Our orchestrator and workers with a server that has PostGIS, and a client of the API. */
 import { cp, mkdir } from "node:fs/promises";
-import { createServer } from "node:net";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { startEmbeddedPostgres } from "../../dist/adapters/embedded-postgres/start-embedded-postgres.js";
 import { migrate } from "../../dist/adapters/postgres/migrate.js";
 import { createClient } from "../../dist/core/api/client.js";
 import { startProgram } from "./programs.js";
+import { freePort } from "../harness/free-port.js";
 
 /** `env`: settings of the orchestrator. */
 export async function startPlatform(folder, { workers = 1, concurrency = 2, env = {} } = {}) {
@@ -55,14 +55,4 @@ export async function startPlatform(folder, { workers = 1, concurrency = 2, env 
       await postgres.stop();
     },
   };
-}
-
-function freePort() {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().on("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const { port } = probe.address();
-      probe.close(() => resolve(port));
-    });
-  });
 }

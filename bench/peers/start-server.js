@@ -1,7 +1,7 @@
 /** A server that a peer brings: started on a free port, and stopped with the cell. */
 import { spawn } from "node:child_process";
-import { createServer } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
+import { freePort } from "../harness/free-port.js";
 
 const patienceMs = 60_000;
 
@@ -46,14 +46,4 @@ export async function startServer(program, args, connect, env = {}) {
       kill("SIGKILL");
     },
   };
-}
-
-export function freePort() {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().on("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const { port } = probe.address();
-      probe.close(() => resolve(port));
-    });
-  });
 }

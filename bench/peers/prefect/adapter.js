@@ -5,7 +5,8 @@ import { once } from "node:events";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { payload } from "../../harness/payload.js";
-import { freePort, startServer } from "../start-server.js";
+import { freePort } from "../../harness/free-port.js";
+import { startServer } from "../start-server.js";
 
 /** A run that takes longer has failed without a word: its sizes are chosen for seconds. */
 const patienceMs = 90_000;

@@ -16,7 +16,7 @@ import type { Recognised } from "./inspection.tsx";
 
 const pollMs = 1500;
 
-/** Shows one file: what it is, a picture of it, the workflow that fits, and what was made of it. */
+/** The panel shows one file: what it is, a picture of it, the workflow that fits, and what was made of it. */
 export function FilePanel({ path, onDeleted }: { path: string; onDeleted: () => void }) {
   const found = useQuery({
     queryKey: ["recognised", path],
