@@ -66,15 +66,14 @@ function pidFile(layout: Layout): string {
 const stopTimeoutMs = 60_000;
 const roundMs = 10;
 
-/** Stops the server with a fast shutdown: it ends sessions and writes everything to disk. */
+/**
+ * Stops the server with a fast shutdown: it ends sessions and writes everything to disk. The end of
+ * the process is awaited, because the server removes postmaster.pid a little before it.
+ */
 export async function stopServer(layout: Layout, pid: number): Promise<void> {
-  try {
-    process.kill(pid, "SIGINT");
-  } catch (error) {
-    if (!hasErrorCode(error, "ESRCH")) throw error;
-  }
+  if (await isServerOf(layout, pid)) interrupt(pid);
   const deadline = performance.now() + stopTimeoutMs;
-  while ((await findRunningServer(layout))?.pid === pid) {
+  while (await isServerOf(layout, pid)) {
     if (performance.now() > deadline) {
       throw new EmbeddedPostgresError(
         "STOP_FAILED",
@@ -82,5 +81,13 @@ export async function stopServer(layout: Layout, pid: number): Promise<void> {
       );
     }
     await pause(roundMs);
+  }
+}
+
+function interrupt(pid: number): void {
+  try {
+    process.kill(pid, "SIGINT");
+  } catch (error) {
+    if (!hasErrorCode(error, "ESRCH")) throw error;
   }
 }

@@ -1,9 +1,11 @@
-import { readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { rows, temporaryFolders } from "../../../test/support/embedded.ts";
 import { describeNative, npmNativeDirectory } from "./find-binaries.ts";
-import { findRunningServer } from "./running-server.ts";
+import { findRunningServer, stopServer } from "./running-server.ts";
 import { layoutOf } from "./layout.ts";
 import { startEmbeddedPostgres } from "./start-embedded-postgres.ts";
 import type { EmbeddedPostgres, StartEmbeddedPostgresOptions } from "./start-embedded-postgres.ts";
@@ -36,6 +38,40 @@ it("makes a database on first use and finds it again after a restart", async () 
   const second = await start(folder);
   expect(second.attached).toBe(false);
   expect(await rows(second.url, "SELECT answer FROM kept")).toEqual([{ answer: 42 }]);
+});
+
+it("has stopped when its process has ended, not when it has removed postmaster.pid", async () => {
+  const layout = layoutOf(await folders.make());
+  await mkdir(layout.data, { recursive: true });
+  const program = "process.on('SIGINT', () => console.log('asked')); process.stdin.resume()";
+  const server = spawn(process.execPath, ["-e", `${program}; console.log('runs')`], {
+    cwd: layout.data,
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  await once(server.stdout, "data");
+  const asked = once(server.stdout, "data");
+  let hasStopped = false;
+  const stopped = stopServer(layout, server.pid ?? 0).then(() => (hasStopped = true));
+  expect(String(await asked)).toBe("asked\n");
+  // The file is read in far fewer than a hundred turns of the event loop.
+  for (let turn = 0; turn < 100; turn++) await stat(layout.data);
+  expect(hasStopped).toBe(false);
+  server.stdin.end();
+  await stopped;
+});
+
+it("sends no signal to another process that has the pid of a server long gone", async () => {
+  const layout = layoutOf(await folders.make());
+  await mkdir(layout.data, { recursive: true });
+  const other = spawn(process.execPath, ["-e", "process.stdin.resume()"], {
+    cwd: path.dirname(layout.data),
+    stdio: ["pipe", "ignore", "inherit"],
+  });
+  await once(other, "spawn");
+  const ended = once(other, "exit");
+  await stopServer(layout, other.pid ?? 0);
+  other.stdin.end();
+  expect(await ended).toEqual([0, null]);
 });
 
 it("keeps every commit durable and listens on the loopback address only", async () => {
