@@ -192,7 +192,7 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
       reply.hijack();
       streams.add(aborter);
       const headers = { ...securityHeaders, "x-request-id": request.id };
-      await writeEvents(reply.raw, headers, given.body as AsyncIterable<unknown>, aborter.signal)
+      await writeEvents(reply.raw, headers, given.body as AsyncIterable<object>, aborter.signal)
         .catch((error: unknown) => {
           if (!aborter.signal.aborted)
             log.error({ request_id: request.id, err: error }, "a stream failed");
@@ -237,7 +237,7 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
       preValidation: async (request) => {
         if (!request.ws) throw new Problem("BAD_REQUEST", "Open this address as a WebSocket.");
         const aborter = new AbortController();
-        const messages = (await run(contract, request, aborter.signal)) as AsyncIterable<unknown>;
+        const messages = (await run(contract, request, aborter.signal)) as AsyncIterable<object>;
         sockets.set(request, { aborter, messages });
       },
       handler: async () => undefined,
@@ -286,7 +286,7 @@ interface RouteConfig {
 
 interface OpenedStream {
   readonly aborter: AbortController;
-  readonly messages: AsyncIterable<unknown>;
+  readonly messages: AsyncIterable<object>;
 }
 
 /** Contracts validate requests and answers. The library's own validator is a tenth of the start. */

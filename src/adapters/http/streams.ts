@@ -7,21 +7,29 @@ import type { ServerResponse } from "node:http";
 
 const heartbeatMs = 15_000;
 
-/** Texts of messages: a source may give one message to many clients. */
-const texts = new WeakMap<object, string>();
-
-function textOf(message: unknown): string {
-  if (typeof message !== "object" || message === null) return JSON.stringify(message);
-  const known = texts.get(message) ?? JSON.stringify(message);
-  texts.set(message, known);
-  return known;
+/** Encodes a message once: a source may give one message to many clients. */
+function encodedOnce(encode: (message: object) => string): (message: object) => Buffer {
+  const known = new WeakMap<object, Buffer>();
+  return (message) => {
+    const bytes = known.get(message) ?? Buffer.from(encode(message));
+    known.set(message, bytes);
+    return bytes;
+  };
 }
+
+const bytesOfMessage = encodedOnce((message) => JSON.stringify(message));
+
+const bytesOfEvent = encodedOnce((message) => {
+  const id = "seq" in message && typeof message.seq === "number" ? `id: ${message.seq}\n` : "";
+  // JSON text has no line ends, so one data line is enough.
+  return `${id}data: ${JSON.stringify(message)}\n\n`;
+});
 
 /** Writes messages as server-sent events. */
 export async function writeEvents(
   raw: ServerResponse,
   headers: Readonly<Record<string, string>>,
-  messages: AsyncIterable<unknown>,
+  messages: AsyncIterable<object>,
   signal: AbortSignal,
 ): Promise<void> {
   raw.writeHead(200, {
@@ -37,19 +45,12 @@ export async function writeEvents(
   try {
     for await (const message of messages) {
       if (signal.aborted) break;
-      if (!raw.write(encodeEvent(message))) await drained(raw, signal);
+      if (!raw.write(bytesOfEvent(message))) await drained(raw, signal);
     }
   } finally {
     clearInterval(heartbeat);
     raw.end();
   }
-}
-
-function encodeEvent(message: unknown): string {
-  const seq = (message as { seq?: unknown }).seq;
-  const id = typeof seq === "number" ? `id: ${seq}\n` : "";
-  // JSON text has no line ends, so one data line is enough.
-  return `${id}data: ${textOf(message)}\n\n`;
 }
 
 async function drained(raw: ServerResponse, signal: AbortSignal): Promise<void> {
@@ -67,7 +68,7 @@ async function drained(raw: ServerResponse, signal: AbortSignal): Promise<void> 
 
 /** The part of a socket that is used here. */
 export interface Socket {
-  send(data: string, done: (error?: Error | null) => void): void;
+  send(data: Buffer, options: { binary: boolean }, done: (error?: Error | null) => void): void;
   ping(): void;
   close(code: number, reason: string): void;
   terminate(): void;
@@ -77,7 +78,7 @@ export interface Socket {
 /** Sends messages over a WebSocket and closes it when they end. */
 export async function sendMessages(
   socket: Socket,
-  messages: AsyncIterable<unknown>,
+  messages: AsyncIterable<object>,
   aborter: AbortController,
   onError: (error: unknown) => void,
 ): Promise<void> {
@@ -96,7 +97,7 @@ export async function sendMessages(
   try {
     for await (const message of messages) {
       if (aborter.signal.aborted) break;
-      await send(socket, textOf(message));
+      await send(socket, bytesOfMessage(message));
     }
     if (aborter.signal.aborted) socket.close(1001, "going away");
     else socket.close(1000, "finished");
@@ -108,9 +109,9 @@ export async function sendMessages(
   }
 }
 
-async function send(socket: Socket, text: string): Promise<void> {
+async function send(socket: Socket, text: Buffer): Promise<void> {
   await new Promise<void>((resolve, reject) => {
-    socket.send(text, (error) => {
+    socket.send(text, { binary: false }, (error) => {
       if (error == null) resolve();
       else reject(error);
     });

@@ -1,4 +1,4 @@
-import type { Broker, DeadLetter } from "../../adapters/broker/broker.ts";
+import type { Broker, DeadLetter, QueueDepth } from "../../adapters/broker/broker.ts";
 import type { Handlers } from "../../adapters/http/handler.ts";
 import type { Database } from "../../adapters/postgres/database.ts";
 import {
@@ -33,7 +33,8 @@ export type FleetRouteDeps = ProgramRouteDeps &
   SchemaRouteDeps;
 
 /** What operators need: programs, queues, commands, health, metrics and the schema. */
-export function fleetRoutes(deps: FleetRouteDeps) {
+export function fleetRoutes(given: FleetRouteDeps) {
+  const deps = { ...given, broker: { ...given.broker, depth: shareDepths(given) } };
   return {
     ...programRoutes(deps),
     ...queueRoutes(deps),
@@ -41,6 +42,16 @@ export function fleetRoutes(deps: FleetRouteDeps) {
     ...healthRoutes(deps),
     ...metricRoutes(deps),
     ...schemaRoutes(deps),
+  };
+}
+
+/** Counting the messages of a long queue takes milliseconds, and three routes show the counts. */
+function shareDepths({ broker, share }: QueueRouteDeps): Broker["depth"] {
+  const readers = new Map<string, () => Promise<QueueDepth>>();
+  return (queue) => {
+    const read = readers.get(queue) ?? share(() => broker.depth(queue));
+    readers.set(queue, read);
+    return read();
   };
 }
 

@@ -44,12 +44,17 @@ export interface JobStreamsOptions {
 
 /**
  * A busy job commits hundreds of times a second, and each look at it costs as much as a few of its tasks.
- * All streams look at the same times, so that they stay equally far and share what is read.
+ * All streams look at the same times, so that they stay equally far and share what is read. The pause
+ * grows with the time that the last look took, so that reading takes a twentieth of the time at most.
  */
-const frameMs = 50;
+const leastPauseMs = 50;
+const longestPauseMs = 1000;
+const pauseFactor = 20;
 /** Events in one message; a wide fan-out sends several messages. */
-const mostEvents = 500;
+const mostEvents = 2000;
 const mostTasks = 100;
+
+type Snapshot = StreamMessage & { readonly type: "snapshot" };
 
 interface Follower {
   readonly jobId: string;
@@ -69,12 +74,15 @@ export function createJobStreams(options: JobStreamsOptions): JobStreams {
   let listening: { close(): Promise<void> } | undefined;
   /** What is being read, by job and last event. It may lack what was committed after it began. */
   let readings = new Map<string, Promise<StreamMessage[]>>();
+  /** Snapshots that are being read, by job: clients that come together share one. */
+  const snapshots = new Map<string, Promise<Snapshot>>();
 
   let lastWake = -Infinity;
+  let pauseMs = leastPauseMs;
   let nextWake: NodeJS.Timeout | undefined;
-  /** At once after a pause, otherwise together with what is committed until the next frame. */
+  /** At once after a pause, otherwise together with what is committed until the pause ends. */
   function wakeSoon(): void {
-    const waitMs = lastWake + frameMs - performance.now();
+    const waitMs = lastWake + pauseMs - performance.now();
     if (waitMs <= 0) wake();
     else nextWake ??= setTimeout(wake, waitMs);
   }
@@ -136,7 +144,11 @@ export function createJobStreams(options: JobStreamsOptions): JobStreams {
     void listening?.close();
   }
 
-  async function snapshot(jobId: string): Promise<StreamMessage & { type: "snapshot" }> {
+  function snapshot(jobId: string): Promise<Snapshot> {
+    return shared(snapshots, jobId, () => readSnapshot(jobId));
+  }
+
+  async function readSnapshot(jobId: string): Promise<Snapshot> {
     // One state of the database, so that `seq` is exactly what the nodes show.
     return db.transaction(
       async (tx) => {
@@ -152,19 +164,18 @@ export function createJobStreams(options: JobStreamsOptions): JobStreams {
   }
 
   function news(jobId: string, seq: number): Promise<StreamMessage[]> {
-    const key = `${jobId} ${seq}`;
-    const shared = readings.get(key);
-    if (shared !== undefined) return shared;
-    const reading = readNews(jobId, seq);
-    const among = readings.set(key, reading);
-    const forget = (): void => {
-      among.delete(key);
-    };
-    reading.then(forget, forget);
-    return reading;
+    return shared(readings, `${jobId} ${seq}`, () => readNews(jobId, seq));
   }
 
   async function readNews(jobId: string, seq: number): Promise<StreamMessage[]> {
+    const begun = performance.now();
+    const messages = await readMessages(jobId, seq);
+    const tookMs = performance.now() - begun;
+    pauseMs = Math.min(longestPauseMs, Math.max(leastPauseMs, pauseFactor * tookMs));
+    return messages;
+  }
+
+  async function readMessages(jobId: string, seq: number): Promise<StreamMessage[]> {
     const { events, next } = await readEvents(db, jobId, { after: seq }, mostEvents);
     const job = await findJob(db, jobId);
     if (job === undefined) return [];
@@ -242,6 +253,23 @@ export function createJobStreams(options: JobStreamsOptions): JobStreams {
       wake();
     },
   };
+}
+
+/** Answers what is being read under this key, or reads it. */
+function shared<T>(
+  readings: Map<string, Promise<T>>,
+  key: string,
+  read: () => Promise<T>,
+): Promise<T> {
+  const known = readings.get(key);
+  if (known !== undefined) return known;
+  const reading = read();
+  readings.set(key, reading);
+  const forget = (): void => {
+    readings.delete(key);
+  };
+  reading.then(forget, forget);
+  return reading;
 }
 
 async function woken(follower: Follower, signal: AbortSignal): Promise<void> {
