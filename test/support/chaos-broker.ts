@@ -10,6 +10,8 @@ export interface ChaosBroker {
   /** Starts it again with the messages that it has confirmed. */
   comeBack(): Promise<void>;
   stop(): Promise<void>;
+  /** Tells what it holds, for a run that is stuck; absent: it cannot be looked into. */
+  describe?(): string;
 }
 
 export async function startChaosBroker(name: string | undefined): Promise<ChaosBroker | undefined> {
@@ -44,5 +46,6 @@ async function serviceBus(): Promise<ChaosBroker> {
     leave: () => server.close(),
     comeBack: () => server.listen(port),
     stop: () => server.close(),
+    describe: () => server.describe(),
   };
 }

@@ -373,7 +373,7 @@ class Run {
       } else if (performance.now() - since > stallMs) {
         throw new Error(
           `Nothing has happened for ${stallMs} ms, and jobs are open.\n` +
-            `${await describeStuck(this.db)}\n${this.lastWords()}`,
+            `${await describeStuck(this.db)}\n${this.broker?.describe?.() ?? ""}\n${this.lastWords()}`,
         );
       }
       await pause(100);

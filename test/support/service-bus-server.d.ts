@@ -8,4 +8,6 @@ export declare class ServiceBusServer {
   dropConnections(): void;
   /** Refuses connections until `listen` is called with the same port; messages stay. */
   close(): Promise<void>;
+  /** One line for each queue: how many messages wait, are locked, and over how many links it sends. */
+  describe(): string;
 }

@@ -216,6 +216,16 @@ export class ServiceBusServer {
     await closed;
   }
 
+  describe() {
+    return [...this.queues.values()]
+      .flatMap((queue) => [queue, queue.dead])
+      .map(
+        ({ name, waiting, locked, links }) =>
+          `${name}: ${waiting.length} wait, ${locked.size} are locked, ${links.size} links`,
+      )
+      .join("\n");
+  }
+
   /** The client sends over this link. */
   openSending(link) {
     const address = link.target?.address ?? "";

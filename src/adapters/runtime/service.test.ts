@@ -101,3 +101,21 @@ it("waits at its stop for the run that is under way", async () => {
   await stopped;
   expect(isDone).toBe(true);
 });
+
+it("pauses no longer than told, however often it has failed", async () => {
+  let runs = 0;
+  const service = createService({
+    name: "s",
+    intervalMs: hour,
+    firstPauseMs: 1,
+    longestPauseMs: 2,
+    log,
+    runOnce: async () => {
+      // The pauses of twenty failures would double to nine minutes.
+      if (++runs <= 20) throw new Error("the database is away");
+    },
+  });
+  service.start();
+  await waitFor(() => runs === 21, { what: "a run after twenty failures" });
+  await service.stop();
+});

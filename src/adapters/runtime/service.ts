@@ -19,14 +19,15 @@ export interface ServiceOptions {
   readonly runOnce: () => Promise<unknown>;
   readonly intervalMs: number;
   readonly log: Logger;
-  /** The pause after a first failure; it doubles up to the interval, or a minute if that is more. */
+  /** The pause after a first failure; it doubles with each further one. */
   readonly firstPauseMs?: number;
+  /** Absent: the interval, or a minute if that is more. */
+  readonly longestPauseMs?: number;
 }
-
-const longestPauseMs = 60_000;
 
 export function createService(options: ServiceOptions): Service {
   const { name, runOnce, intervalMs, log, firstPauseMs = 100 } = options;
+  const { longestPauseMs = Math.max(intervalMs, 60_000) } = options;
   let isRunning = false;
   let isStarted = false;
   let isWoken = false;
@@ -61,7 +62,7 @@ export function createService(options: ServiceOptions): Service {
       failures = 0;
       if (typeof answer === "number") nextMs = Math.min(intervalMs, Math.max(0, answer));
     } catch (err) {
-      nextMs = backoffDelay(failures++, firstPauseMs, Math.max(intervalMs, longestPauseMs));
+      nextMs = backoffDelay(failures++, firstPauseMs, longestPauseMs);
       log.error({ err, service: name, retryInMs: nextMs }, "a background service failed");
     }
     isRunning = false;

@@ -10,6 +10,8 @@ import { createReceiver } from "./receiver.ts";
 const batchSize = 50;
 /** A slow poll: arrivals wake it. */
 const pollMs = 60_000;
+/** While it pauses, the outside broker keeps messages whose tasks wait: it must not pause for long. */
+const longestPauseMs = 2000;
 
 /**
  * Lists the messages that the outside broker, or a consumer of another program, has given up as dead
@@ -51,6 +53,7 @@ export function startDeadLetters(options: {
     name: `dead letters of ${queue}`,
     log,
     intervalMs: pollMs,
+    longestPauseMs,
     runOnce,
   });
   const receiver = createReceiver({
