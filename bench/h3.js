@@ -4,19 +4,20 @@
  * exactextract and rasterio come from PyPI into a virtual environment in the user's cache folder.
  */
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { cellPolygon } from "../dist/adapters/h3/cell-polygon.js";
 import { computeChunk } from "../dist/adapters/h3/compute-chunk.js";
 import { openFile } from "../dist/adapters/tiles/open-file.js";
 import { h3Configuration } from "../dist/core/h3/configuration.js";
+import { installPython } from "../scripts/install-python.js";
 import { makeWorkFolder } from "./harness/work-folder.js";
 
 const peer = fileURLToPath(new URL("peers/extract_statistics.py", import.meta.url));
 const folder = makeWorkFolder();
-const python = install();
+const bin = installPython("exactextract", ["exactextract==0.3.0", "rasterio"]);
+const python = path.join(bin, "python");
 const statistics = ["count", "sum", "mean", "stdev", "min", "max"];
 /** North of Innsbruck: the raster covers all cells below it. */
 const h3_l3 = "831f88fffffffff";
@@ -68,18 +69,4 @@ for (const [name, pixel, resolution, wanted] of [
 function call(args) {
   const { status } = spawnSync(python, [peer, ...args], { stdio: "inherit" });
   if (status !== 0) process.exit(1);
-}
-
-function install() {
-  const home = path.join(homedir(), ".cache/rmhdag/exactextract-0.3.0");
-  const program = path.join(home, "bin/python");
-  if (existsSync(program)) return program;
-  mkdirSync(path.dirname(home), { recursive: true });
-  for (const [command, ...args] of [
-    ["python3", "-m", "venv", home],
-    [program, "-m", "pip", "install", "-q", "exactextract==0.3.0", "rasterio"],
-  ]) {
-    if (spawnSync(command, args, { stdio: "inherit" }).status !== 0) process.exit(1);
-  }
-  return program;
 }

@@ -1,27 +1,27 @@
 // Runs Schemathesis with all its checks against the orchestrator and the gateway, once without a token
 // and once with each role. Schemathesis comes from PyPI into a virtual environment in the user's cache
 // folder.
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { createHash, randomBytes, randomInt } from "node:crypto";
 import { once } from "node:events";
 import {
   chmodSync,
   cpSync,
   createWriteStream,
-  existsSync,
   mkdirSync,
   mkdtempSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
 import { createServer } from "node:net";
-import { homedir, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { startEmbeddedPostgres } from "../dist/adapters/embedded-postgres/start-embedded-postgres.js";
 import { migrate } from "../dist/adapters/postgres/migrate.js";
 import { makeLogins } from "../dist/adapters/postgres/roles/make-login.js";
+import { installPython } from "./install-python.js";
 import { seed, seedFiles } from "./seed-fuzz.js";
 
 const schemathesisVersion = "4.32.5";
@@ -48,7 +48,8 @@ process.once("exit", () => {
   for (const child of children) child.kill("SIGKILL");
 });
 
-const schemathesis = installSchemathesis();
+const packages = [`schemathesis==${schemathesisVersion}`];
+const schemathesis = path.join(installPython("schemathesis", packages), "schemathesis");
 if (values.reports !== undefined) mkdirSync(values.reports, { recursive: true });
 const folder = mkdtempSync(path.join(tmpdir(), "rmhdag-fuzz-"));
 // As root the database runs as another user, who must be able to enter.
@@ -72,29 +73,6 @@ process.stdout.write(
     : `findings with seed ${values.seed}: ${failed.join(", ")}\n`,
 );
 process.exitCode = failed.length === 0 ? 0 : 1;
-
-/** Answers the path of the program; says what is missing and ends the process otherwise. */
-function installSchemathesis() {
-  const cache = process.env.XDG_CACHE_HOME ?? path.join(homedir(), ".cache");
-  const environment = path.join(cache, "rmhdag", `schemathesis-${schemathesisVersion}`);
-  const program = path.join(environment, "bin", "schemathesis");
-  if (existsSync(program)) return program;
-  if (spawnSync("python3", ["-c", "import venv, ensurepip"]).status !== 0) {
-    fail("This needs Python 3.10 or newer as `python3`, with its module venv.");
-  }
-  const pip = path.join(environment, "bin", "pip");
-  mkdirSync(path.dirname(environment), { recursive: true });
-  const steps = [
-    ["python3", ["-m", "venv", environment]],
-    [pip, ["install", "--quiet", `schemathesis==${schemathesisVersion}`]],
-  ];
-  for (const [command, args] of steps) {
-    if (spawnSync(command, args, { stdio: "inherit" }).status === 0) continue;
-    rmSync(environment, { recursive: true, force: true });
-    fail(`Schemathesis ${schemathesisVersion} could not be installed from PyPI.`);
-  }
-  return program;
-}
 
 function readOptions() {
   try {

@@ -3,11 +3,9 @@
 // The checkers come from PyPI into a virtual environment in the user's cache folder. Bicep's own linter is
 // in no registry, so its files are only parsed.
 import { spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, rmSync } from "node:fs";
-import { homedir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { installPython } from "./install-python.js";
 
 const packages = [
   "check-jsonschema==0.39.0",
@@ -16,8 +14,7 @@ const packages = [
   "tree-sitter-bicep==1.1.0",
 ];
 const root = fileURLToPath(new URL("..", import.meta.url));
-const bin = (name) => path.join(environment, "bin", name);
-const environment = install();
+const bin = installPython("deployment", packages);
 
 const checks = [
   [
@@ -35,27 +32,7 @@ const checks = [
 let failed = false;
 for (const [what, program, args] of checks) {
   process.stdout.write(`${what}\n`);
-  const { status } = spawnSync(bin(program), args, { cwd: root, stdio: "inherit" });
+  const { status } = spawnSync(path.join(bin, program), args, { cwd: root, stdio: "inherit" });
   if (status !== 0) failed = true;
 }
 process.exitCode = failed ? 1 : 0;
-
-/** Answers the folder of the virtual environment. */
-function install() {
-  const cache = process.env.XDG_CACHE_HOME ?? path.join(homedir(), ".cache");
-  const name = createHash("sha256").update(packages.join()).digest("hex").slice(0, 12);
-  const target = path.join(cache, "rmhdag", `deployment-${name}`);
-  if (existsSync(path.join(target, "bin/check-jsonschema"))) return target;
-  mkdirSync(path.dirname(target), { recursive: true });
-  const steps = [
-    ["python3", ["-m", "venv", target]],
-    [path.join(target, "bin/pip"), ["install", "--quiet", ...packages]],
-  ];
-  for (const [command, args] of steps) {
-    if (spawnSync(command, args, { stdio: "inherit" }).status === 0) continue;
-    rmSync(target, { recursive: true, force: true });
-    process.stderr.write("This needs Python 3.11 or newer with venv, and PyPI.\n");
-    process.exit(2);
-  }
-  return target;
-}

@@ -2,17 +2,18 @@
 //   npm run test:stac
 // Both come from PyPI into a virtual environment in the user's cache folder. The validator reads the
 // schemas of STAC from their addresses, so it needs the network.
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
-import { homedir, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { startEmbeddedPostgres } from "../dist/adapters/embedded-postgres/start-embedded-postgres.js";
 import { migrate } from "../dist/adapters/postgres/migrate.js";
+import { installPython } from "./install-python.js";
 
 const packages = ["pystac-client==0.9.1", "stac-api-validator==0.6.8"];
 const conformance = [
@@ -38,7 +39,10 @@ process.once("exit", () => {
   for (const child of children) child.kill("SIGKILL");
 });
 
-const environment = values.python ?? install();
+const bin =
+  values.python === undefined
+    ? installPython("stac-clients", packages)
+    : path.join(values.python, "bin");
 const folder = mkdtempSync(path.join(tmpdir(), "rmhdag-stac-"));
 // As root the database runs as another user, who must be able to enter.
 chmodSync(folder, 0o755);
@@ -56,26 +60,6 @@ try {
 }
 process.stdout.write(failed.length === 0 ? "no findings\n" : `findings: ${failed.join(", ")}\n`);
 process.exitCode = failed.length === 0 ? 0 : 1;
-
-/** Answers the folder of the virtual environment. */
-function install() {
-  const cache = process.env.XDG_CACHE_HOME ?? path.join(homedir(), ".cache");
-  const name = createHash("sha256").update(packages.join()).digest("hex").slice(0, 12);
-  const target = path.join(cache, "rmhdag", `stac-clients-${name}`);
-  if (existsSync(path.join(target, "bin/stac-api-validator"))) return target;
-  mkdirSync(path.dirname(target), { recursive: true });
-  const steps = [
-    ["python3", ["-m", "venv", target]],
-    [path.join(target, "bin/pip"), ["install", "--quiet", ...packages]],
-  ];
-  for (const [command, args] of steps) {
-    if (spawnSync(command, args, { stdio: "inherit" }).status === 0) continue;
-    rmSync(target, { recursive: true, force: true });
-    process.stderr.write("This needs Python 3.10 or newer with venv, and PyPI.\n");
-    process.exit(2);
-  }
-  return target;
-}
 
 async function run() {
   await migrate(database.url);
@@ -105,7 +89,7 @@ async function run() {
   const found = [];
   for (const [name, [program, args]] of Object.entries(checks)) {
     process.stdout.write(`${name}\n`);
-    const child = spawn(path.join(environment, "bin", program), args, {
+    const child = spawn(path.join(bin, program), args, {
       stdio: ["ignore", "pipe", "inherit"],
     });
     children.push(child);

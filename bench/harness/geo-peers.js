@@ -2,12 +2,12 @@
  * The peers of the platform's parts: TiTiler, TiPG, rio-cogeo and pypgstac, installed once from PyPI
  * into the user's cache folder, and started as their documentation advises.
  */
-import { execFileSync, spawn } from "node:child_process";
-import { existsSync, rmSync, writeFileSync } from "node:fs";
-import { cpus, homedir } from "node:os";
+import { spawn } from "node:child_process";
+import { cpus } from "node:os";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { installPython } from "../../scripts/install-python.js";
 import { freePort } from "./free-port.js";
 
 const packages = [
@@ -19,28 +19,17 @@ const packages = [
   "uvloop==0.23.0",
   "httptools==0.9.0",
 ];
-const cache = path.join(
-  process.env.XDG_CACHE_HOME ?? path.join(homedir(), ".cache"),
-  "rmhdag-bench",
-);
-const home = path.join(cache, "geo-peers-1");
-const python = path.join(home, "bin/python");
 const peersFolder = fileURLToPath(new URL("../peers/", import.meta.url));
+
+let python = "python3";
 
 /** Answers false where Python or PyPI is missing; then a bench runs without these peers. */
 export function installGeoPeers() {
-  const mark = path.join(home, "installed");
-  if (existsSync(mark)) return true;
-  process.stderr.write(`installing ${packages.join(", ")} into ${home} (once)\n`);
   try {
-    rmSync(home, { recursive: true, force: true });
-    const quiet = { stdio: ["ignore", "ignore", "inherit"] };
-    execFileSync("python3", ["-m", "venv", home], quiet);
-    execFileSync(python, ["-m", "pip", "install", "-q", ...packages], quiet);
-    writeFileSync(mark, "");
+    python = path.join(installPython("geo-peers", packages), "python");
     return true;
   } catch (error) {
-    process.stderr.write(`no peers from PyPI: ${error.message.split("\n")[0]}\n`);
+    process.stderr.write(`no peers: ${error.message}\n`);
     return false;
   }
 }

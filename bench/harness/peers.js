@@ -170,7 +170,7 @@ export function preparePeers(chosen, say) {
   const node = nodeOfPeers() ?? process.execPath;
   return chosen.map((peer) => {
     if (peer.tool === undefined) return { ...peer, node, version: versionOf(peer) };
-    const { missing, ...tool } = prepareTool(peer.tool, say);
+    const { missing, ...tool } = prepareTool(peer.tool);
     return { ...peer, node, tool, missing, version: tool.version };
   });
 }
