@@ -108,7 +108,7 @@ describe("a large result", () => {
     const waited = await site.cli("submit", "long", "--inputs", file, "--wait");
     expect(waited.stdout).toMatch(/The result has [\d,]+ bytes: rmhdag jobs result \w+/);
     const job = /jobs result (\w+)/.exec(waited.stdout)![1]!;
-    const result = await site.cli("jobs", "result", job.slice(0, 12));
+    const result = await site.cli("jobs", "result", job.slice(0, 12), "--json");
     const whole = JSON.parse(result.stdout) as {
       mosaic: { echoed_params: { results: { echoed_params: { tile: string } }[] } };
     };

@@ -31,6 +31,7 @@ export function addJobsResult(jobs: Command, config: CliConfig): void {
     .option("--output <file>", "write it to a file instead")
     .option("--node <node>", "the output of this node instead")
     .option("--params", "with --node: its parameters instead")
+    .option("--json", "the result is always JSON; also prints errors as JSON")
     .addHelpText("after", examples)
     .action(async (given: string, options: Options, command: Command) => {
       const client = connect(command, config);

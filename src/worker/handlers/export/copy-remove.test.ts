@@ -164,6 +164,10 @@ describe("with Azure Data Factory", () => {
       category: "permanent",
       message: expect.stringContaining("Operation on target Copy failed: 403") as string,
     });
+    standIn.outcome = { status: "Succeeded" };
+    const copied = await run(copyExternal, { ...version, folder });
+    expect(standIn.runs).toHaveLength(2);
+    expect(copied).toMatchObject({ adf_run_id: standIn.runs[1]!.id });
   });
 
   it("a withdrawal is a run of the pipeline that deletes", async () => {

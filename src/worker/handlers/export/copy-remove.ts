@@ -4,6 +4,7 @@
  * worker may have no right to; otherwise the worker copies and deletes.
  */
 import path from "node:path";
+import { DataFactoryError } from "../../../adapters/azure/data-factory.ts";
 import type { DataFactory } from "../../../adapters/azure/data-factory.ts";
 import { defineHandler } from "../../define-handler.ts";
 import type { HandlerContext } from "../../define-handler.ts";
@@ -95,7 +96,14 @@ async function runPipeline(
       : await factory.createRun(pipeline, parameters, context.signal);
   if (earlier === undefined) await context.checkpoint.save("run", { run_id: runId });
   context.logger.info("Azure Data Factory runs", { run_id: runId, pipeline });
-  await factory.awaitRun(runId, context.signal);
+  try {
+    await factory.awaitRun(runId, context.signal);
+  } catch (error) {
+    // A retry starts another run: this one has ended for ever.
+    const hasEnded = error instanceof DataFactoryError && error.code === "ADF_RUN_FAILED";
+    if (hasEnded) await context.checkpoint.save("run_failed", { run_id: runId });
+    throw error;
+  }
   return runId;
 }
 
