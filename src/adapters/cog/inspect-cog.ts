@@ -55,18 +55,40 @@ async function withEdges(source: ByteSource, image: TiffImage): Promise<TiffImag
   const leaders = new Float64Array(count).fill(-1);
   const trailers = new Uint8Array(count);
   let ahead: { at: number; value: number } | undefined;
-  for (let index = 0; index < count; index++) {
-    const offset = image.block_offsets[index] ?? 0;
-    const bytes = image.block_bytes[index] ?? 0;
-    if (offset < 4 || bytes === 0 || offset + bytes > source.size) continue;
-    leaders[index] =
-      ahead?.at === offset - 4 ? ahead.value : readUint32(await source.read(offset - 4, 4), 0);
-    const end = offset + bytes;
-    const around = await source.read(Math.max(0, end - 4), 12);
-    trailers[index] = isRepeated(around) ? 1 : 0;
-    ahead = around.length === 12 ? { at: end + 4, value: readUint32(around, 8) } : undefined;
+  for (let first = 0; first < count; first += readsAtOnce) {
+    const indexes = Array.from(
+      { length: Math.min(readsAtOnce, count - first) },
+      (_, each) => first + each,
+    );
+    const ends = await Promise.all(indexes.map((index) => readEnd(source, image, index)));
+    for (const [each, index] of indexes.entries()) {
+      const around = ends[each];
+      if (around === undefined) continue;
+      const [offset, end] = [image.block_offsets[index] ?? 0, endOf(image, index)];
+      leaders[index] =
+        ahead?.at === offset - 4 ? ahead.value : readUint32(await source.read(offset - 4, 4), 0);
+      trailers[index] = isRepeated(around) ? 1 : 0;
+      ahead = around.length === 12 ? { at: end + 4, value: readUint32(around, 8) } : undefined;
+    }
   }
   return { ...image, edges: { leaders, trailers } };
+}
+
+const readsAtOnce = 64;
+
+/** Undefined: the block is empty, or reaches out of the file. */
+async function readEnd(
+  source: ByteSource,
+  image: TiffImage,
+  index: number,
+): Promise<Uint8Array | undefined> {
+  const [offset, end] = [image.block_offsets[index] ?? 0, endOf(image, index)];
+  if (offset < 4 || end === offset || end > source.size) return undefined;
+  return source.read(Math.max(0, end - 4), 12);
+}
+
+function endOf({ block_offsets, block_bytes }: TiffImage, index: number): number {
+  return (block_offsets[index] ?? 0) + (block_bytes[index] ?? 0);
 }
 
 function isRepeated(bytes: Uint8Array): boolean {

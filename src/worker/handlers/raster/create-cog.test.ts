@@ -1,3 +1,5 @@
+import { readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RasterFacts } from "../../../core/raster/facts.ts";
 import { inspectCog } from "../../../adapters/cog/inspect-cog.ts";
@@ -6,6 +8,7 @@ import { hasGdal } from "../../../../test/support/gdal.ts";
 import { createTestContext } from "../../../../test/support/handler-context.ts";
 import type { TestContext } from "../../../../test/support/handler-context.ts";
 import { createCog } from "./create-cog-reproject.ts";
+import { finishCog } from "./finish-cog.ts";
 import { runGdal } from "./run-gdal.ts";
 
 let test: TestContext;
@@ -126,6 +129,37 @@ describe.skipIf(!hasGdal)("the profile follows from what the file holds (needs G
     await expect(make("antimeridian_utm60.tif", { tier: "visualization" })).rejects.toMatchObject({
       code: "NOT_ALIGNABLE",
     });
+  });
+});
+
+describe.skipIf(!hasGdal)("a file that cannot be read back (needs GDAL)", () => {
+  async function finishDamaged(destination: string): Promise<unknown> {
+    const file = path.join(test.context.workDir, "damaged.tif");
+    const bytes = await readFile(fixture("raster/valid_cog_uint16.tif"));
+    const { structure } = await inspectCog(fixture("raster/valid_cog_uint16.tif"));
+    const [at, length] = [
+      structure!.images[0].block_offsets[0]!,
+      structure!.images[0].block_bytes[0]!,
+    ];
+    bytes.fill(0xff, at + length / 4, at + length / 2);
+    await writeFile(file, bytes);
+    expect((await inspectCog(file)).errors).toEqual([]);
+    return finishCog(test.context, file, destination, undefined).catch((error: unknown) => error);
+  }
+
+  it("leaves nothing at its destination", async () => {
+    const failure = await finishDamaged("silver/damaged/new.tif");
+    expect(failure).toMatchObject({ code: "OUTPUT_CORRUPTED" });
+    expect((await test.storage.list("silver/damaged/")).items).toEqual([]);
+  });
+
+  it("does not replace what is at its destination", async () => {
+    await test.storage.put("silver/damaged/old.tif", Buffer.from("as it was"));
+    const failure = await finishDamaged("silver/damaged/old.tif");
+    expect(failure).toMatchObject({ code: "OUTPUT_CORRUPTED" });
+    expect(Buffer.from(await test.storage.get("silver/damaged/old.tif")).toString()).toBe(
+      "as it was",
+    );
   });
 });
 

@@ -24,17 +24,75 @@ export async function finishCog(
   rasterType: RasterType | undefined,
   inspected = file,
 ) {
-  const [facts] = await Promise.all([
-    readFacts(context, { file, inspected }, destination, rasterType),
-    checkCog(file, destination),
-  ]);
-  context.signal.throwIfAborted();
-  await context.storage.putFile(destination, file, {
-    contentType: cogMedia,
-    signal: context.signal,
-  });
-  await compareStored(context, destination, facts);
+  await checkCog(file, destination);
+  const read = () => readFacts(context, { file, inspected }, destination, rasterType);
+  const facts =
+    (await context.storage.head(destination)) === undefined
+      ? await storeWhile(read, context, file, destination)
+      : await storeAfter(read, context, file, destination);
   return toWritten(destination, facts);
+}
+
+type ReadFacts = () => Promise<RasterFacts>;
+
+/** What is at the destination is replaced once the new file has passed its checks. */
+async function storeAfter(
+  read: ReadFacts,
+  context: HandlerContext,
+  file: string,
+  destination: string,
+): Promise<RasterFacts> {
+  const facts = await read();
+  context.signal.throwIfAborted();
+  const stored = await store(context, file, destination, context.signal);
+  await compare(context, destination, facts, stored);
+  return facts;
+}
+
+/**
+ * Stores the file while it is read back. A file that fails its checks is removed: the destination is
+ * named in the result of the task only, so that no other task knows of it yet.
+ */
+async function storeWhile(
+  read: ReadFacts,
+  context: HandlerContext,
+  file: string,
+  destination: string,
+): Promise<RasterFacts> {
+  const failed = new AbortController();
+  const signal = AbortSignal.any([context.signal, failed.signal]);
+  const [reading, storing] = await Promise.allSettled([
+    read().catch((error: unknown) => {
+      failed.abort(error);
+      throw error;
+    }),
+    store(context, file, destination, signal),
+  ]);
+  if (reading.status === "rejected") {
+    await context.storage.delete(destination);
+    throw reading.reason;
+  }
+  if (storing.status === "rejected") throw storing.reason;
+  await compare(context, destination, reading.value, storing.value);
+  return reading.value;
+}
+
+interface Stored {
+  readonly bytes: number | undefined;
+  readonly checksum: string;
+}
+
+/** Answers what is found at the destination afterwards. */
+async function store(
+  context: HandlerContext,
+  file: string,
+  destination: string,
+  signal: AbortSignal,
+): Promise<Stored> {
+  await context.storage.putFile(destination, file, { contentType: cogMedia, signal });
+  const stored = await context.storage.head(destination);
+  const checksum = await hashFile(await localCopy(context, destination), signal);
+  return { bytes: stored?.bytes, checksum };
 }
 
 /**
@@ -150,17 +208,16 @@ function toFacts(
   };
 }
 
-async function compareStored(
-  context: HandlerContext,
+async function compare(
+  { storage }: HandlerContext,
   destination: string,
   { checksum, bytes }: RasterFacts,
+  stored: Stored,
 ): Promise<void> {
-  const stored = await context.storage.head(destination);
-  const found = await hashFile(await localCopy(context, destination), context.signal);
-  if (stored?.bytes === bytes && found === checksum) return;
-  await context.storage.delete(destination);
+  if (stored.bytes === bytes && stored.checksum === checksum) return;
+  await storage.delete(destination);
   throw new TransientError(`What is stored at "${destination}" is not what was written.`, {
     code: "CHECKSUM_MISMATCH",
-    details: { expected: checksum, found },
+    details: { expected: checksum, found: stored.checksum },
   });
 }

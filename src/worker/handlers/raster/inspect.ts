@@ -4,10 +4,13 @@
  */
 import { stat, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { findStatistics } from "../../../adapters/cog/find-statistics.ts";
 import { inspectCog } from "../../../adapters/cog/inspect-cog.ts";
 import { checkRasterFile } from "../../../adapters/files/check-raster-file.ts";
 import { GdalError } from "../../../adapters/gdal/gdal-error.ts";
+import type { GdalOutput } from "../../../adapters/gdal/gdal.ts";
 import { hidePaths } from "../../../adapters/runtime/redact.ts";
+import type { RasterBand } from "../../../core/raster/facts.ts";
 import { dataBands } from "../../../core/raster/inspected.ts";
 import type { InspectedRaster } from "../../../core/raster/inspected.ts";
 import { makeFinding } from "../../../core/raster/finding.ts";
@@ -33,8 +36,8 @@ export interface InspectOptions {
   readonly display: string;
   /** True: every block is read, to find damage and to compute statistics. */
   readonly reads: boolean;
-  /** False: no sample of the pixels is taken. */
-  readonly samples?: boolean;
+  /** False: no sample of the pixels is taken. A function decides by the bands. */
+  readonly samples?: boolean | ((bands: readonly RasterBand[]) => boolean);
   /** True: a virtual raster that this task has made over files that it wrote. */
   readonly isOurs?: boolean;
 }
@@ -48,15 +51,24 @@ export async function inspectRaster(
   const cheap = isOurs ? virtualFile : await inspectBytes(context, file, display);
   if (cheap.driver === undefined) return refuse(...cheap.findings);
   const input = { file, driver: cheap.driver };
+  // The blocks of a TIFF that claims no statistics are read while GDAL describes it.
+  const isPlain = input.driver === "GTiff" && (await findStatistics(file)).length === 0;
+  const decoding = reads && isPlain ? decodeBlocks(context, input) : undefined;
+  decoding?.catch(() => undefined);
   const shown = await describe(context, input, display);
-  if (shown.info === undefined) return refuse(shown.finding);
+  if (shown.info === undefined) {
+    await Promise.allSettled([decoding]);
+    return refuse(shown.finding);
+  }
   const claims = shown.info.bands.some(({ statistics }) => statistics !== null);
   const bands = shown.info.bands.map((band) => ({ ...band, statistics: null }));
   const raster = { ...shown.info, ...cheap.facts, bands, readErrors: [] };
-  if (!samples) return { raster };
+  if (!(typeof samples === "boolean" ? samples : samples(bands))) return { raster };
   if (!reads) return { raster: await withSample(context, input, raster) };
   const [read, sampled] = await Promise.all([
-    readBlocks(context, input, display, { raster, claims }),
+    claims
+      ? readRewritten(context, input, display, raster)
+      : readBlocks(context, input, display, raster, decoding),
     withSample(context, input, raster),
   ]);
   if (read.readErrors.length > 0) return { raster: read };
@@ -145,25 +157,36 @@ function toFinding(error: GdalError, file: string, display: string): RasterFindi
     : makeFinding("FILE_CORRUPTED", `It cannot be opened (${words}).`);
 }
 
-/** Decodes every block once: gives statistics, and finds the damage that only decoding shows. */
+/** Decodes every block once, and prints the statistics that GDAL computes of them. */
+function decodeBlocks(context: HandlerContext, input: RasterInput): Promise<GdalOutput> {
+  const args = ["-json", "-norat", "-noct", "-stats", input.file];
+  const env = { GDAL_ERROR_ON_LIBJPEG_WARNING: "TRUE" };
+  return runGdal(context, "gdalinfo", args, { ...reading(context, input), env });
+}
+
+/** A format other than TIFF keeps statistics where they cannot be blanked. */
+async function readRewritten(
+  context: HandlerContext,
+  input: RasterInput,
+  display: string,
+  raster: InspectedRaster,
+): Promise<InspectedRaster> {
+  const ours = await rewriteSource(context, input, raster);
+  await blankStatistics(ours.file);
+  return readBlocks(context, ours, display, raster);
+}
+
+/** Gives statistics of every band, and finds the damage that only decoding shows. */
 async function readBlocks(
   context: HandlerContext,
   input: RasterInput,
   display: string,
-  { raster, claims }: { readonly raster: InspectedRaster; readonly claims: boolean },
+  raster: InspectedRaster,
+  decoding = decodeBlocks(context, input),
 ): Promise<InspectedRaster> {
-  if (claims) {
-    // A format other than TIFF keeps statistics where they cannot be blanked.
-    const ours = await rewriteSource(context, input, raster);
-    await blankStatistics(ours.file);
-    return readBlocks(context, ours, display, { raster, claims: false });
-  }
   const { file } = input;
-  const args = ["-json", "-norat", "-noct", "-stats", file];
-  const env = { GDAL_ERROR_ON_LIBJPEG_WARNING: "TRUE" };
   try {
-    const options = { ...reading(context, input), env };
-    const { stdout, stderr } = await runGdal(context, "gdalinfo", args, options);
+    const { stdout, stderr } = await decoding;
     const readErrors = errorsIn(stderr, file, display);
     const found = parseGdalInfo(stdout)?.bands ?? raster.bands;
     const hasInfinite = /"(?:STATISTICS_\w+|m\w+)":\s*"?[-+]?inf/i.test(stdout);

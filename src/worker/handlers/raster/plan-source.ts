@@ -4,7 +4,7 @@
  */
 import path from "node:path";
 import { detectRasterType } from "../../../core/raster/detect-type.ts";
-import type { DataType, RasterCrs, RasterType } from "../../../core/raster/facts.ts";
+import type { DataType, RasterBand, RasterCrs, RasterType } from "../../../core/raster/facts.ts";
 import { describeFindings, sortFindings } from "../../../core/raster/finding.ts";
 import type { RasterFinding } from "../../../core/raster/finding.ts";
 import { dataBands } from "../../../core/raster/inspected.ts";
@@ -92,7 +92,8 @@ export async function planSource(
 ): Promise<PlannedSource> {
   // All values must be read to know which smaller type holds them.
   const reads = params.allow_downcast === true;
-  const inspection = await inspectRaster(context, file, { display, reads, isOurs });
+  const samples = reads || ((bands: readonly RasterBand[]) => needsSample(bands, params));
+  const inspection = await inspectRaster(context, file, { display, reads, samples, isOurs });
   if (inspection.raster === undefined) throw new RasterRejected(display, inspection.findings);
   const { raster } = inspection;
   const givenCrs = await readOptionalCrs(context, params.source_crs);
@@ -126,6 +127,18 @@ export async function planSource(
       ),
   });
   return { raster, findings, profile, plan, rasterType };
+}
+
+/**
+ * A sample decides the type that is not given, finds values that stand for nodata where none is declared,
+ * and gives the range of a picture.
+ */
+function needsSample(
+  bands: readonly RasterBand[],
+  { raster_type, nodata, tier }: CogParams,
+): boolean {
+  if (raster_type == null || tier === "visualization") return true;
+  return nodata == null && dataBands(bands).some((band) => band.nodata === null);
 }
 
 function profileFor(
