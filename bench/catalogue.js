@@ -32,6 +32,8 @@ const { values: given } = parseArgs({
 });
 const [count, batch, rounds] = [given.items, given.batch, given.rounds].map(Number);
 
+const writesAtOnce = 2;
+
 /** The items come in so many files, ours and the peer's by turns. */
 const files = count >= 30_000 ? 4 : 1;
 
@@ -106,11 +108,15 @@ async function writeItems(round) {
   return file;
 }
 
+/** A batch is read while the two before it are written, each to a collection of its own. */
 async function ingest(file) {
   let waiting = [];
+  const writing = [];
   const write = async () => {
-    const collection = waiting[0].collection;
-    await upsertItems(db, collection, waiting.splice(0), operators);
+    if (writing.length === writesAtOnce) await writing.shift();
+    const [{ collection }] = waiting;
+    writing.push(upsertItems(db, collection, waiting, operators));
+    waiting = [];
   };
   for await (const line of createInterface({ input: createReadStream(file) })) {
     const read = JSON.parse(line);
@@ -119,6 +125,7 @@ async function ingest(file) {
     if (waiting.length === batch) await write();
   }
   if (waiting.length > 0) await write();
+  await Promise.all(writing);
 }
 
 /** Into a database of its own, with the method for items that are not there yet. */

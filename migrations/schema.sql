@@ -904,14 +904,6 @@ BEGIN
     USING ERRCODE = 'check_violation', CONSTRAINT = 'node_transition';
 END $function$
 ;
-CREATE OR REPLACE FUNCTION dagapp.job_of_path(path text)
- RETURNS text
- LANGUAGE sql
- STABLE
-AS $function$
-  SELECT job_id::text FROM dagapp.dag_jobs WHERE job_id = split_part(path, '/', 2)
-$function$
-;
 CREATE OR REPLACE FUNCTION dagapp.refuse_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -972,7 +964,7 @@ BEGIN
     ) AS known
   ));
   INSERT INTO dagapp.dag_blob_assets (path, job_id)
-  SELECT path, dagapp.job_of_path(path)
+  SELECT path, (SELECT job_id::text FROM dagapp.dag_jobs WHERE job_id = split_part(path, '/', 2))
   FROM (SELECT DISTINCT unnest(paths) AS path FROM written ORDER BY path) AS files
   ON CONFLICT (path) DO UPDATE SET gone_at = NULL WHERE dag_blob_assets.gone_at IS NOT NULL;
   INSERT INTO dagapp.dag_dataset_refs (source_kind, source_id, target_kind, target_id, relation)
@@ -982,7 +974,8 @@ BEGIN
       asset_id || '/' || version_ordinal AS version
     FROM written
   ), file AS (
-    SELECT name, made_of, path, dagapp.job_of_path(path) AS made_by
+    SELECT name, made_of, path,
+      (SELECT job_id::text FROM dagapp.dag_jobs WHERE job_id = split_part(path, '/', 2)) AS made_by
     FROM item CROSS JOIN LATERAL unnest(paths) AS path
   ), layer AS (
     SELECT name, made_of, layer FROM item CROSS JOIN LATERAL unnest(tables) AS layer

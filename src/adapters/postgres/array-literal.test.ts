@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { TestDatabase } from "../../../test/support/database.ts";
 import { createTestDatabase } from "../../../test/support/database.ts";
 import { arrayLiteral } from "./array-literal.ts";
+import { textArray } from "./text-array.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -19,11 +20,12 @@ describe("a list", () => {
     [["a", "a", null, null, undefined, "NULL", "NULL", 'x"y', 'x"y', "", "", "a"]],
     [["\u007f", "\u0001 and \u2028", "\\", '\\"', "\\n", "~ "]],
   ])("arrives as it was sent: %j", async (list: readonly (string | null | undefined)[]) => {
-    const { rows } = await database.db.query<{ list: (string | null)[] }>(
-      "SELECT $1::text[] AS list",
-      [list],
+    const sent = list.map((element) => element ?? null);
+    const { rows } = await database.db.query<{ list: (string | null)[]; binary: unknown }>(
+      "SELECT $1::text[] AS list, $2::text[] AS binary",
+      [list, textArray(sent)],
     );
-    expect(rows[0]?.list).toEqual(list.map((element) => element ?? null));
+    expect(rows[0]).toEqual({ list: sent, binary: sent });
   });
 
   it("of numbers and booleans arrives too", async () => {

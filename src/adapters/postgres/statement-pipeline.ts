@@ -30,12 +30,14 @@ const transactionAborted = "25P02";
 
 /** A fan-out with a hundred thousand children takes minutes on a slow disk, and is no outage. */
 const largeTimeoutMs = 600_000;
-const largeCharacters = 1_000_000;
+const largeLength = 1_000_000;
 
 function isLargeStatement({ values = [] }: Statement): boolean {
-  let characters = 0;
-  for (const value of values) if (typeof value === "string") characters += value.length;
-  return characters > largeCharacters;
+  let length = 0;
+  for (const value of values) {
+    if (typeof value === "string" || value instanceof Uint8Array) length += value.length;
+  }
+  return length > largeLength;
 }
 
 export function createStatementPipeline(

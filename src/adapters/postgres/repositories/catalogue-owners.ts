@@ -1,10 +1,10 @@
 /** Refuses writes to what belongs to another owner. */
 import type { Owner } from "../../../core/catalogue/owner.ts";
-import { sourcesOf } from "../../../core/catalogue/stac.ts";
-import type { StacItem } from "../../../core/catalogue/stac.ts";
 import { ownersOfSources, rightToCollection } from "../queries/catalogue-owners.ts";
 import type { Queryable } from "../queryable.ts";
+import { textArray } from "../text-array.ts";
 import { CatalogueError } from "./catalogue-parts.ts";
+import type { ItemRow } from "./catalogue-parts.ts";
 
 /** A platform puts items into its own collections only, unless an operator allows it another one. */
 export async function checkRight(
@@ -28,12 +28,12 @@ export async function checkRight(
 export async function checkOwners(
   db: Queryable,
   collectionId: string,
-  items: readonly StacItem[],
+  rows: readonly ItemRow[],
   by: Owner | undefined,
 ): Promise<void> {
   if (by === undefined) return;
   await checkRight(db, collectionId, by);
-  const { rows } = await db.query<{ item_id: string }>(
+  const { rows: others } = await db.query<{ item_id: string }>(
     `SELECT item_id FROM dagapp.stac_items
      WHERE collection_id = $1 AND item_id = ANY ($2::text[])
        AND CASE WHEN $3::text IS NULL THEN asset_id IS NOT NULL
@@ -41,21 +41,20 @@ export async function checkOwners(
      LIMIT 1`,
     [
       collectionId,
-      items.map(({ id }) => id),
+      textArray(rows.map(({ item }) => item.id)),
       by.kind === "version" ? by.asset_id : null,
       by.kind === "version" ? by.version_ordinal : null,
     ],
   );
-  if (rows[0] !== undefined) {
+  if (others[0] !== undefined) {
     throw new CatalogueError(
       "ITEM_NOT_YOURS",
-      `The item "${rows[0].item_id}" of "${collectionId}" is there already and belongs to another owner: choose another id.`,
+      `The item "${others[0].item_id}" of "${collectionId}" is there already and belongs to another owner: choose another id.`,
     );
   }
-  const sources = items.map(sourcesOf);
   const owners = await ownersOfSources(db, {
-    paths: sources.flatMap(({ paths }) => paths),
-    tables: sources.flatMap(({ tables }) => tables),
+    paths: rows.flatMap(({ paths }) => paths),
+    tables: rows.flatMap(({ tables }) => tables),
   });
   const isOwn = (owner: (typeof owners)[number]) =>
     owner === "operator"

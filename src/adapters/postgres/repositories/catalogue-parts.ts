@@ -1,13 +1,15 @@
 /** Steps that all writers of the catalogue share. */
-import type { boxesOf } from "../../../core/geometry/boxes.ts";
+import { boxesOf } from "../../../core/geometry/boxes.ts";
 import type { Box } from "../../../core/geometry/boxes.ts";
 import { extentOf } from "../../../core/catalogue/collection.ts";
 import type { Coverage } from "../../../core/catalogue/extent.ts";
-import { sourcesOf } from "../../../core/catalogue/stac.ts";
+import { sourcesOf, spanOf } from "../../../core/catalogue/stac.ts";
 import type { StacCollection, StacItem } from "../../../core/catalogue/stac.ts";
 import { KnownError } from "../../runtime/known-error.ts";
+import { arrayLiteral } from "../array-literal.ts";
 import { coverageText } from "../queries/catalogue-collections.ts";
 import type { Transaction } from "../queryable.ts";
+import { textArray } from "../text-array.ts";
 import { createPgstacMirror } from "./catalogue-pgstac.ts";
 import type { PgstacMirror } from "./catalogue-pgstac.ts";
 
@@ -30,24 +32,27 @@ export class CatalogueError extends KnownError {
   }
 }
 
-export interface ItemRow {
+/** An item with what its columns hold. */
+export interface ItemRow extends ReturnType<typeof sourcesOf>, ReturnType<typeof spanOf> {
   readonly item: StacItem;
   readonly boxes: ReturnType<typeof boxesOf>;
-  readonly start: string;
-  readonly end: string;
+}
+
+export function toRow(item: StacItem): ItemRow {
+  return { item, boxes: boxesOf(item.bbox), ...spanOf(item), ...sourcesOf(item) };
 }
 
 /** The values of `givenItems`: one array for each column. */
 export function itemColumns(rows: readonly ItemRow[]): unknown[] {
   return [
-    rows.map(({ item }) => item.id),
-    rows.map(({ item }) => JSON.stringify(item)),
+    textArray(rows.map(({ item }) => item.id)),
+    textArray(rows.map(({ item }) => JSON.stringify(item))),
     rows.map(({ boxes }) => boxText(boxes[0])),
     rows.map(({ boxes }) => (boxes.length === 2 ? boxText(boxes[1]) : null)),
     rows.map(({ start }) => start),
     rows.map(({ end }) => end),
-    rows.map(({ item }) => JSON.stringify(sourcesOf(item).paths)),
-    rows.map(({ item }) => JSON.stringify(sourcesOf(item).tables)),
+    textArray(rows.map(({ paths }) => arrayLiteral(paths) ?? "{}")),
+    textArray(rows.map(({ tables }) => arrayLiteral(tables) ?? "{}")),
   ];
 }
 
@@ -55,8 +60,7 @@ export function itemColumns(rows: readonly ItemRow[]): unknown[] {
 export function givenItems(first: number): string {
   const at = (index: number) => `$${first + index}`;
   return `SELECT item_id, item::jsonb, box::box, box_beyond::box, starts_at, ends_at,
-      ARRAY(SELECT jsonb_array_elements_text(paths::jsonb)) AS paths,
-      ARRAY(SELECT jsonb_array_elements_text(tables::jsonb)) AS tables
+      paths::text[], tables::text[]
     FROM unnest(${at(0)}::text[], ${at(1)}::text[], ${at(2)}::text[], ${at(3)}::text[],
       ${at(4)}::timestamptz[], ${at(5)}::timestamptz[], ${at(6)}::text[], ${at(7)}::text[])
       AS given (item_id, item, box, box_beyond, starts_at, ends_at, paths, tables)`;

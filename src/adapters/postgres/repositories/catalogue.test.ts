@@ -2,7 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { seesAll } from "../../../core/domain/served-version.ts";
 import type { TestDatabase } from "../../../../test/support/database.ts";
 import { createTestDatabase } from "../../../../test/support/database.ts";
+import { makeFactory } from "../../../../test/support/factories.ts";
 import { collectionOf, itemOf } from "../../../../test/support/stac.ts";
+import { graphOf } from "../../../../test/support/workflows.ts";
 import { findCollection } from "../queries/catalogue-collections.ts";
 import { findItem } from "../queries/catalogue-items.ts";
 import { ownersOfSources } from "../queries/catalogue-owners.ts";
@@ -157,12 +159,54 @@ describe("items", () => {
     const { db } = database;
     await upsertCollection(db, collectionOf("dem"));
     const assets = {
-      data: { href: "/x", "rmhdag:path": "silver/a.tif" },
+      data: { href: "/x", "rmhdag:path": 'silver/a "b", {c}.tif' },
       features: { href: "/y", "rmhdag:table": "roads" },
     };
-    await upsertItems(db, "dem", [itemOf("dem", "a", { assets })]);
-    const { rows } = await db.query(`SELECT paths, tables FROM dagapp.stac_items`);
-    expect(rows).toEqual([{ paths: ["silver/a.tif"], tables: ["roads"] }]);
+    await upsertItems(db, "dem", [itemOf("dem", "a", { assets }), itemOf("dem", "b")]);
+    const { rows } = await db.query(`SELECT paths, tables FROM dagapp.stac_items ORDER BY item_id`);
+    expect(rows).toEqual([
+      { paths: ['silver/a "b", {c}.tif'], tables: ["roads"] },
+      { paths: [], tables: [] },
+    ]);
+  });
+
+  it("know the job that wrote their files, and what it read", async () => {
+    const { db } = database;
+    const graph = graphOf({ workflow_id: "make", nodes: { cog: { handler: "echo" } } });
+    const factory = makeFactory(db);
+    await factory.workflow(graph);
+    const job = await factory.job(graph);
+    await upsertCollection(db, collectionOf("dem"));
+    const path = `silver/${job}/cog/a.tif`;
+    const assets = { data: { href: "/x", "rmhdag:path": path } };
+    const properties = { "rmhdag:derived_from": "bronze/a.tif" };
+    await upsertItems(db, "dem", [itemOf("dem", "a", { assets, properties })]);
+    const { rows } = await db.query(
+      `SELECT source_id, relation, target_id FROM dagapp.dag_dataset_refs
+       WHERE $1 IN (source_id, target_id) OR $2 IN (source_id, target_id) ORDER BY relation`,
+      [path, job],
+    );
+    expect(rows).toEqual([
+      { source_id: path, relation: "described_by", target_id: "dem/a" },
+      { source_id: "bronze/a.tif", relation: "made_into", target_id: path },
+      { source_id: "bronze/a.tif", relation: "read_by", target_id: job },
+      { source_id: job, relation: "wrote", target_id: path },
+    ]);
+    const { rows: files } = await db.query(
+      `SELECT job_id FROM dagapp.dag_blob_assets WHERE path = $1`,
+      [path],
+    );
+    expect(files).toEqual([{ job_id: job }]);
+  });
+
+  it("are compressed with LZ4 where the server has it", async () => {
+    const { rows } = await database.db.query<{ has: boolean; columns: number }>(
+      `SELECT 'lz4' = ANY (enumvals) AS has, (SELECT count(*) FROM pg_attribute
+         WHERE attrelid IN ('dagapp.stac_items'::regclass, 'dagapp.stac_revision_items'::regclass)
+           AND attname IN ('item', 'properties') AND attcompression = 'l') AS columns
+       FROM pg_settings WHERE name = 'default_toast_compression'`,
+    );
+    expect(rows[0]!.columns).toBe(rows[0]!.has ? 3 : 0);
   });
 
   it("look up the references and the owners of their own, however many the catalogue has", async () => {

@@ -3,11 +3,9 @@
  * transaction: the extent and the count of a collection depend on all its items, and two concurrent
  * writers would each omit the items that the other added. Items are counted after they were written.
  */
-import { boxesOf } from "../../../core/geometry/boxes.ts";
 import { coverageOf, widen } from "../../../core/catalogue/extent.ts";
 import type { Coverage } from "../../../core/catalogue/extent.ts";
 import type { Owner } from "../../../core/catalogue/owner.ts";
-import { spanOf } from "../../../core/catalogue/stac.ts";
 import type { StacCollection, StacItem } from "../../../core/catalogue/stac.ts";
 import type { Database } from "../database.ts";
 import type { Transaction } from "../queryable.ts";
@@ -19,7 +17,9 @@ import {
   lockCollection,
   mirrorCollection,
   recompute,
+  toRow,
 } from "./catalogue-parts.ts";
+import type { ItemRow } from "./catalogue-parts.ts";
 import { createPgstacMirror } from "./catalogue-pgstac.ts";
 import { stageItems } from "./catalogue-revisions.ts";
 
@@ -88,18 +88,46 @@ export async function upsertItems(
     const twice = ids.find((id, index) => ids.indexOf(id) !== index) ?? "";
     throw new CatalogueError("DUPLICATE_ITEM", `The item "${twice}" occurs twice in one batch.`);
   }
-  const rows = items.map((item) => ({ item, boxes: boxesOf(item.bbox), ...spanOf(item) }));
+  const rows = items.map(toRow);
   return db.transaction(async (tx) => {
     await lockCollection(tx, collectionId);
     const known = await readCoverage(tx, collectionId);
     await before?.(tx);
-    await checkOwners(tx, collectionId, items, by);
+    await checkOwners(tx, collectionId, rows, by);
     if (by?.kind === "version") {
       const written = await stageItems(tx, by, collectionId, itemColumns(rows));
       return { item_ids: ids, written };
     }
-    const { rows: changed } = await tx.query<{ item_id: string; inserted: boolean }>(
-      `INSERT INTO dagapp.stac_items AS known
+    const { inserted, updated } = await writeRows(tx, collectionId, rows, by);
+    // A row that was written is returned; the others are there already, unless they were omitted.
+    if (inserted + updated < ids.length) await verify(tx, collectionId, ids);
+    if (updated > 0) {
+      await recompute(tx, collectionId);
+    } else if (inserted > 0) {
+      // Only new items were added: the extent can only grow, so the other items need not be read.
+      const added = rows.map(({ boxes, start, end }) => coverageOf({ boxes, start, end }));
+      await tx.query(
+        `UPDATE dagapp.stac_collections
+         SET coverage = $2, item_count = item_count + $3, updated_at = now()
+         WHERE collection_id = $1`,
+        [collectionId, JSON.stringify(added.reduce(widen, known)), inserted],
+      );
+    }
+    const mirror = await mirrorCollection(tx, collectionId);
+    await mirror?.upsertItems(collectionId, items);
+    return { item_ids: ids, written: inserted + updated };
+  });
+}
+
+async function writeRows(
+  tx: Transaction,
+  collectionId: string,
+  items: readonly ItemRow[],
+  by: Owner | undefined,
+): Promise<{ inserted: number; updated: number }> {
+  const { rows } = await tx.query<{ inserted: number; updated: number }>(
+    `WITH written AS (
+       INSERT INTO dagapp.stac_items AS known
          (collection_id, item_id, item, box, box_beyond, starts_at, ends_at, paths, tables,
           is_operators)
        SELECT $1, given.*, $10 FROM (${givenItems(2)}) AS given
@@ -113,26 +141,12 @@ export async function upsertItems(
            <> (excluded.starts_at, excluded.ends_at, excluded.paths, excluded.tables)
          OR known.box_beyond::text IS DISTINCT FROM excluded.box_beyond::text
          OR excluded.is_operators AND NOT known.is_operators
-       RETURNING item_id, xmax = 0 AS inserted`,
-      [collectionId, ...itemColumns(rows), by?.kind === "operator"],
-    );
-    await verify(tx, collectionId, ids);
-    if (changed.some(({ inserted }) => !inserted)) {
-      await recompute(tx, collectionId);
-    } else if (changed.length > 0) {
-      // Only new items were added: the extent can only grow, so the other items need not be read.
-      const added = rows.map(({ boxes, start, end }) => coverageOf({ boxes, start, end }));
-      await tx.query(
-        `UPDATE dagapp.stac_collections
-         SET coverage = $2, item_count = item_count + $3, updated_at = now()
-         WHERE collection_id = $1`,
-        [collectionId, JSON.stringify(added.reduce(widen, known)), changed.length],
-      );
-    }
-    const mirror = await mirrorCollection(tx, collectionId);
-    await mirror?.upsertItems(collectionId, items);
-    return { item_ids: ids, written: changed.length };
-  });
+       RETURNING xmax = 0 AS is_new)
+     SELECT count(*) FILTER (WHERE is_new) AS inserted, count(*) FILTER (WHERE NOT is_new) AS updated
+     FROM written`,
+    [collectionId, ...itemColumns(items), by?.kind === "operator"],
+  );
+  return rows[0] ?? { inserted: 0, updated: 0 };
 }
 
 /** Answers the deleted item; undefined if it did not exist. */
