@@ -60,6 +60,7 @@ export class ChunkWriter {
   private readonly open = new Map<Kind, OpenChunk>();
   private readonly totals = new Map<Kind, { rows: number; bounds: Bounds }>();
   private started: number;
+  private storing: Promise<void> = Promise.resolve();
 
   constructor(options: ChunkWriterOptions) {
     this.options = options;
@@ -127,6 +128,7 @@ export class ChunkWriter {
 
   async finish(): Promise<WrittenKind[]> {
     for (const [kind, chunk] of this.open) await this.end(kind, chunk);
+    await this.storing;
     this.chunks.sort((a, b) => a.index - b.index);
     return kinds.flatMap((kind) => {
       const total = this.totals.get(kind);
@@ -147,8 +149,17 @@ export class ChunkWriter {
     return chunk;
   }
 
-  private async end(kind: Kind, chunk: OpenChunk): Promise<void> {
+  /** A chunk is stored while the next one is filled; waits for the chunk before it. */
+  private end(kind: Kind, chunk: OpenChunk): Promise<void> {
     this.open.delete(kind);
+    const before = this.storing;
+    this.storing = before.then(() => this.store(kind, chunk));
+    // A failure is that of the next chunk, or of `finish`.
+    this.storing.catch(() => undefined);
+    return before;
+  }
+
+  private async store(kind: Kind, chunk: OpenChunk): Promise<void> {
     await flush(chunk);
     await chunk.handle.close();
     const { storage, prefix, signal } = this.options;

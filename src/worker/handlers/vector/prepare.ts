@@ -34,6 +34,8 @@ export const prepareVector = defineHandler("vector_prepare", async (params, cont
   // GDAL may not report a full disk and write half a file, so free space is checked before and
   // after.
   await ensureSpace(context.workDir, spaceFactor * source.bytes);
+  const hashing = hashSource(source.received, context.signal);
+  hashing.catch(() => undefined);
   const layers = await openLayers(source, params, context);
 
   context.progress(10, "reading every feature");
@@ -82,7 +84,7 @@ export const prepareVector = defineHandler("vector_prepare", async (params, cont
     load_id: loadId,
     table_name: first.table_name,
     source_path: (await resolveSource(params, context)).display,
-    content_hash: await hashSource(source.received, context.signal),
+    content_hash: await hashing,
     tables: tables.map(({ table_name, geometry_type, feature_count, bounds, chunk_count }) => ({
       table_name,
       geometry_type,
