@@ -4,7 +4,7 @@ import sys
 import time
 
 
-def make_raster(path, pixel):
+def make_raster(path, pixel, values):
     import numpy
     import rasterio
     from rasterio.transform import from_origin
@@ -19,6 +19,8 @@ def make_raster(path, pixel):
         for top in range(0, size, 512):
             rows = min(512, size - top)
             block = random.integers(0, 4000, (rows, size)).astype("float32")
+            if values == "fractions":
+                block += random.random((rows, size), dtype="float32")
             target.write(block, 1, window=rasterio.windows.Window(0, top, size, rows))
 
 
@@ -37,6 +39,6 @@ def extract(raster, zones, answer, names):
 
 
 if sys.argv[1] == "raster":
-    make_raster(sys.argv[2], float(sys.argv[3]))
+    make_raster(sys.argv[2], float(sys.argv[3]), sys.argv[4])
 else:
     extract(*sys.argv[2:])

@@ -7,6 +7,7 @@ import type { Tally } from "../../core/zonal/tally.ts";
 import { createTally } from "../../core/zonal/tally.ts";
 import { toPixelRings } from "../../core/zonal/to-pixels.ts";
 import type { RasterFile } from "../tiles/raster-file.ts";
+import { fitsSingle } from "../tiles/raster-file.ts";
 import { createBlockCache } from "../tiles/read-window.ts";
 import type { Zone } from "../tiles/tally-zones.ts";
 import { tallyZones } from "../tiles/tally-zones.ts";
@@ -18,9 +19,8 @@ export interface CellRow {
   readonly values: ZonalValues;
 }
 
-const blockCacheBytes = 96 * 1024 * 1024;
-/** Their values are exact in 32 bits. */
-const single = new Set(["uint8", "int8", "uint16", "int16", "float32"]);
+/** The parts that are read follow the blocks of one band: no block is read twice. */
+const blockCacheBytes = 8 * 1024 * 1024;
 
 /** By resolution: the cells with data, ascending. */
 export async function computeChunk(
@@ -42,7 +42,7 @@ export async function computeChunk(
       let tallies: Tally[] | undefined;
       zones.push({
         rings,
-        tallies: () => (tallies ??= [createTally(statistics, single.has(raster.sampleType))]),
+        tallies: () => (tallies ??= [createTally(statistics, fitsSingle(raster.sampleType))]),
         finish: () => {
           const values = tallies?.[0]?.result();
           tallies = undefined;

@@ -17,6 +17,13 @@ export const sampleTypes = [
 ] as const;
 export type SampleType = (typeof sampleTypes)[number];
 
+/** Their values are exact in floats of 32 bits. */
+const short: ReadonlySet<SampleType> = new Set(["uint8", "int8", "uint16", "int16", "float32"]);
+
+export function fitsSingle(type: SampleType): boolean {
+  return short.has(type);
+}
+
 /** One resolution of a raster; the first is the full one. */
 export interface Level {
   readonly width: number;

@@ -29,8 +29,8 @@ export interface ZonesRequest {
   readonly onPart?: ((done: number) => void) | undefined;
 }
 
-/** Pixels that tallies keep for medians at one time; more would take more memory than a task has. */
-const mostKept = 40_000_000;
+/** What tallies keep of values at one time; a list takes twice as much while it grows, and a task has 512 MB. */
+const mostKeptBytes = 160 * 1024 * 1024;
 
 /** The side of a part, about; its pixels are in memory with their mask. */
 const side = 1536;
@@ -81,10 +81,10 @@ class TooManyPixels extends KnownError {
 
 function refuseTooMany(open: ReadonlySet<Zone>): void {
   let kept = 0;
-  for (const zone of open) for (const tally of zone.tallies()) kept += tally.kept;
-  if (kept <= mostKept) return;
+  for (const zone of open) for (const tally of zone.tallies()) kept += tally.keptBytes;
+  if (kept <= mostKeptBytes) return;
   throw new TooManyPixels(
-    `Medians of these areas need more than ${mostKept / 1e6} million pixels in memory: leave the median out, or take smaller areas.`,
+    `Medians and histograms of these areas need more than ${mostKeptBytes / 1024 / 1024} MB for the values of their pixels: leave them out, or take smaller areas.`,
   );
 }
 

@@ -6,6 +6,7 @@ import { createTally } from "../../core/zonal/tally.ts";
 import { toPixelRings } from "../../core/zonal/to-pixels.ts";
 import type { Area } from "../../core/zonal/zones.ts";
 import type { RasterFile } from "./raster-file.ts";
+import { fitsSingle } from "./raster-file.ts";
 import type { BlockCache } from "./read-window.ts";
 import { tallyZones } from "./tally-zones.ts";
 
@@ -30,7 +31,7 @@ export async function zoneStatistics(
     const rings = polygons.flatMap((polygon) => toPixelRings(polygon, raster) ?? missing(index));
     const box = clipWindow(rings, { left: 0, top: 0, width, height });
     pixels += (box?.width ?? 0) * (box?.height ?? 0) * bands.length;
-    const tallies = bands.map(() => createTally(["median"]));
+    const tallies = bands.map(() => createTally(["median"], fitsSingle(raster.sampleType)));
     return { rings, tallies: () => tallies };
   });
   if (pixels > mostPixels) {

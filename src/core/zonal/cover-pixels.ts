@@ -6,6 +6,7 @@
  * Vertical coordinates of one row are multiples of one power of two, so their differences add up
  * without rounding: a pixel inside has a share of exactly 1, and one outside exactly 0.
  */
+import type { Samples } from "../serving/resample.ts";
 
 /** x and y in turn; the last point is joined to the first. */
 export type PixelRing = Float64Array;
@@ -19,6 +20,16 @@ export interface PixelWindow {
 
 /** Called for each row, from top to bottom. `shares` is reused: it holds `count` pixels from `column`. */
 export type VisitRow = (row: number, column: number, shares: Float64Array, count: number) => void;
+
+/** A line of pixels with their shares: pixel i of the shares is at `offset + i` of the values. */
+export interface CoveredLine {
+  readonly values: Samples;
+  /** 0: no data. */
+  readonly mask: Uint8Array;
+  readonly offset: number;
+  readonly shares: Float64Array;
+  readonly count: number;
+}
 
 /** Rounding of two edges that cancel each other; a share this small is none. */
 const noise = 1e-12;

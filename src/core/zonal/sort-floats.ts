@@ -8,6 +8,7 @@ const fewest = 512;
 const most = 1 << 20;
 const digitBits = 11;
 const digits = 1 << digitBits;
+const lastDigit = digits - 1;
 const parts = 256;
 
 export function sortFloats(values: Float32Array): void {
@@ -48,24 +49,36 @@ function sortKeys(keys: Uint32Array, other: Uint32Array): void {
 
 /** From the last digit to the first; each pass keeps the order of the one before. */
 function sortByDigits(keys: Uint32Array, other: Uint32Array): void {
-  let [from, to] = [keys, other.subarray(0, keys.length)];
-  for (let shift = 0; shift < 32; shift += digitBits) {
-    const places = new Uint32Array(digits);
-    for (const key of from) {
-      const digit = (key >>> shift) & (digits - 1);
-      places[digit] = (places[digit] ?? 0) + 1;
-    }
+  const { length } = keys;
+  const low = new Uint32Array(digits);
+  const middle = new Uint32Array(digits);
+  const high = new Uint32Array(digits);
+  for (let index = 0; index < length; index++) {
+    const key = keys[index] ?? 0;
+    const a = key & lastDigit;
+    const b = (key >>> digitBits) & lastDigit;
+    const c = key >>> (2 * digitBits);
+    low[a] = (low[a] ?? 0) + 1;
+    middle[b] = (middle[b] ?? 0) + 1;
+    high[c] = (high[c] ?? 0) + 1;
+  }
+  let [from, to] = [keys, other.subarray(0, length)];
+  for (const [digit, places] of [low, middle, high].entries()) {
+    const shift = digit * digitBits;
+    // A digit that is the same in all keys, as the last one of whole numbers is, moves none.
+    if (places[((from[0] ?? 0) >>> shift) & lastDigit] === length) continue;
     let before = 0;
-    for (let digit = 0; digit < digits; digit++) {
-      const count = places[digit] ?? 0;
-      places[digit] = before;
+    for (let value = 0; value < digits; value++) {
+      const count = places[value] ?? 0;
+      places[value] = before;
       before += count;
     }
-    for (const key of from) {
-      const digit = (key >>> shift) & (digits - 1);
-      const place = places[digit] ?? 0;
+    for (let index = 0; index < length; index++) {
+      const key = from[index] ?? 0;
+      const value = (key >>> shift) & lastDigit;
+      const place = places[value] ?? 0;
       to[place] = key;
-      places[digit] = place + 1;
+      places[value] = place + 1;
     }
     [from, to] = [to, from];
   }

@@ -1,23 +1,14 @@
-import type { Samples } from "../serving/resample.ts";
+import type { CoveredLine } from "./cover-pixels.ts";
 import type { KeptValues } from "./kept-values.ts";
 import { createKeptValues } from "./kept-values.ts";
 import type { ZonalStatistic, ZonalValues } from "./statistics.ts";
-
-/** A line of pixels with their shares: pixel i of the shares is at `offset + i` of the values. */
-export interface CoveredLine {
-  readonly values: Samples;
-  /** 0: no data. */
-  readonly mask: Uint8Array;
-  readonly offset: number;
-  readonly shares: Float64Array;
-  readonly count: number;
-}
+import { createWeightTable } from "./weight-table.ts";
 
 /** Collects the pixels of one polygon. */
 export interface Tally {
   add(line: CoveredLine): void;
-  /** Pixels that are kept for a median: they take memory. */
-  readonly kept: number;
+  /** Memory that values take which are kept for a median or counted for a histogram. */
+  readonly keptBytes: number;
   /** The number of pixels that lie in the polygon, at least in part. */
   readonly pixels: { readonly valid: number; readonly empty: number };
   readonly values: KeptValues | undefined;
@@ -28,13 +19,15 @@ export interface Tally {
 export function createTally(wanted: readonly ZonalStatistic[], isSingle = false): Tally {
   const kept = wanted.includes("median") ? createKeptValues(isSingle) : undefined;
   const counts = wanted.some((each) => each === "majority" || each === "histogram")
-    ? new Map<number, number>()
+    ? createWeightTable(isSingle)
     : undefined;
   let [total, sum, mean, squares, valid, empty] = [0, 0, 0, 0, 0, 0];
   let [min, max] = [Infinity, -Infinity];
 
   return {
-    add({ values, mask, offset, shares, count }) {
+    add(line) {
+      const { values, mask, offset, shares, count } = line;
+      kept?.add(line);
       // Differences to the mean so far, or to the first value, are small beside large values, and a line
       // needs no division before it joins the others.
       let shift = total > 0 ? mean : NaN;
@@ -56,8 +49,7 @@ export function createTally(wanted: readonly ZonalStatistic[], isSingle = false)
         spread += weight * difference * difference;
         if (value < min) min = value;
         if (value > max) max = value;
-        if (kept !== undefined) kept.add(value, weight);
-        if (counts !== undefined) counts.set(value, (counts.get(value) ?? 0) + weight);
+        if (counts !== undefined) counts.add(value, weight);
       }
       if (weights === 0) return;
       // Chan's formula joins two groups by their means.
@@ -70,8 +62,8 @@ export function createTally(wanted: readonly ZonalStatistic[], isSingle = false)
         differences * (differences / weights) +
         apart * apart * ((before * weights) / total);
     },
-    get kept() {
-      return kept?.size ?? 0;
+    get keptBytes() {
+      return (kept?.bytes ?? 0) + (counts?.bytes ?? 0);
     },
     get pixels() {
       return { valid, empty };
@@ -79,6 +71,10 @@ export function createTally(wanted: readonly ZonalStatistic[], isSingle = false)
     values: kept,
     result() {
       const has = total > 0;
+      const histogram = Array.from(
+        counts?.sortedValues() ?? [],
+        (value) => [value, counts?.weightOf(value) ?? 0] as const,
+      );
       return {
         count: total,
         sum: has ? sum : null,
@@ -87,19 +83,16 @@ export function createTally(wanted: readonly ZonalStatistic[], isSingle = false)
         stdev: has ? Math.sqrt(Math.max(0, squares) / total) : null,
         min: has ? min : null,
         max: has ? max : null,
-        majority: majorityOf(counts),
-        histogram: [...(counts ?? [])].toSorted(([a], [b]) => a - b),
+        majority: majorityOf(histogram),
+        histogram,
       };
     },
   };
 }
 
 /** Of categories that cover the same area the greatest counts, as in exactextract. */
-function majorityOf(counts: ReadonlyMap<number, number> | undefined): number | null {
+function majorityOf(histogram: ZonalValues["histogram"]): number | null {
   let [most, found]: [number, number | null] = [0, null];
-  for (const [value, weight] of counts ?? []) {
-    if (weight < most || (weight === most && found !== null && value < found)) continue;
-    [most, found] = [weight, value];
-  }
+  for (const [value, weight] of histogram) if (weight >= most) [most, found] = [weight, value];
   return found;
 }

@@ -3,6 +3,7 @@ import { allFeatures } from "../../../adapters/postgres/queries/all-features.ts"
 import { findGeoTable } from "../../../adapters/postgres/queries/geo-tables.ts";
 import { makeProjection } from "../../../adapters/tiles/projection.ts";
 import type { RasterFile } from "../../../adapters/tiles/raster-file.ts";
+import { fitsSingle } from "../../../adapters/tiles/raster-file.ts";
 import { createBlockCache } from "../../../adapters/tiles/read-window.ts";
 import { tallyZones } from "../../../adapters/tiles/tally-zones.ts";
 import type { RasterCrs } from "../../../core/raster/facts.ts";
@@ -23,7 +24,8 @@ import { readCrs, runGdal, temporaryFile } from "./run-gdal.ts";
 
 /** More of them belong into the tasks of a fan-out. */
 const mostZones = 10_000;
-const blockCacheBytes = 96 * 1024 * 1024;
+/** The parts that are read follow the blocks of one band: no block is read twice. */
+const blockCacheBytes = 8 * 1024 * 1024;
 
 /**
  * Handler stats_zonal. Each pixel counts by the exact share of it that lies in the area: see
@@ -37,7 +39,7 @@ export const statsZonal = defineHandler("stats_zonal", async (params, context) =
     const isOwnCrs = zones_table == null && typeof given !== "string";
     const grid = isOwnCrs ? await gridFor(context, pixels, zones_crs) : pixels.raster;
     const zones = areas.map(({ polygons }, index) => {
-      const tally = createTally(statistics);
+      const tally = createTally(statistics, fitsSingle(pixels.raster.sampleType));
       const rings = polygons.flatMap((polygon) => toPixelRings(polygon, grid) ?? outside(index));
       return { rings, tally, tallies: () => [tally] };
     });
