@@ -406,6 +406,29 @@ columns:
         wrong: "never",
       };
       expect(await states()).toEqual(before);
+      const names: string[] = [];
+      for (let cursor: string | null | undefined; cursor !== null;) {
+        const query = { state: "current" as const, limit: 2, cursor };
+        const page = await orchestrator.client.listH3Sources({ query });
+        // The two that were never computed come first, and take no place on a page of others.
+        expect(page.items.length).toBe(names.length < 4 ? 2 : 1);
+        names.push(...page.items.map(({ raster }) => raster));
+        cursor = page.next_cursor;
+      }
+      expect(names).toEqual(["both", "calm", "points", "struck", "twice"]);
+      const define = (raster: string, max_resolution: number) =>
+        orchestrator.client.putH3Source({
+          params: { raster },
+          body: {
+            kind: "raster",
+            source: { blob_path: "silver/alps.tif", item_id: null },
+            configuration: { max_resolution, nodata: null },
+          },
+        });
+      await define("calm", 5);
+      expect(await states()).toEqual(before);
+      await define("struck", 4);
+      expect(await states()).toEqual({ ...before, struck: "stale" });
       await putRaster(2);
       // Of the points alone nothing follows.
       const after = { ...before, calm: "stale", struck: "stale", both: "stale", twice: "stale" };
@@ -416,6 +439,8 @@ columns:
       expect(await states()).toEqual({ ...after, calm: "current" });
       expect(await run(["h3", "run", "both", "--wait", ...url])).toMatchObject({ status: 0 });
       expect(await states()).toEqual({ ...after, calm: "current", both: "current" });
+      await define("calm", 4);
+      expect(await states()).toEqual(after);
       const shown = await run([
         "h3",
         "query",

@@ -12,6 +12,7 @@ import { connect } from "./connect.ts";
 import { readInputFile } from "./inputs.ts";
 import {
   addCommand,
+  collectPages,
   limitOption,
   listCommand,
   printResult,
@@ -127,8 +128,8 @@ async function kindOf(client: Client, name: string, options: SourceOptions) {
   if (options.profile !== undefined) return "combined";
   if (options.table !== undefined || options.geoparquet !== undefined) return "vector";
   if (options.path !== undefined || options.collection !== undefined) return "raster";
-  const { items } = await client.listH3Sources({ query: { limit: 500 } });
-  return items.find((each) => each.raster === name)?.kind ?? "raster";
+  const { items } = await client.listH3Sources({ query: { raster: name } });
+  return items[0]?.kind ?? "raster";
 }
 
 function addSources(h3: Command, config: CliConfig): void {
@@ -153,7 +154,7 @@ function addSources(h3: Command, config: CliConfig): void {
     read: async (
       client,
       { limit, state }: { limit: number; state?: "never" | "current" | "stale" | "unknown" },
-    ) => (await client.listH3Sources({ query: { limit: Math.min(500, limit), state } })).items,
+    ) => collectPages(limit, (paging) => client.listH3Sources({ query: { ...paging, state } })),
     none: "No such data sets: rmhdag h3 sources add records one.",
     columns: {
       DATASET: (each) => each.raster,

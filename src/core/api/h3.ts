@@ -3,9 +3,10 @@ import { h3CombinedSource } from "../h3/combination.ts";
 import { h3Kinds, h3Source, period, rasterName } from "../h3/configuration.ts";
 import { h3VectorSource } from "../h3/vector-configuration.ts";
 import { defineContract } from "./contract.ts";
-import { count, integer, object, page, timestamp } from "./schemas.ts";
+import { count, integer, object, page, paging, timestamp } from "./schemas.ts";
 
 const listLimit = integer(1, 500).prefault(100).describe("how many items at most");
+const states = z.enum(["never", "current", "stale", "unknown"]);
 
 const kind = z.enum(h3Kinds);
 
@@ -15,10 +16,12 @@ const listH3Sources = defineContract({
   path: "/api/v1/h3/sources",
   access: "read",
   summary:
-    "Rasters, layers and combinations whose values by H3 cell are asked for: never computed, current, stale because the source has changed, or with a source that cannot be compared.",
+    "Rasters, layers and combinations whose values by H3 cell are asked for: never computed, current, stale because the source or what is asked for has changed, or with a source that cannot be compared. Those never computed come first, then by name.",
   query: z.strictObject({
+    ...paging,
     limit: listLimit,
-    state: z.enum(["never", "current", "stale", "unknown"]).optional(),
+    state: states.optional(),
+    raster: rasterName.optional().describe("only the data set of this name"),
   }),
   response: page(
     z
@@ -27,7 +30,7 @@ const listH3Sources = defineContract({
         raster: z.string().describe("the name of the data set, of whatever kind"),
         source: object,
         configuration: object,
-        state: z.enum(["never", "current", "stale", "unknown"]),
+        state: states,
         run_id: z.string().nullable(),
         finished_at: timestamp.nullable(),
         updated_at: timestamp,

@@ -1,4 +1,8 @@
-import { findH3CombinedSource, findServedH3Run } from "../../adapters/postgres/queries/h3.ts";
+import {
+  findH3CombinedSource,
+  findServedH3Run,
+  isH3Redefined,
+} from "../../adapters/postgres/queries/h3.ts";
 import type { H3RunRow } from "../../adapters/postgres/queries/h3.ts";
 import { findGeoTable } from "../../adapters/postgres/queries/geo-tables.ts";
 import type { Queryable } from "../../adapters/postgres/queryable.ts";
@@ -9,9 +13,10 @@ type State = "current" | "stale" | "unknown";
 type Computed = Pick<H3RunRow, "kind" | "run_id" | "raster" | "origin" | "source_tag">;
 
 /**
- * Compares the sources of computations with their state when these were computed. A combination is stale once
- * a data set of it was computed anew, and as soon as one of them is stale itself. The function is for one
- * request: a data set that several combinations use is compared once.
+ * Compares the sources of computations with their state when these were computed. A data set whose source or
+ * configuration was changed since is stale, whatever its source. A combination is stale once a data set of it
+ * was computed anew, and as soon as one of them is stale itself. The function is for one request: a data set
+ * that several combinations use is compared once.
  */
 export function createDatasetStates(
   db: Queryable,
@@ -25,7 +30,8 @@ export function createDatasetStates(
     return state;
   }
 
-  async function compare({ kind, raster, origin, source_tag }: Computed): Promise<State> {
+  async function compare({ run_id, kind, raster, origin, source_tag }: Computed): Promise<State> {
+    if (await isH3Redefined(db, run_id)) return "stale";
     if (kind === "combined") return compareInputs(raster, source_tag);
     const table = /^table:(\w+)$/.exec(origin)?.[1];
     if (table !== undefined) {

@@ -1,6 +1,6 @@
 import type { Handlers } from "../../adapters/http/handler.ts";
 import type { Database } from "../../adapters/postgres/database.ts";
-import { findKindOfH3Name, listH3Runs, listH3Sources } from "../../adapters/postgres/queries/h3.ts";
+import { findKindOfH3Name, listH3Runs } from "../../adapters/postgres/queries/h3.ts";
 import {
   saveH3CombinedSource,
   saveH3Source,
@@ -15,7 +15,7 @@ import { h3VectorConfiguration, h3VectorSource } from "../../core/h3/vector-conf
 import { firstIssueText } from "../../core/model/issue-text.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import { answerDataset } from "./answer-dataset.ts";
-import { createDatasetStates } from "./dataset-state.ts";
+import { listSources } from "./list-sources.ts";
 
 export interface H3RouteDeps {
   readonly db: Database;
@@ -24,29 +24,7 @@ export interface H3RouteDeps {
 
 export function h3Routes({ db, storage }: H3RouteDeps): Handlers<typeof h3Contracts> {
   return {
-    listH3Sources: async ({ query: { limit, state: wanted } }) => {
-      const items = [];
-      const stateOf = createDatasetStates(db, storage);
-      for (const row of await listH3Sources(db, limit)) {
-        const { kind, raster, run_id, origin, source_tag } = row;
-        const state =
-          run_id === null || origin === null || source_tag === null
-            ? ("never" as const)
-            : await stateOf({ kind, raster, run_id, origin, source_tag });
-        if (wanted !== undefined && wanted !== state) continue;
-        items.push({
-          kind,
-          raster,
-          source: row.source as JsonObject,
-          configuration: row.configuration as JsonObject,
-          state,
-          run_id,
-          finished_at: row.finished_at?.toISOString() ?? null,
-          updated_at: row.updated_at.toISOString(),
-        });
-      }
-      return { items, next_cursor: null };
-    },
+    listH3Sources: ({ query }) => listSources(db, storage, query),
 
     putH3Source: async ({ params: { raster }, body: { kind, source, configuration } }) => {
       const known = await findKindOfH3Name(db, raster);

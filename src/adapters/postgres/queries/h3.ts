@@ -172,24 +172,59 @@ export interface H3SourceState extends Omit<H3SourceRow, "source"> {
   readonly finished_at: Date | null;
 }
 
-/** What is asked for, each with its last completed run; those never computed come first. */
+/** All kinds in one table: a name belongs to one data set. */
+const definitions = `(
+  SELECT 'raster' AS kind, * FROM dagapp.h3_raster_sources
+  UNION ALL SELECT 'vector', * FROM dagapp.h3_vector_sources
+  UNION ALL SELECT 'combined', * FROM dagapp.h3_combined_sources)`;
+
+/** Whether the source or the configuration of the data set was changed after this run had begun. */
+export async function isH3Redefined(db: Queryable, runId: string): Promise<boolean> {
+  const { rows } = await db.query(
+    `SELECT FROM dagapp.h3_computation_runs run
+     JOIN ${definitions} definition ON definition.raster = run.raster
+     WHERE run.run_id = $1 AND definition.updated_at > run.started_at`,
+    [runId],
+  );
+  return rows.length > 0;
+}
+
+/** The place of a data set in the list. */
+export interface H3SourcePlace {
+  readonly is_computed: boolean;
+  readonly raster: string;
+}
+
+/** What is asked for, each with its last completed run; those never computed come first, then by name. */
 export async function listH3Sources(
   db: Queryable,
-  limit: number,
+  wanted: {
+    readonly limit: number;
+    readonly after?: H3SourcePlace | undefined;
+    readonly isComputed?: boolean | undefined;
+    readonly raster?: string | undefined;
+  },
 ): Promise<readonly H3SourceState[]> {
   const { rows } = await db.query<H3SourceState>(
     `SELECT source.kind, source.raster, source.source, source.configuration, source.created_at,
        source.updated_at, run.run_id, run.origin, run.source_tag, run.finished_at
-     FROM (
-       SELECT 'raster' AS kind, * FROM dagapp.h3_raster_sources
-       UNION ALL SELECT 'vector', * FROM dagapp.h3_vector_sources
-       UNION ALL SELECT 'combined', * FROM dagapp.h3_combined_sources) source
+     FROM ${definitions} source
      LEFT JOIN LATERAL (
        SELECT run_id, origin, source_tag, finished_at FROM dagapp.h3_computation_runs
        WHERE raster = source.raster AND row_count IS NOT NULL
        ORDER BY coalesce(finished_at, started_at) DESC LIMIT 1) run ON true
+     WHERE ($2::boolean IS NULL OR (run.run_id IS NOT NULL) = $2)
+       AND ($3::boolean IS NULL
+         OR (run.run_id IS NOT NULL, source.raster COLLATE "C") > ($3, $4::text COLLATE "C"))
+       AND ($5::text IS NULL OR source.raster = $5)
      ORDER BY run.run_id IS NOT NULL, source.raster COLLATE "C" LIMIT $1`,
-    [limit],
+    [
+      wanted.limit,
+      wanted.isComputed ?? null,
+      wanted.after?.is_computed ?? null,
+      wanted.after?.raster ?? null,
+      wanted.raster ?? null,
+    ],
   );
   return rows;
 }

@@ -1,4 +1,8 @@
-/** Writes the catalogue of H3 computations. */
+/**
+ * Writes the catalogue of H3 computations. A definition that is saved again as it was keeps its `updated_at`: a
+ * later one than the start of a run says that the run is stale. Keys that are null and keys that are absent mean
+ * the same and are saved alike.
+ */
 import type { FrozenCombination, H3CombinedSource } from "../../../core/h3/combination.ts";
 import type { H3Configuration, H3Kind, H3Source } from "../../../core/h3/configuration.ts";
 import type {
@@ -15,7 +19,7 @@ export async function saveH3Source(
 ): Promise<void> {
   await db.query(
     `INSERT INTO dagapp.h3_raster_sources AS known (raster, source, configuration)
-     VALUES ($1, $2, $3)
+     VALUES ($1, jsonb_strip_nulls($2::jsonb), jsonb_strip_nulls($3::jsonb))
      ON CONFLICT (raster) DO UPDATE SET
        source = excluded.source, configuration = excluded.configuration, updated_at = now()
      WHERE (known.source, known.configuration) IS DISTINCT FROM
@@ -32,7 +36,7 @@ export async function saveH3VectorSource(
 ): Promise<void> {
   await db.query(
     `INSERT INTO dagapp.h3_vector_sources AS known (layer, source, configuration)
-     VALUES ($1, $2, $3)
+     VALUES ($1, jsonb_strip_nulls($2::jsonb), jsonb_strip_nulls($3::jsonb))
      ON CONFLICT (layer) DO UPDATE SET
        source = excluded.source, configuration = excluded.configuration, updated_at = now()
      WHERE (known.source, known.configuration) IS DISTINCT FROM
@@ -49,7 +53,7 @@ export async function saveH3CombinedSource(
 ): Promise<void> {
   await db.query(
     `INSERT INTO dagapp.h3_combined_sources AS known (combination, source, configuration)
-     VALUES ($1, $2, $3)
+     VALUES ($1, jsonb_strip_nulls($2::jsonb), jsonb_strip_nulls($3::jsonb))
      ON CONFLICT (combination) DO UPDATE SET
        source = excluded.source, configuration = excluded.configuration, updated_at = now()
      WHERE (known.source, known.configuration) IS DISTINCT FROM

@@ -100,7 +100,7 @@ describe("statistics of a raster by H3 cell", () => {
     await discover({ blob_path: "silver/noise.tif", configuration });
     const served = await findServedH3Run(database.db, "noise", undefined);
     expect(served).toMatchObject({ run_id: run_ids[0], status: "running" });
-    const [asked] = await listH3Sources(database.db, 1);
+    const [asked] = await listH3Sources(database.db, { limit: 1 });
     expect(asked).toMatchObject({ raster: "noise", run_id: run_ids[0] });
     const exported = (await test.run(exportDataset, { run_ids })) as { files: string[] };
     expect(exported.files).toContain("gold/h3/raster=noise/period=static/resolution=5.parquet");
