@@ -450,6 +450,11 @@ describe.skipIf(isOff)("layers in the console (needs Chromium)", () => {
       await attribute(column, /^[\d,.]+$/).waitFor();
       await attribute("h3_index", /^8[0-9a-f]{14}$/).waitFor();
     }
+    // The cell has hundreds of different heights.
+    const intervals = page.getByRole("rowheader", { name: /^histogram: [\d.]+ to [\d.]+$/ });
+    expect(await intervals.count()).toBe(10);
+    await page.getByRole("img", { name: /^low: count from [\d.,]+ to [\d.,]+$/ }).waitFor();
+    await page.getByRole("img", { name: /^high: max from [\d.,]+ to [\d.,]+$/ }).waitFor();
     expect(await seriousFindings(page)).toEqual([]);
 
     // Numbers alone can colour; the keyboard comes from the data set to its statistic.
@@ -464,6 +469,7 @@ describe.skipIf(isOff)("layers in the console (needs Chromium)", () => {
     await page.keyboard.press("ArrowDown");
     await page.waitForURL(/left_stat=min/);
     await page.getByText("low · min").waitFor();
+    await page.getByRole("img", { name: /^low: min from [\d.,]+ to [\d.,]+$/ }).waitFor();
     const isByMin = async () => {
       const [one, other] = await bothSides();
       return !isDeepStrictEqual(one, byCount) && isDeepStrictEqual(other, right);

@@ -57,12 +57,44 @@ export function colourExpression(
   return ["interpolate", ["linear"], ["to-number", ["get", stat]], ...colours.flat()];
 }
 
+/** More values are told in intervals. */
+const mostValues = 24;
+const intervals = 10;
+
+/** A histogram of few values as it is; one of many, as of heights, by intervals of equal width. */
+export function shortenHistogram(
+  histogram: Readonly<Record<string, number>>,
+): Readonly<Record<string, number>> {
+  const entries = Object.entries(histogram).map(
+    ([value, share]) => [Number(value), share] as const,
+  );
+  if (entries.length <= mostValues) return histogram;
+  const values = entries.map(([value]) => value);
+  const low = values.reduce((least, value) => Math.min(least, value));
+  const high = values.reduce((most, value) => Math.max(most, value));
+  const width = (high - low) / intervals;
+  const shares = new Array<number>(intervals).fill(0);
+  for (const [value, share] of entries) {
+    const at = Math.min(intervals - 1, Math.floor((value - low) / width));
+    shares[at] = (shares[at] ?? 0) + share;
+  }
+  // Enough digits that no two edges read the same.
+  const decimals = Math.min(100, Math.max(0, 2 - Math.floor(Math.log10(width))));
+  const edge = (at: number) => String(Number((low + at * width).toFixed(decimals)));
+  return Object.fromEntries(shares.map((share, at) => [`${edge(at)} to ${edge(at + 1)}`, share]));
+}
+
 /** What a client needs besides the tiles: it stands in the TileJSON. */
 export interface HexagonLegend {
   readonly stat: string;
   readonly stats: readonly string[];
   readonly range: readonly [number, number];
   readonly fill: ReturnType<typeof colourExpression>;
+}
+
+/** The colours of a legend, from the least value to the greatest, in equal steps. */
+export function coloursOf({ fill }: HexagonLegend): string[] {
+  return fill.slice(3).filter((each) => typeof each === "string");
 }
 
 export function legendOf(tilejson: object): HexagonLegend | undefined {

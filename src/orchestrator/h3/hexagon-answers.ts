@@ -18,6 +18,7 @@ import { Problem } from "../../core/errors.ts";
 import type { Bbox } from "../../core/geometry/geometry.ts";
 import type { H3Computation } from "../../core/h3/columns.ts";
 import { columnsOf } from "../../core/h3/columns.ts";
+import { isJsonObject } from "../../core/model/json.ts";
 import type { HexagonLegend } from "../../core/serving/hexagons.ts";
 import {
   chooseStat,
@@ -25,6 +26,7 @@ import {
   mostHexagonZoom,
   rangeOf,
   resolutionAt,
+  shortenHistogram,
   statsOf,
 } from "../../core/serving/hexagons.ts";
 import type { HexagonLayer } from "../../core/serving/layer.ts";
@@ -138,6 +140,13 @@ function withinWorld([west, south, east, north]: readonly number[] & Bbox): Bbox
   return [west < -180 ? wrap(west) : west, south, east > 180 ? wrap(east) : east, north];
 }
 
+/** Without the single values of a histogram of many, which would be most of the tile. */
+function shorten(row: Record<string, unknown>): Record<string, unknown> {
+  const { histogram } = row;
+  if (!isJsonObject(histogram)) return row;
+  return { ...row, histogram: shortenHistogram(histogram as Record<string, number>) };
+}
+
 /** The cell at the side of the antimeridian, or at both, where the tile is. */
 function hexagons(row: Record<string, unknown>, index: number, [west, , east]: Bbox) {
   const coordinates = cellPolygon(String(row["h3_index"]));
@@ -150,7 +159,7 @@ function hexagons(row: Record<string, unknown>, index: number, [west, , east]: B
       {
         type: "Feature" as const,
         id: index,
-        properties: row,
+        properties: shorten(row),
         geometry: { type: "Polygon" as const, coordinates: moved },
       },
     ];

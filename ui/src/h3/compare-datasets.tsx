@@ -2,6 +2,7 @@ import { useMemo, useState } from "react";
 import type { H3Computation } from "../../../src/core/h3/columns.ts";
 import { columnsOf } from "../../../src/core/h3/columns.ts";
 import { chooseStat, statsOf } from "../../../src/core/serving/hexagons.ts";
+import { ColourScale } from "../map/colour-scale.tsx";
 import type { MapLayer } from "../map/layer.ts";
 import { PickedValues } from "../map/picked-values.tsx";
 import { SwipeMap } from "../map/swipe.tsx";
@@ -60,12 +61,23 @@ function Compared({ left, right }: { left: Side; right: Side }) {
         after={{ name: nameOf(right.run), detail: right.stat, layers: after, onPick: pick }}
         bounds={upper.data?.bounds}
       />
+      <div className="colour-scales">
+        <Scale side={left} tilejson={lower.data} />
+        <Scale side={right} tilejson={upper.data} />
+      </div>
       <PickedValues values={picked} />
     </>
   );
 }
 
-function useLayers(id: string, tilejson: ReturnType<typeof useTiles>["data"]): MapLayer[] {
+type Tiles = ReturnType<typeof useTiles>["data"];
+
+function Scale({ side, tilejson }: { side: Side; tilejson: Tiles }) {
+  if (tilejson?.legend === undefined) return <span />;
+  return <ColourScale name={nameOf(side.run)} legend={tilejson.legend} />;
+}
+
+function useLayers(id: string, tilejson: Tiles): MapLayer[] {
   return useMemo(() => (tilejson == null ? [] : [{ kind: "tiles", id, tilejson }]), [id, tilejson]);
 }
 

@@ -18,3 +18,13 @@ it("lists the values of a raster by band", () => {
     ["longitude, latitude", "7.2, 46.9"],
   ]);
 });
+
+it("lists a histogram by its values, and leaves a text of this name alone", () => {
+  const cell = { mean: 2, histogram: '{"1 to 2":3.25000000001,"2 to 3":1}' };
+  expect(attributesOf(cell)).toEqual([
+    ["mean", "2"],
+    ["histogram: 1 to 2", "3.25"],
+    ["histogram: 2 to 3", "1"],
+  ]);
+  expect(attributesOf({ histogram: "none {" })).toEqual([["histogram", "none {"]]);
+});

@@ -11,7 +11,7 @@ const pointValues = z.object({
 /** The rows of a table: the attributes of a feature, or the values of a raster by band. */
 export function attributesOf(values: JsonObject): [name: string, text: string][] {
   const point = pointValues.safeParse(values);
-  if (!point.success) return Object.entries(values).map(([name, value]) => [name, textOf(value)]);
+  if (!point.success) return Object.entries(values).flatMap(([name, value]) => rowsOf(name, value));
   const { coordinates, values: pixels, band_names: names } = point.data;
   return [
     ...pixels.map((pixel, at): [string, string] => [
@@ -20,6 +20,25 @@ export function attributesOf(values: JsonObject): [name: string, text: string][]
     ]),
     ["longitude, latitude", coordinates.join(", ")],
   ];
+}
+
+/** A histogram, which tiles hold as text, has a row for each of its values. */
+function rowsOf(name: string, value: Json | undefined): [name: string, text: string][] {
+  const histogram = name === "histogram" ? readHistogram(value) : undefined;
+  if (histogram === undefined) return [[name, textOf(value)]];
+  return Object.entries(histogram).map(([of, share]) => [
+    `${name}: ${of}`,
+    String(Number(share.toPrecision(6))),
+  ]);
+}
+
+function readHistogram(value: Json | undefined): Record<string, number> | undefined {
+  if (typeof value !== "string") return undefined;
+  try {
+    return z.record(z.string(), z.number()).safeParse(JSON.parse(value)).data;
+  } catch {
+    return undefined;
+  }
 }
 
 function textOf(value: Json | undefined): string {
