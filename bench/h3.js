@@ -5,7 +5,7 @@
  * exactextract and rasterio come from PyPI into a virtual environment in the user's cache folder.
  */
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { cellPolygon } from "../dist/adapters/h3/cell-polygon.js";
