@@ -81,7 +81,8 @@ export async function open({ databaseUrl, watchUrl, workload, size, settings, ..
       gateway?.close();
       api.close();
       await watch.close();
-      await Promise.all(programs.reverse().map((program) => program.stop()));
+      // The orchestrator last, as in a site: workers over HTTP sign off there.
+      for (const program of programs.reverse()) await program.stop();
       await rm(folder, { recursive: true, force: true });
     },
   };

@@ -78,10 +78,8 @@ describe("workers over HTTP", () => {
   /** Registers a worker on `gpu`, submits a job for it and leases its task. */
   async function leaseOne(client: Client, body: { worker_id: string } = me) {
     await client.registerWorker({ body: { ...body, queues: ["gpu"], handlers: [ndvi] } });
-    const job = await waitFor(() => submit(orchestrator, "partner").catch(() => undefined), {
-      what: "the workflow of a handler that was unknown",
-      timeoutMs: 5000,
-    });
+    // At once: nothing has to be waited for after the registration.
+    const job = await submit(orchestrator, "partner");
     const { tasks } = await client.leaseTasks({ body: { ...body, max: 5, wait_seconds: 10 } });
     // On a busy machine a task of an earlier test may come back.
     const task = tasks.find(({ job_id }) => job_id === job);
@@ -111,15 +109,33 @@ describe("workers over HTTP", () => {
       },
       { what: "the registration" },
     );
-    const since = performance.now();
-    const job = await waitFor(() => submit(orchestrator, "shell").catch(() => undefined), {
-      what: "the workflow",
-    });
-    const ended = await finished(orchestrator, job);
-    // Used within a second of its registration, with nothing restarted.
-    expect(performance.now() - since).toBeLessThan(process.env["CI"] === undefined ? 10_000 : 5000);
+    const ended = await finished(orchestrator, await submit(orchestrator, "shell"));
     expect(ended).toMatchObject({ status: "completed" });
     expect(ended.result_data).toMatchObject({ a: { greeting: "Hello, Ada" } });
+  });
+
+  it("uses a handler that was unknown within a second of its registration, on a new queue", async () => {
+    const taken: number[] = [];
+    // The quickest of three counts: a machine that others use may take a second for anything.
+    for (const name of ["acme.fresh0", "acme.fresh1", "acme.fresh2"]) {
+      const queue = name.replace(".", "-");
+      await writeFile(path.join(folder, `${queue}.yaml`), workflow(name, queue, "{}"));
+      await expect(submit(orchestrator, queue)).rejects.toMatchObject({ code: "INVALID_WORKFLOW" });
+      const client = await workerClient(queue, [queue], [name]);
+      const since = performance.now();
+      await client.registerWorker({
+        body: { ...me, queues: [queue], handlers: [{ name, queue }] },
+      });
+      const [job, { tasks }] = await Promise.all([
+        submit(orchestrator, queue),
+        client.leaseTasks({ body: { ...me, max: 1, wait_seconds: 10 } }),
+      ]);
+      const results = tasks.map(({ lease }) => ({ lease, status: "completed" as const }));
+      await client.reportTasks({ body: { ...me, results } });
+      expect(await finished(orchestrator, job)).toMatchObject({ status: "completed" });
+      taken.push(performance.now() - since);
+    }
+    expect(Math.min(...taken)).toBeLessThan(1000);
   });
 
   it("confines a token to its queues, handlers and routes, and a worker to its tasks", async () => {
@@ -342,6 +358,13 @@ describe("workers over HTTP", () => {
     const ended = await finished(orchestrator, job);
     expect(ended).toMatchObject({ status: "completed" });
     const { client } = orchestrator;
+    // A result that waits in the inbox leaves a row of its own; most go to the engine at once.
+    const { rows } = await database.db.query<{ waited: number }>(
+      `SELECT count(*)::int AS waited FROM dagapp.dag_task_results
+       WHERE job_id = $1 AND node_id LIKE 'many\\_\\_%'`,
+      [job],
+    );
+    expect(rows[0]!.waited).toBeLessThan(30);
     const phases = await client.getNode({ params: { job_id: job, node_id: "phases" } });
     expect(phases.output).toMatchObject({ phases_completed: 3, resumed_from: 1 });
     expect(phases.attempts.map(({ worker_id }) => worker_id)).toEqual([

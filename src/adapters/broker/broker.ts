@@ -203,17 +203,17 @@ export interface RemoteLeases {
   release(holder: string, leases: readonly string[]): Promise<readonly Settled[]>;
   progress(holder: string, progress: readonly RemoteProgress[]): Promise<void>;
   /** The tasks of the leases that the holder holds, by lease. */
-  read(
-    holder: string,
-    leases: readonly string[],
-  ): Promise<
-    ReadonlyMap<
-      string,
-      { readonly task_id: string; readonly job_id: string; readonly node_id: string }
-    >
-  >;
+  read(holder: string, leases: readonly string[]): Promise<ReadonlyMap<string, RemoteTask>>;
+  /** As `read`, but the holder may have lost leases since: what `report` answers counts. */
+  identify(holder: string, leases: readonly string[]): Promise<ReadonlyMap<string, RemoteTask>>;
   /** The message of a lease that is held, locked until `tx` ends; undefined: it is not held. */
   hold(tx: Transaction, holder: string, lease: string): Promise<{ body: string } | undefined>;
+}
+
+export interface RemoteTask {
+  readonly task_id: string;
+  readonly job_id: string;
+  readonly node_id: string;
 }
 
 export interface RemoteConsumer {

@@ -42,7 +42,7 @@ export async function reportTasks(
   holder: string,
   results: readonly RemoteResult[],
 ): Promise<ReadonlySet<string>> {
-  const tasks = await leases.read(
+  const tasks = await leases.identify(
     holder,
     results.map(({ lease }) => lease),
   );

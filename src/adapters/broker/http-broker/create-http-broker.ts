@@ -113,13 +113,21 @@ export async function createHttpBroker(options: HttpBrokerOptions): Promise<Http
     handler: DeliveryHandler,
   ): Promise<Subscription> {
     const running = new Map<HttpDelivery, Promise<void>>();
+    /** Those of them whose handler works; the others are being reported. */
+    const working = new Set<string>();
     const stopping = new AbortController();
     const isStopping = () => stopping.signal.aborted;
     let averageMs = 1000;
     let wake: () => void = () => undefined;
 
-    async function run(held: HttpDelivery): Promise<void> {
-      const since = performance.now();
+    /** Frees the slot of a task: the next ones are leased while it is reported. */
+    function free(lease: string, since: number): void {
+      if (!working.delete(lease)) return;
+      averageMs = 0.9 * averageMs + 0.1 * (performance.now() - since);
+      wake();
+    }
+
+    async function run(held: HttpDelivery, since: number): Promise<void> {
       try {
         await handler(held.delivery);
         if (!held.isSettled()) await held.delivery.release();
@@ -128,16 +136,17 @@ export async function createHttpBroker(options: HttpBrokerOptions): Promise<Http
         await held.delivery.release().catch(() => undefined);
       } finally {
         renewal.drop(held.lease);
-        averageMs = 0.9 * averageMs + 0.1 * (performance.now() - since);
         running.delete(held);
+        free(held.lease, since);
         wake();
       }
     }
 
     async function loop(): Promise<void> {
       while (!isStopping()) {
-        const free = maxInFlight - running.size;
-        if (free < (averageMs < shortMs ? maxInFlight / 2 : 1)) {
+        // Reports that take long hold up new tasks.
+        const room = Math.min(maxInFlight - working.size, 2 * maxInFlight - running.size);
+        if (room < (averageMs < shortMs ? maxInFlight / 2 : 1)) {
           await new Promise<void>((resolve) => (wake = resolve));
           continue;
         }
@@ -146,7 +155,7 @@ export async function createHttpBroker(options: HttpBrokerOptions): Promise<Http
             body: {
               worker_id,
               queues: [queue],
-              max: Math.min(1000, Math.max(1, Math.floor(free))),
+              max: Math.min(1000, Math.max(1, Math.floor(room))),
               wait_seconds: waitSeconds,
               ...(accepts === undefined ? {} : { handlers: [...accepts()] }),
             },
@@ -157,11 +166,19 @@ export async function createHttpBroker(options: HttpBrokerOptions): Promise<Http
           });
         const { tasks } = await retrying("leasing", lease, { signal: stopping.signal });
         for (const task of tasks) {
-          const held = createHttpDelivery({ client, worker_id, reports, renewal }, task);
+          const since = performance.now();
+          const onSettling = () => {
+            free(task.lease, since);
+          };
+          const held = createHttpDelivery(
+            { client, worker_id, reports, renewal, onSettling },
+            task,
+          );
+          working.add(task.lease);
           renewal.hold(task.lease, (cause) => {
             held.abort(cause);
           });
-          running.set(held, run(held));
+          running.set(held, run(held, since));
         }
       }
     }

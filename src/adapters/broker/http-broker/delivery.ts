@@ -22,6 +22,8 @@ export function createHttpDelivery(
     readonly worker_id: string;
     readonly reports: Batcher<Report, Settled>;
     readonly renewal: HttpRenewal;
+    /** The handler has done its work: what is left is to tell. */
+    readonly onSettling: () => void;
   },
   task: Task,
 ): HttpDelivery {
@@ -34,6 +36,7 @@ export function createHttpDelivery(
   async function settleOnce(settle: () => Promise<Settled>): Promise<Settled> {
     if (settled) return "lost";
     settled = true;
+    deps.onSettling();
     try {
       return await settle();
     } catch (error) {

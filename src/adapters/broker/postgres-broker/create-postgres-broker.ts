@@ -180,6 +180,7 @@ export function createPostgresBroker(options: PostgresBrokerOptions): Broker {
         outside?.watch ??
         ((queues, ring) => (consuming ??= startConsuming()).listen(queues.map(queueChannel), ring)),
       leaseMs: (queue) => findLeaseMs(db, queue),
+      push: pushConnections,
     }),
     findMissing: (messages) => outside?.findMissing(messages) ?? findMissing(db, messages),
     ...(outside === undefined ? {} : { outside: outside.readStatus }),

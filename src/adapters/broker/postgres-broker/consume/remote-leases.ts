@@ -1,13 +1,15 @@
+import { LRUCache } from "lru-cache";
 import type { Queryable } from "../../../postgres/queryable.ts";
 import type { RemoteConsumer, RemoteLeases, RemoteMessage, TakeOptions } from "../../broker.ts";
 import type { FetchOptions, FetchResult } from "../sql/fetch.ts";
 import { fetchSuspect } from "../sql/fetch.ts";
 import type { LeasedMessage, LeaseToken } from "../sql/message-columns.ts";
-import { recordRemoteReports } from "../sql/record-reports.ts";
 import { holdRemote, holdsAny, keepHeld, readRemote, renewRemote } from "../sql/remote.ts";
 import { writeProgress } from "../sql/progress.ts";
 import { release } from "../sql/settle.ts";
 import { makeDueReady } from "../sql/sweep.ts";
+import type { PushConnections } from "../push/connections.ts";
+import { createRemoteReports } from "./remote-reports.ts";
 
 export interface RemoteLeaseDeps {
   readonly db: () => Queryable;
@@ -16,17 +18,29 @@ export interface RemoteLeaseDeps {
   readonly watch: (queues: readonly string[], ring: () => void) => { close(): Promise<void> };
   /** Undefined: the queue is not declared. */
   readonly leaseMs: (queue: string) => Promise<number | undefined>;
+  /** Takes reports to the engine of this process. */
+  readonly push: PushConnections | undefined;
 }
 
 /** The longest time between two looks of a consumer that waits: a notification may be lost. */
 const pollMs = 2000;
+/** How long the length of a queue's leases is used without asking the database. */
+const keptMs = 5000;
 
 /** Leases by token, `message_id.deliveries`: stale tokens and those of other holders find no row. */
 export function createRemoteLeases(deps: RemoteLeaseDeps): RemoteLeases {
-  const { db, leaseMs } = deps;
+  const { db } = deps;
+  const reports = createRemoteReports(deps);
+  const lengths = new LRUCache<string, number>({ max: 1000, ttl: keptMs });
   let turn = 0;
   /** Queues with messages that must run alone. */
   const withSuspects = new Set<string>();
+
+  async function leaseMs(queue: string): Promise<number | undefined> {
+    const found = lengths.get(queue) ?? (await deps.leaseMs(queue));
+    if (found !== undefined && !lengths.has(queue)) lengths.set(queue, found);
+    return found;
+  }
 
   /** Leases one suspect for a consumer that holds nothing: the suspect runs alone. */
   async function fetchAlone(consumer: RemoteConsumer): Promise<RemoteMessage | undefined> {
@@ -37,7 +51,10 @@ export function createRemoteLeases(deps: RemoteLeaseDeps): RemoteLeases {
       const lease = await leaseMs(queue);
       if (lease === undefined) continue;
       const found = await fetchSuspect(db(), queue, { leaseMs: lease, holder, accepts });
-      if (found !== undefined) return toRemote(found, queue, lease);
+      if (found !== undefined) {
+        reports.remember(holder, found);
+        return toRemote(found, queue, lease);
+      }
       withSuspects.delete(queue);
     }
     return undefined;
@@ -60,7 +77,10 @@ export function createRemoteLeases(deps: RemoteLeaseDeps): RemoteLeases {
       // An orchestrator declares the queues of a new worker a moment after it registered.
       if (lease === undefined) continue;
       const found = await deps.fetch(queue, wanted, { leaseMs: lease, holder, accepts });
-      messages.push(...found.messages.map((message) => toRemote(message, queue, lease)));
+      for (const message of found.messages) {
+        reports.remember(holder, message);
+        messages.push(toRemote(message, queue, lease));
+      }
       if (found.suspectMs !== null) withSuspects.add(queue);
       if (found.dueInMs === null) continue;
       if (found.dueInMs <= 0) await makeDueReady(db(), queue);
@@ -102,11 +122,13 @@ export function createRemoteLeases(deps: RemoteLeaseDeps): RemoteLeases {
       const states = await renewRemote(db(), holder, tokens);
       return tokens.map((token) => states.get(token.message_id) ?? "lost");
     },
-    report: (reports, tx) =>
-      recordRemoteReports(
-        tx ?? db(),
-        reports.map(({ lease, ...report }) => ({ ...report, lease: toToken(lease) })),
+    report: (given, tx) =>
+      reports.report(
+        given.map(({ lease, ...report }) => ({ ...report, lease: toToken(lease) })),
+        tx,
       ),
+    identify: async (holder, leases) =>
+      byLease(leases, await reports.identify(holder, leases.map(toToken))),
     release: async (holder, leases) => {
       const tokens = leases.map(toToken);
       const mine = await keepHeld(db(), holder, tokens);
@@ -123,15 +145,8 @@ export function createRemoteLeases(deps: RemoteLeaseDeps): RemoteLeases {
       });
       if (rows.length > 0) await writeProgress(db(), rows);
     },
-    read: async (holder, leases) => {
-      const tasks = await readRemote(db(), holder, leases.map(toToken));
-      return new Map(
-        leases.flatMap((lease) => {
-          const task = tasks.get(toToken(lease).message_id);
-          return task === undefined ? [] : [[lease, task] as const];
-        }),
-      );
-    },
+    read: async (holder, leases) =>
+      byLease(leases, await readRemote(db(), holder, leases.map(toToken))),
     hold: (tx, holder, lease) => holdRemote(tx, holder, toToken(lease)),
   };
 }
@@ -149,6 +164,15 @@ function toRemote(
     isFirst: deliveries === 1,
     leaseMs,
   };
+}
+
+function byLease<Task>(leases: readonly string[], tasks: ReadonlyMap<number, Task>) {
+  const found = new Map<string, Task>();
+  for (const lease of leases) {
+    const task = tasks.get(toToken(lease).message_id);
+    if (task !== undefined) found.set(lease, task);
+  }
+  return found;
 }
 
 /** A text of another form names no row. */

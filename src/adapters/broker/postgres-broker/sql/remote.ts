@@ -1,12 +1,14 @@
 /** Statements for leases of consumers outside: each names the holder as well as the lease. */
 import type { Queryable } from "../../../postgres/queryable.ts";
+import { searchByKey } from "../../../postgres/search-by-key.ts";
+import type { RemoteTask } from "../../broker.ts";
 import type { LeaseToken } from "./message-columns.ts";
 
 const renewSql = `
 WITH held AS MATERIALIZED (
   SELECT lease.message_id FROM dagapp.dag_queue_leases AS lease
   JOIN unnest($2::bigint[], $3::integer[]) AS asked(id, count)
-    ON lease.message_id = asked.id AND lease.deliveries = asked.count
+    ON ${searchByKey("lease.message_id", "asked.id")} AND lease.deliveries = asked.count
   WHERE lease.holder = $1 ORDER BY lease.message_id FOR UPDATE OF lease
 )
 UPDATE dagapp.dag_queue_leases AS lease SET until = now() + lease_ms * interval '1 ms'
@@ -48,19 +50,13 @@ export async function keepHeld(
   const { rows } = await db.query<{ message_id: number }>(
     `SELECT message_id FROM dagapp.dag_queue_leases AS lease
      JOIN unnest($2::bigint[], $3::integer[]) AS asked(id, count)
-       ON lease.message_id = asked.id AND lease.deliveries = asked.count
+       ON ${searchByKey("lease.message_id", "asked.id")} AND lease.deliveries = asked.count
      WHERE lease.holder = $1`,
     [holder, ...columns(leases)],
     "dag_queue_held_remote",
   );
   const held = new Set(rows.map(({ message_id }) => message_id));
   return leases.filter(({ message_id }) => held.has(message_id));
-}
-
-export interface RemoteTask {
-  readonly task_id: string;
-  readonly job_id: string;
-  readonly node_id: string;
 }
 
 /** Reads which tasks the leases of a holder are for, by message id. */
@@ -74,7 +70,7 @@ export async function readRemote(
        body::jsonb ->> 'node_id' AS node_id
      FROM dagapp.dag_queue_leases AS lease
      JOIN unnest($2::bigint[], $3::integer[]) AS asked(id, count)
-       ON lease.message_id = asked.id AND lease.deliveries = asked.count
+       ON ${searchByKey("lease.message_id", "asked.id")} AND lease.deliveries = asked.count
      WHERE lease.holder = $1`,
     [holder, ...columns(leases)],
     "dag_queue_read_remote",
