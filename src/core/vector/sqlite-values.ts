@@ -72,6 +72,25 @@ export function readLooseColumns(stdout: string, { fields }: Layer): LooseColumn
   });
 }
 
+/**
+ * The columns that are read with all their digits before it is known whether one of their values has more than
+ * GDAL writes: a shorter value with more digits is the same number. `Real(Float32)` becomes another type.
+ */
+export function guessLooseColumns({ fields, types }: Layer): LooseColumn[] {
+  return fields
+    .filter((_, index) => types[index] === "Real")
+    .map((name) => ({ name, type: "double precision", isMisdeclared: false }));
+}
+
+/** Whether the guess reads all columns rightly that were found. */
+export function isGuessRight(
+  guessed: readonly LooseColumn[],
+  found: readonly LooseColumn[],
+): boolean {
+  const names = new Set(guessed.map(({ name }) => name));
+  return found.every(({ name, isMisdeclared }) => names.has(name) && !isMisdeclared);
+}
+
 function typeOf(found: number): GeoColumn["type"] | undefined {
   const has = (flag: number) => (found & flag) !== 0;
   if (has(flags.other)) return "text";

@@ -1,7 +1,8 @@
 /** Fetches the source and its sidecar files into the task's folder, under fixed names. */
-import { mkdir, rm } from "node:fs/promises";
+import { chmod, constants, copyFile, mkdir, rm } from "node:fs/promises";
 import path from "node:path";
 import { ensureSpace } from "../../../adapters/gdal/ensure-space.ts";
+import type { Source } from "../../../adapters/storage/source.ts";
 import { endingOf, formatOf, isArchive, knownEndings } from "../../../core/vector/source-format.ts";
 import type { VectorFinding } from "../../../core/vector/findings.ts";
 import type { RawKind } from "../../../core/vector/raw-values.ts";
@@ -58,6 +59,18 @@ export function resolveSource(
   return sources.resolve(named.blob_path, containerOf(named));
 }
 
+/** A copy that only the task reads need not survive a crash, so that no file of this machine is synced. */
+async function copyTo(source: Source, file: string, { signal }: HandlerContext): Promise<void> {
+  const local = (await source.head()) === undefined ? undefined : await source.localPath();
+  if (local === undefined) {
+    // Also where there is no such file: the error says so.
+    await source.fetchTo(file, { signal });
+    return;
+  }
+  await copyFile(local, file, constants.COPYFILE_FICLONE);
+  await chmod(file, 0o600);
+}
+
 export async function fetchSource(
   named: NamedSource & { readonly encoding?: string | null | undefined },
   context: HandlerContext,
@@ -73,7 +86,7 @@ export async function fetchSource(
   await ensureSpace(context.workDir, (await source.head())?.bytes ?? 0);
   if (isArchive(blob_path)) {
     const archive = path.join(context.workDir, "source.zip");
-    await source.fetchTo(archive, options);
+    await copyTo(source, archive, context);
     const unpacked = await unpackArchive(archive, folder, options);
     return checkSource({ ...unpacked, received: [archive] }, named, context);
   }
@@ -85,7 +98,7 @@ export async function fetchSource(
     );
   }
   const file = path.join(folder, `source${ending}`);
-  await source.fetchTo(file, options);
+  await copyTo(source, file, context);
   const received = [file];
   for (const sidecar of format.sidecars) {
     for (const spelling of [sidecar, sidecar.toUpperCase()]) {
@@ -93,7 +106,7 @@ export async function fetchSource(
       const found = await context.sources.resolve(beside, container);
       if ((await found.head()) === undefined) continue;
       const fetched = path.join(folder, `source${sidecar}`);
-      await found.fetchTo(fetched, options);
+      await copyTo(found, fetched, context);
       received.push(fetched);
       break;
     }

@@ -8,7 +8,13 @@ import type { VectorFinding } from "../../../core/vector/findings.ts";
 import type { GeoColumn } from "../../../core/vector/geo-table.ts";
 import type { LayerFacts } from "../../../core/vector/read-ogrinfo.ts";
 import type { RawKind } from "../../../core/vector/raw-values.ts";
-import { exactQuery, readLooseColumns, valuesQuery } from "../../../core/vector/sqlite-values.ts";
+import {
+  exactQuery,
+  guessLooseColumns,
+  isGuessRight,
+  readLooseColumns,
+  valuesQuery,
+} from "../../../core/vector/sqlite-values.ts";
 import type { LooseColumn } from "../../../core/vector/sqlite-values.ts";
 import {
   csv,
@@ -38,6 +44,11 @@ export interface SourceLayer extends OpenedLayer {
   readonly findings: readonly VectorFinding[];
   /** The system that the submitted file names and GDAL's copy does not. */
   readonly ownCrs?: string | undefined;
+  /**
+   * Looks at all values of a layer whose columns are read by a guess. Undefined: it was right; otherwise the
+   * layer as it has to be read.
+   */
+  readonly checkValues?: (() => Promise<SourceLayer | undefined>) | undefined;
   /** Of a layer that GDAL has not read yet: throws the reason for which it cannot be loaded. */
   readonly inspect?: (() => Promise<unknown>) | undefined;
 }
@@ -62,42 +73,46 @@ export async function openLayers(
   const inspect = () => inspectSource(source, options, chosen, context);
   const isUninspected = source.lines !== undefined && given.layer == null && !needsExtent;
   const layers = isUninspected ? [layerOfLines(source)] : await inspect();
-  const opened: SourceLayer[] = [];
-  for (const layer of layers) {
-    const loose = await findLooseColumns(source, layer, context);
-    opened.push({
-      file: source.file,
-      drivers: source.drivers,
-      openArgs: options.args,
-      layer,
-      query: loose.length === 0 ? undefined : exactQuery(layer, loose),
-      format: source.format,
-      title: layer.name,
-      types: new Map<string, GeoColumn["type"]>([
-        ...[...(source.textColumns ?? [])].map((name) => [name, "text"] as const),
-        ...loose.map(({ name, type }) => [name, type] as const),
-      ]),
-      rawColumns: source.rawColumns ?? new Map(),
-      hasDegreeColumns: hasDegreeColumns(header, given),
-      findings: [
-        ...options.findings,
-        ...misdeclaredColumnsFinding(loose.filter(({ isMisdeclared }) => isMisdeclared)),
-      ],
-      ...(isUninspected ? { inspect } : {}),
-    });
-  }
-  return opened;
+  const open = (layer: LayerFacts, loose: readonly LooseColumn[]): SourceLayer => ({
+    file: source.file,
+    drivers: source.drivers,
+    openArgs: options.args,
+    layer,
+    query: loose.length === 0 ? undefined : exactQuery(layer, loose),
+    format: source.format,
+    title: layer.name,
+    types: new Map<string, GeoColumn["type"]>([
+      ...[...(source.textColumns ?? [])].map((name) => [name, "text"] as const),
+      ...loose.map(({ name, type }) => [name, type] as const),
+    ]),
+    rawColumns: source.rawColumns ?? new Map(),
+    hasDegreeColumns: hasDegreeColumns(header, given),
+    findings: [
+      ...options.findings,
+      ...misdeclaredColumnsFinding(loose.filter(({ isMisdeclared }) => isMisdeclared)),
+    ],
+    ...(isUninspected ? { inspect } : {}),
+  });
+  return layers.map((layer) => {
+    const values = isGeoPackage(source.format) ? valuesQuery(layer) : undefined;
+    if (values === undefined) return open(layer, []);
+    const guessed = guessLooseColumns(layer);
+    const checkValues = async () => {
+      const found = await findLooseColumns(source, layer, values, context);
+      return isGuessRight(guessed, found) ? undefined : open(layer, found);
+    };
+    return { ...open(layer, guessed), checkValues };
+  });
 }
 
 /** The columns of a GeoPackage that GDAL would read wrongly. */
 async function findLooseColumns(
   source: SourceFile,
   layer: LayerFacts,
+  values: string,
   context: HandlerContext,
 ): Promise<LooseColumn[]> {
-  const query = isGeoPackage(source.format) ? valuesQuery(layer) : undefined;
-  if (query === undefined) return [];
-  const args = ["-ro", "-q", source.file, "-sql", query];
+  const args = ["-ro", "-q", source.file, "-sql", values];
   const { stdout } = await context.gdal.run("ogrinfo", args, runOptions(context, source.drivers));
   return readLooseColumns(stdout, layer);
 }

@@ -3,7 +3,7 @@
  * runs of GDAL convert at once: parsing JSON takes GDAL longer than all other work on a row.
  */
 import { createReadStream, createWriteStream } from "node:fs";
-import { open } from "node:fs/promises";
+import { open, rm } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import path from "node:path";
 import { pipeline } from "node:stream/promises";
@@ -21,6 +21,8 @@ export interface LayerRows {
   read(onColumns: (columns: readonly DumpColumn[]) => void): AsyncIterable<DumpRow[]>;
   /** Ends GDAL, if its rows are no longer wanted. */
   stop(): void;
+  /** Ends GDAL, and removes what it has written. */
+  discard(): Promise<void>;
 }
 
 /** Shorter files are converted before a second process would be ready. */
@@ -46,6 +48,12 @@ export function openRows(
     for (const conversion of running) conversion.stop();
     running.clear();
   };
+  const discard = async () => {
+    const ended = [...running];
+    stop();
+    await Promise.allSettled(ended.map(({ written }) => written));
+    for (const { path: file } of ended) await rm(file, { force: true });
+  };
   const whole = lines === undefined ? begin(source, name) : undefined;
 
   async function* read(onColumns: (columns: readonly DumpColumn[]) => void) {
@@ -69,7 +77,7 @@ export function openRows(
     }
     yield* openDump(whole ?? begin(source, name), context.signal, onColumns);
   }
-  return { isHalved: source.isHalving, read, stop };
+  return { isHalved: source.isHalving, read, stop, discard };
 }
 
 /** The layer of a part is named after its file. */

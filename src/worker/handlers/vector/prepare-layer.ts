@@ -77,16 +77,25 @@ export async function prepareLayer(
 }
 
 async function convertAndWrite(
-  layer: SourceLayer,
+  guessed: SourceLayer,
   source: SourceFile,
   { name, form, prefix, chunkSize, firstIndex, source_crs }: LayerTarget,
   context: HandlerContext,
 ): Promise<PreparedLayer> {
-  const given = { source_crs, hasDegreeColumns: layer.hasDegreeColumns };
-  const crs = await decideCrs(layer, given, context);
-  const system = crs.assign ?? layer.layer.crsWkt ?? "EPSG:4326";
+  const given = { source_crs, hasDegreeColumns: guessed.hasDegreeColumns };
+  const crs = await decideCrs(guessed, given, context);
+  const system = crs.assign ?? guessed.layer.crsWkt ?? "EPSG:4326";
   const isHalving = await isHalvingFrom(system, context);
-  const opened = { ...layer, assignCrs: crs.assign, isHalving };
+  const place = (layer: SourceLayer) => ({ ...layer, assignCrs: crs.assign, isHalving });
+  const open = (layer: SourceLayer) => openRows(place(layer), name, source.lines, context);
+  // GDAL reads the layer by the guess while its values are looked at.
+  const early = open(guessed);
+  const checked = await guessed.checkValues?.().catch(async (error: unknown) => {
+    await early.discard();
+    throw error;
+  });
+  if (checked !== undefined) await early.discard();
+  const layer = checked ?? guessed;
   const { signal, storage } = context;
   const folder = path.join(context.workDir, `chunks-${name}`);
   const writer = new ChunkWriter({ folder, storage, prefix, form, chunkSize, firstIndex, signal });
@@ -95,12 +104,12 @@ async function convertAndWrite(
   const written = await writeLayer(
     {
       name,
-      rows: openRows(opened, name, source.lines, context),
+      rows: checked === undefined ? early : open(layer),
       isUntyped: layer.format.isUntyped === true,
       rawColumns: layer.rawColumns,
       canChooseEncoding: isText || isShapefile(source.format),
       claimedCount: claimed,
-      straighten: (curved) => straighten(opened, name, curved, context),
+      straighten: (curved) => straighten(place(layer), name, curved, context),
     },
     writer,
     context,

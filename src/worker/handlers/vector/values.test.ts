@@ -1,6 +1,6 @@
 /** Values and places that GDAL changes on its way, unless it is kept from it. */
 import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { readFile, readdir } from "node:fs/promises";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import type { TestDatabase } from "../../../../test/support/database.ts";
@@ -101,6 +101,33 @@ c.commit()`;
       expect(stored).toMatchObject([
         { day: "yesterday", short: "longer than that", good: -2147483648, odd_name: "00FF" },
         { day: "2024-01-31", short: "abc", good: 2147483647, odd_name: null },
+      ]);
+      // What was read by a wrong guess is gone.
+      const left = (await readdir(opened.test.context.workDir)).filter((name) =>
+        /^rows-/.test(name),
+      );
+      expect(left).toHaveLength(1);
+    });
+
+    it("reals of a GeoPackage stay reals, however many digits they have", async () => {
+      const features = [
+        point({ n: 1, half: 0.5, third: 1 / 3, on: true, none: null, at: "2024-05-01" }),
+        point({ n: 2, half: -2, third: 5e-324, on: false, none: 1.25, at: "2024-05-02" }),
+      ];
+      const prepared = await load(
+        await convert("reals.gpkg", "reals.json", collection(...features)),
+      );
+      expect(counted(prepared)).not.toHaveProperty("COLUMN_TYPES_CHANGED");
+      const real = "double precision";
+      expect(typesOf(prepared)).toMatchObject({
+        half: real,
+        third: real,
+        none: real,
+        n: "integer",
+      });
+      expect(await rows("SELECT half, third, none, at FROM geo.reals ORDER BY n")).toMatchObject([
+        { half: 0.5, third: 1 / 3, none: null },
+        { half: -2, third: 5e-324, none: 1.25 },
       ]);
     });
 
