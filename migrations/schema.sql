@@ -325,7 +325,8 @@ CREATE TABLE dagapp.dag_job_events (
   event_data jsonb,
   checkpoint_name text,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
-  children integer[]
+  children integer[],
+  earlier jsonb
 )
 WITH (autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_vacuum_scale_factor=0.02);
 CREATE TABLE dagapp.dag_jobs (
@@ -1341,20 +1342,28 @@ CREATE VIEW dagapp.dag_running_tasks AS
   WHERE group_key IS NOT NULL;
 CREATE VIEW dagapp.dag_unpacked_events AS
  SELECT e.job_id,
-    e.seq - COALESCE(cardinality(e.children) - child.place, 0::bigint)::integer AS seq,
-    e.event_type,
-    e.event_status,
+    e.seq - COALESCE(cardinality(e.children) - child.place, jsonb_array_length(e.earlier) + 1 - part.place, 0::bigint)::integer AS seq,
+    COALESCE(part.event ->> 0, e.event_type) AS event_type,
+    COALESCE((part.event ->> 1)::dagapp.event_status, e.event_status) AS event_status,
         CASE
-            WHEN child.index IS NULL THEN e.node_id
-            ELSE (e.node_id || '__'::text) || child.index
+            WHEN child.index IS NOT NULL THEN (e.node_id || '__'::text) || child.index
+            WHEN jsonb_typeof(part.event) = 'array'::text THEN part.event ->> 2
+            ELSE e.node_id
         END AS node_id,
-    e.task_id,
+        CASE
+            WHEN jsonb_typeof(part.event) = 'array'::text THEN part.event ->> 3
+            ELSE e.task_id
+        END AS task_id,
     e.checkpoint_name,
-    e.event_data,
+        CASE
+            WHEN jsonb_typeof(part.event) = 'array'::text THEN part.event -> 4
+            ELSE e.event_data
+        END AS event_data,
     e.created_at,
     e.seq AS last_seq
    FROM dagapp.dag_job_events e
-     LEFT JOIN LATERAL unnest(e.children) WITH ORDINALITY child(index, place) ON true;
+     LEFT JOIN LATERAL unnest(e.children) WITH ORDINALITY child(index, place) ON true
+     LEFT JOIN LATERAL jsonb_array_elements(e.earlier || 'null'::jsonb) WITH ORDINALITY part(event, place) ON true;
 CREATE VIEW gateway.api_keys AS
  SELECT k.key_id,
     k.platform_id,

@@ -252,7 +252,7 @@ describe("a server that is shut down immediately every few moments", () => {
 
     async function events(): Promise<number> {
       const { rows } = await db.query<{ n: number }>(
-        `SELECT count(*)::integer AS n FROM dagapp.dag_job_events`,
+        `SELECT count(*)::integer AS n FROM dagapp.dag_unpacked_events`,
       );
       return rows[0]?.n ?? 0;
     }

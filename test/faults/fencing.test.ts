@@ -190,7 +190,7 @@ describe("five orchestrators and two workers", () => {
       what: "work to be done",
     });
     workers[0]!.signal("SIGSTOP");
-    const claimed = () => countRows(`dag_job_events WHERE event_type = 'job_claimed'`);
+    const claimed = () => countRows(`dag_unpacked_events WHERE event_type = 'job_claimed'`);
     await waitFor(async () => (await claimed()) >= Math.floor(total / count), {
       timeoutMs: 20_000,
       what: "all jobs of the frozen one to be taken over",

@@ -85,7 +85,7 @@ describe("a message", () => {
     await fleet.worker(twoQueues);
     expect((await finished(orchestrator, id)).status).toBe("completed");
     const { rows } = await database.db.query(
-      `SELECT event_data -> 'error' ->> 'code' AS code FROM dagapp.dag_job_events
+      `SELECT event_data -> 'error' ->> 'code' AS code FROM dagapp.dag_unpacked_events
        WHERE event_type = 'node_retry'`,
     );
     expect(rows).toEqual([{ code: "MESSAGE_LOST" }]);

@@ -11,14 +11,14 @@ const violations: Readonly<Record<string, string>> = {
     SELECT job_id, status FROM dagapp.dag_jobs WHERE status IN ('pending', 'running')`,
   "a job ends once, and then only late results are noted": `
     SELECT later.job_id, later.seq, later.event_type
-    FROM dagapp.dag_job_events ended JOIN dagapp.dag_job_events later USING (job_id)
+    FROM dagapp.dag_unpacked_events ended JOIN dagapp.dag_unpacked_events later USING (job_id)
     WHERE ended.event_type IN ('job_completed', 'job_failed', 'job_cancelled')
       AND later.seq > ended.seq AND later.event_type <> 'result_ignored'`,
   "the success of a node is recorded once": `
     SELECT job_id, node_id, count(*) FROM dagapp.dag_unpacked_events
     WHERE event_type = 'node_completed' GROUP BY job_id, node_id HAVING count(*) > 1`,
   "an attempt is dispatched once": `
-    SELECT job_id, task_id, count(*) FROM dagapp.dag_job_events
+    SELECT job_id, task_id, count(*) FROM dagapp.dag_unpacked_events
     WHERE event_type = 'node_dispatched' GROUP BY job_id, task_id HAVING count(*) > 1`,
   "nothing runs before what it depends on": `
     SELECT n.job_id, n.node_id FROM dagapp.dag_node_states n JOIN dagapp.dag_node_states parent
@@ -29,8 +29,8 @@ const violations: Readonly<Record<string, string>> = {
     WHERE retry_count > max_retries OR attempt <> retry_count + throttle_count`,
   "a retry waits for its delay": `
     SELECT retry.job_id, retry.node_id, again.created_at, retry.event_data
-    FROM dagapp.dag_job_events retry JOIN LATERAL (
-      SELECT created_at FROM dagapp.dag_job_events e
+    FROM dagapp.dag_unpacked_events retry JOIN LATERAL (
+      SELECT created_at FROM dagapp.dag_unpacked_events e
       WHERE e.job_id = retry.job_id AND e.node_id = retry.node_id AND e.seq > retry.seq
         AND e.event_type = 'node_dispatched' ORDER BY e.seq LIMIT 1) AS again ON true
     WHERE retry.event_type = 'node_retry'
@@ -49,7 +49,7 @@ const violations: Readonly<Record<string, string>> = {
       FROM dagapp.dag_node_states c WHERE c.job_id = p.job_id AND c.parent_node_id = p.node_id)
       <> ((p.fan_out ->> 'completed')::bigint, (p.fan_out ->> 'failed')::bigint)`,
   "a job keeps the definition it was created with": `
-    SELECT job_id FROM dagapp.dag_jobs JOIN dagapp.dag_job_events e USING (job_id)
+    SELECT job_id FROM dagapp.dag_jobs JOIN dagapp.dag_unpacked_events e USING (job_id)
     WHERE e.event_type = 'job_created' AND e.event_data ->> 'workflow_hash' <> workflow_hash`,
   "a key names one job": `
     SELECT idempotency_key FROM dagapp.dag_jobs WHERE idempotency_key IS NOT NULL
@@ -61,7 +61,7 @@ const violations: Readonly<Record<string, string>> = {
     SELECT job_id, seq, event_data, before FROM (
       SELECT job_id, seq, event_data, lag(event_data ->> 'owner_id')
         OVER (PARTITION BY job_id ORDER BY seq) AS before
-      FROM dagapp.dag_job_events WHERE event_type = 'job_claimed') AS claims
+      FROM dagapp.dag_unpacked_events WHERE event_type = 'job_claimed') AS claims
     WHERE before IS NOT NULL AND event_data ->> 'previous_owner' <> before`,
   "no message waits for a job that has ended": `
     SELECT message_key FROM dagapp.dag_queue_ready q JOIN dagapp.dag_jobs j

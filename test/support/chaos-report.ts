@@ -41,7 +41,7 @@ export async function watchRedeliveries(db: Database): Promise<void> {
 export async function countChaos(facts: ChaosFacts): Promise<ChaosReport> {
   const { db } = facts;
   const { rows } = await db.query<{ event_type: string; n: number }>(
-    `SELECT event_type, count(*)::integer AS n FROM dagapp.dag_job_events GROUP BY event_type`,
+    `SELECT event_type, count(*)::integer AS n FROM dagapp.dag_unpacked_events GROUP BY event_type`,
   );
   const events = new Map(rows.map(({ event_type, n }) => [event_type, n]));
   const redelivered = await db.query<{ n: number }>(

@@ -365,7 +365,9 @@ class Run {
     let last = -1;
     let since = performance.now();
     for (;;) {
-      const events = await this.one(`SELECT count(*)::integer AS n FROM dagapp.dag_job_events`);
+      const events = await this.one(
+        `SELECT count(*)::integer AS n FROM dagapp.dag_unpacked_events`,
+      );
       if ((await this.openJobs()) === 0) return;
       if (events !== last) {
         last = events;

@@ -89,7 +89,7 @@ describe("a stream", () => {
     expect(stream.messages.at(-1)).toMatchObject({ type: "end", status: "completed" });
     const [first] = stream.messages;
     const { rows } = await test.database.db.query<{ seq: number }>(
-      "SELECT seq FROM dagapp.dag_job_events WHERE job_id = $1 AND seq > $2 ORDER BY seq",
+      "SELECT seq FROM dagapp.dag_unpacked_events WHERE job_id = $1 AND seq > $2 ORDER BY seq",
       [job_id, first?.type === "snapshot" ? first.seq : -1],
     );
     expect(stream.events().map(({ seq }) => seq)).toEqual(rows.map(({ seq }) => seq));
@@ -134,7 +134,14 @@ describe("a stream", () => {
     await test.database.db.query(
       `INSERT INTO dagapp.dag_job_events (job_id, seq, event_type)
        SELECT $1, n, 'node_ready' FROM generate_series(1, 1200) n
-       WHERE n NOT BETWEEN 401 AND 1000`,
+       WHERE n NOT BETWEEN 101 AND 200 AND n NOT BETWEEN 401 AND 1000`,
+      [job_id],
+    );
+    // The events that a job gets in one commit are one row.
+    await test.database.db.query(
+      `INSERT INTO dagapp.dag_job_events (job_id, seq, event_type, earlier)
+       SELECT $1, 200, 'node_ready', jsonb_agg('["node_ready", "info"]'::jsonb)
+       FROM generate_series(101, 199)`,
       [job_id],
     );
     // The events of 600 children that completed together are one row.

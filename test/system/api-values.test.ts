@@ -200,7 +200,7 @@ describe("a secret", () => {
     expect(job.error?.message).toBe(`401 for https://x.test/?t=${dots} with ${dots}`);
     const { rows } = await test.database.db.query<{ text: string }>(
       `SELECT concat(j.error_message, (SELECT string_agg(event_data::text, ' ')
-         FROM dagapp.dag_job_events e WHERE e.job_id = j.job_id)) AS text
+         FROM dagapp.dag_unpacked_events e WHERE e.job_id = j.job_id)) AS text
        FROM dagapp.dag_jobs j WHERE job_id = $1`,
       [jobId],
     );

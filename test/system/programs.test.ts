@@ -106,8 +106,8 @@ describe("two orchestrators and four workers", () => {
     );
     const { rows } = await database.db.query<{ jobs: number; completions: number; owners: number }>(
       `SELECT count(DISTINCT job_id) AS jobs, count(*) AS completions,
-         (SELECT count(*) FROM dagapp.dag_job_events WHERE event_type = 'job_claimed') AS owners
-       FROM dagapp.dag_job_events
+         (SELECT count(*) FROM dagapp.dag_unpacked_events WHERE event_type = 'job_claimed') AS owners
+       FROM dagapp.dag_unpacked_events
        WHERE event_type = 'node_completed' AND node_id IN ('a', 'b', 'c', 'd')`,
     );
     // Each success is recorded once: 500 jobs of four tasks.

@@ -93,7 +93,7 @@ describe("a connected worker", () => {
     expect(shares.length).toBe(2);
     expect(shares.reduce((sum, { tasks }) => sum + tasks, 0)).toBe(3000);
     const { rows: ignored } = await database.db.query(
-      `SELECT FROM dagapp.dag_job_events WHERE event_type = 'result_ignored'`,
+      `SELECT FROM dagapp.dag_unpacked_events WHERE event_type = 'result_ignored'`,
     );
     expect(ignored.length).toBe(0);
     for (const program of [orchestrator, ...workers]) {

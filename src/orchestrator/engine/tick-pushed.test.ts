@@ -8,6 +8,7 @@ import { temporaryFolders } from "../../../test/support/embedded.ts";
 import type { Connection } from "../../adapters/broker/postgres-broker/push/connections.ts";
 import type { LeasedMessage } from "../../adapters/broker/postgres-broker/sql/message-columns.ts";
 import type { FromServer } from "../../adapters/broker/postgres-broker/push/protocol.ts";
+import { readEvents } from "../../adapters/postgres/queries/history.ts";
 import type { TaskMessage } from "../../core/messages.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import { cancelJob } from "../jobs/cancel-job.ts";
@@ -121,6 +122,73 @@ describe("a pushed report", () => {
       [id],
     );
     expect(results).toEqual([]);
+    await engine.expectReplay(id);
+  });
+
+  it("writes the events of its job as one row, from which each is read by itself", async () => {
+    const id = await submit("chain");
+    for (const n of [1, 2]) {
+      report(next(), { n });
+      expect(await settle()).toBe(1);
+    }
+    const { rows } = await database.db.query(
+      `SELECT seq, event_type, earlier FROM dagapp.dag_job_events WHERE job_id = $1 ORDER BY seq`,
+      [id],
+    );
+    expect(rows).toMatchObject([
+      {
+        seq: 4,
+        event_type: "node_dispatched",
+        earlier: [
+          ["job_created", "info", null, null, {}],
+          ["job_started", "info"],
+          ["node_completed", "success", "@start"],
+        ],
+      },
+      { seq: 6, event_type: "node_dispatched", earlier: [["node_completed", "success", "a"]] },
+      {
+        seq: 9,
+        event_type: "job_completed",
+        earlier: [
+          ["node_completed", "success", "b"],
+          ["node_completed", "success", "@end"],
+        ],
+      },
+    ]);
+    const { events, next: after } = await readEvents(database.db, id, { after: 2 }, 3);
+    expect([after, events]).toMatchObject([
+      5,
+      [
+        {
+          seq: 3,
+          event_type: "node_completed",
+          event_status: "success",
+          node_id: "@start",
+          task_id: null,
+          event_data: null,
+        },
+        {
+          seq: 4,
+          event_type: "node_dispatched",
+          event_status: "info",
+          node_id: "a",
+          task_id: `${id}_a_0`,
+          event_data: { attempt: 0 },
+        },
+        {
+          seq: 5,
+          event_type: "node_completed",
+          event_status: "success",
+          node_id: "a",
+          task_id: null,
+          event_data: null,
+        },
+      ],
+    ]);
+    const created = await readEvents(database.db, id, { after: 0, event_type: "job_created" }, 3);
+    expect(created.events).toMatchObject([
+      { seq: 1, node_id: null, event_data: { workflow_id: "chain" } },
+    ]);
     await engine.expectReplay(id);
   });
 

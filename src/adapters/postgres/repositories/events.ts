@@ -16,24 +16,63 @@ export interface NewEvent {
   readonly children?: number[];
 }
 
+/** A longer run of events is several rows, so that a page of events does not read thousands for its first. */
+const mostInRow = 100;
+
+/** An event without its number: [event_type, event_status, node_id, task_id, event_data]. */
+type PackedEvent = (JsonObject | string | null)[];
+
+type EventRow = NewEvent & { earlier?: PackedEvent[] };
+
+/**
+ * Packs neighbouring events of a job into one row, whose own columns are the last of them. The view
+ * `dag_unpacked_events` reads each by itself.
+ */
+function packEvents(events: readonly NewEvent[]): readonly EventRow[] {
+  const rows: EventRow[] = [];
+  let last: EventRow | undefined;
+  for (const event of events) {
+    if (
+      last?.job_id === event.job_id &&
+      last.seq + 1 === event.seq &&
+      (last.children ?? event.children) === undefined &&
+      (last.earlier?.length ?? 0) + 1 < mostInRow
+    ) {
+      last = { ...event, earlier: [...(last.earlier ?? []), pack(last)] };
+      rows[rows.length - 1] = last;
+    } else {
+      last = event;
+      rows.push(last);
+    }
+  }
+  return rows;
+}
+
+function pack({ event_type, event_status, node_id, task_id, event_data }: NewEvent): PackedEvent {
+  const packed = [event_type, event_status, node_id, task_id, event_data];
+  while (packed.at(-1) === null) packed.pop();
+  return packed;
+}
+
 /**
  * Inserts events in the transaction of the change that they record. The commit notifies orchestrators
  * that stream events, and notifies none while none streams: PostgreSQL runs commits with a NOTIFY one
  * after the other, including their writes to disk.
  */
 export function insertEvents(tx: Transaction, events: readonly NewEvent[]): void {
-  const column = <K extends keyof NewEvent>(key: K) => events.map((event) => event[key]);
+  const rows = packEvents(events);
+  const column = <K extends keyof NewEvent>(key: K) => rows.map((row) => row[key]);
   tx.send(
     `WITH woken AS (
        SELECT CASE WHEN EXISTS (SELECT FROM dagapp.dag_orchestrators WHERE watches)
          THEN pg_notify('${eventsChannel}', '') END)
      INSERT INTO dagapp.dag_job_events
-       (job_id, seq, event_type, event_status, node_id, task_id, event_data, children)
+       (job_id, seq, event_type, event_status, node_id, task_id, event_data, children, earlier)
      SELECT job_id, seq, type, status::dagapp.event_status, node_id, task_id, data::jsonb,
-       children::integer[]
+       children::integer[], earlier::jsonb
      FROM unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
-         $8::text[])
-       AS t(job_id, seq, type, status, node_id, task_id, data, children), woken`,
+         $8::text[], $9::text[])
+       AS t(job_id, seq, type, status, node_id, task_id, data, children, earlier), woken`,
     [
       column("job_id"),
       column("seq"),
@@ -41,8 +80,9 @@ export function insertEvents(tx: Transaction, events: readonly NewEvent[]): void
       column("event_status"),
       column("node_id"),
       column("task_id"),
-      events.map(({ event_data }) => (event_data === null ? null : JSON.stringify(event_data))),
-      events.map(({ children }) => (children === undefined ? null : `{${children.join(",")}}`)),
+      rows.map(({ event_data }) => (event_data === null ? null : JSON.stringify(event_data))),
+      rows.map(({ children }) => (children === undefined ? null : `{${children.join(",")}}`)),
+      rows.map(({ earlier }) => (earlier === undefined ? null : JSON.stringify(earlier))),
     ],
     "insert_events",
   );
