@@ -8,7 +8,7 @@ import { CoalescingSocket } from "./coalescing-socket.ts";
 it("a connected socket holds what is written until the turn of the event loop ends", async () => {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
-  const socket = new CoalescingSocket();
+  const socket = new CoalescingSocket(true);
   socket.connect((server.address() as AddressInfo).port, "127.0.0.1");
   const [accepted] = (await once(server, "connection")) as [NodeJS.ReadableStream];
   const received = text(accepted);

@@ -71,7 +71,7 @@ function openPool(options: OpenDatabaseOptions, isPipelined: boolean): pg.Pool {
     max: options.max ?? 10,
     maxUses: options.maxUses ?? Infinity,
     pipeline: isPipelined,
-    stream: () => new CoalescingSocket(),
+    stream: () => new CoalescingSocket(isPipelined),
     // A server that is restarting refuses at once; one that is unreachable must not hang a request.
     connectionTimeoutMillis: 10_000,
     // A process that is frozen in the middle of a transaction, or loses its network, would keep its

@@ -77,7 +77,8 @@ async function runOnce<T>(
   let finished = false;
   let result: T;
   try {
-    for (const text of beginTexts(options)) statements.send(text);
+    // By name, because a statement without one is answered by itself.
+    for (const text of beginTexts(options)) statements.send(text, undefined, text);
     result = await work({
       inTransaction: true,
       afterCommit: (action) => committed.push(action),
