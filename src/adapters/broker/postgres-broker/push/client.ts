@@ -137,8 +137,10 @@ export function createPushClient(options: PushClientOptions): PushClient {
 
   /** Each server gets its part of the room; it is topped up when half of it is used. */
   function addCredit(queue: string): void {
+    const room = isClosing ? 0 : (consumers.get(queue)?.room() ?? 0);
+    // Asked after every task: most have left no room.
+    if (room === 0) return;
     const open = openConnections();
-    const room = isClosing || open.length === 0 ? 0 : (consumers.get(queue)?.room() ?? 0);
     open.forEach((connection, index) => {
       const part = Math.floor((room + open.length - 1 - index) / open.length);
       const credit = connection.credit(queue);
