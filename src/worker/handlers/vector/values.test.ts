@@ -104,7 +104,7 @@ c.commit()`;
       ]);
       // What was read by a wrong guess is gone.
       const left = (await readdir(opened.test.context.workDir)).filter((name) =>
-        /^rows-/.test(name),
+        name.startsWith("rows-"),
       );
       expect(left).toHaveLength(1);
     });
