@@ -54,6 +54,18 @@ describe("the profile of a COG", () => {
     expect(options(512)).toContain("OVERVIEWS=NONE");
     expect(options(513)).toContain("OVERVIEWS=IGNORE_EXISTING");
   });
+
+  it.each([
+    [[8191, 100_000], undefined],
+    [[8192, 8192], 2],
+    [[40_000, 20_000], 3],
+    [[1e6, 1e6], 5],
+  ] as const)("aligns overviews of %j pixels to web tiles in %s levels", (size, levels) => {
+    const profile = choose({ rasterType: "rgb", dataType: "uint8", tier: "visualization" });
+    const options = toCreationOptions(profile, { threads: 2, addAlpha: false, size });
+    const aligned = options.filter((each) => each.startsWith("ALIGNED_LEVELS"));
+    expect(aligned).toEqual(levels === undefined ? [] : [`ALIGNED_LEVELS=${levels}`]);
+  });
 });
 
 describe("tiles", () => {

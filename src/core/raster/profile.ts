@@ -129,12 +129,32 @@ export function toCreationOptions(
     BIGTIFF: "IF_SAFER",
     NUM_THREADS: threads > 1 ? threads : undefined,
     ...(profile.isWebAligned
-      ? { TILING_SCHEME: "GoogleMapsCompatible", ADD_ALPHA: addAlpha ? "YES" : "NO" }
+      ? {
+          TILING_SCHEME: "GoogleMapsCompatible",
+          ALIGNED_LEVELS: alignedLevels(size),
+          ADD_ALPHA: addAlpha ? "YES" : "NO",
+        }
       : { BLOCKSIZE: profile.blockSize }),
   };
   return Object.entries(options).flatMap(([name, value]) =>
     value === undefined ? [] : ["-co", `${name}=${value}`],
   );
 }
+
+/** A web tile's side in pixels. */
+const tileSide = 256;
+
+/**
+ * The resolutions whose blocks are tiles of web maps, which are served without decoding them. GDAL pads
+ * each side by up to 2^(levels - 1) - 1 tiles for it; this keeps the padding below an eighth of a side.
+ * Undefined: the full resolution alone, which is always aligned.
+ */
+function alignedLevels([width, height]: CreationSize["size"]): number | undefined {
+  const tiles = Math.min(width, height) / tileSide;
+  const levels = 1 + Math.min(mostAlignedOverviews, Math.floor(Math.log2(tiles / 16)));
+  return levels > 1 ? levels : undefined;
+}
+
+const mostAlignedOverviews = 4;
 
 const predictors = { 1: "NO", 2: "STANDARD", 3: "FLOATING_POINT" } as const;
