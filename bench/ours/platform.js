@@ -48,7 +48,8 @@ export async function startPlatform(folder, { workers = 1, concurrency = 2, env 
         job = await client.getJob({ params });
       }
       if (job.status !== "completed") throw new Error(JSON.stringify(job.error));
-      return job.result;
+      // The answer to the submission has it under another name than the job.
+      return job.result ?? job.result_data;
     },
     async stop() {
       for (const program of stops) await program.stop();
