@@ -12,9 +12,9 @@ import type { Box } from "../../core/geometry/boxes.ts";
 import type { Bounds, Layer } from "../../core/serving/layer.ts";
 import { layerOfItem } from "../../core/serving/layer-of-item.ts";
 import { layerStyle } from "../../core/serving/style.ts";
-import type { ItemRequest, WantedLayer } from "./check-clearance.ts";
+import type { WantedLayer } from "./check-clearance.ts";
 import { makeMosaic } from "./make-mosaic.ts";
-import { findServedVersion, hiddenOrMissing, requireItem, viewerOf } from "./check-clearance.ts";
+import { findServedVersion } from "./check-clearance.ts";
 
 /** The layer at the address of an asset. A tile passes the box that it covers. */
 export async function findAssetLayer(
@@ -31,15 +31,6 @@ export async function findAssetLayer(
     throw new Problem("LAYER_NOT_FOUND", "This version made nothing that can be shown.");
   }
   return applyMetadata(layer, version, await findLayerMetadata(db, wanted.asset_id));
-}
-
-/** The layer at the address of a catalogue item. */
-export async function findItemLayer(db: Queryable, request: ItemRequest): Promise<Layer> {
-  const layer = layerOfItem(await requireItem(db, request));
-  if (layer !== undefined) return layer;
-  const { collection_id, item_id } = request.params;
-  const detail = `"${collection_id}" has no item "${item_id}" that can be shown.`;
-  throw hiddenOrMissing(viewerOf(request.caller), "ITEM_NOT_FOUND", detail);
 }
 
 /** Without a check of the viewer: `findServedVersion` has checked the version. */

@@ -5,7 +5,9 @@ import { openApiTest, tokens } from "../../../test/support/api.ts";
 import { makeWorkflowFolder } from "../../../test/support/domain.ts";
 import { registerFor } from "../../../test/support/stac.ts";
 import { findItem } from "../../adapters/postgres/queries/catalogue-items.ts";
+import { deleteItem, upsertItems } from "../../adapters/postgres/repositories/catalogue.ts";
 import type { StacItem } from "../../core/catalogue/stac.ts";
+import { createFindItemLayer } from "./find-item-layer.ts";
 import { findAssetLayer } from "./find-layer.ts";
 
 let test: ApiTest;
@@ -175,6 +177,46 @@ describe("an asset's address", () => {
     expect(await pathOf(asset_id, "latest")).toBe("silver/second.tif");
     await test.operator.rollbackVersion({ params, body: { to_revision: 1 } });
     expect(await pathOf(asset_id, "latest")).toBe(blob_path);
+  });
+});
+
+describe("an item's address", () => {
+  it("hides a layer that was served the moment its clearance or approval is withdrawn", async () => {
+    const { asset_id, stac_item_id, blob_path } = await makeVersion();
+    await approve(asset_id, 0, "ouo");
+    const findLayer = createFindItemLayer(test.domain.db);
+    const caller = { name: "reader", access: ["read"] as const };
+    const params = { collection_id: "birds", item_id: stac_item_id };
+    const find = () => findLayer({ params, caller });
+    const served = await find();
+    expect(served).toMatchObject({ kind: "raster", data_path: blob_path });
+    // The same object: it was not read again.
+    expect(await find()).toBe(served);
+    await expect(findLayer({ params, caller: undefined })).rejects.toMatchObject({
+      code: "UNAUTHENTICATED",
+    });
+    const hidden = { code: "ITEM_NOT_FOUND" };
+    await test.curator.setClearance({ params: { asset_id }, body: { clearance: "uncleared" } });
+    await expect(find()).rejects.toMatchObject(hidden);
+    await test.curator.setClearance({ params: { asset_id }, body: { clearance: "ouo" } });
+    expect(await find()).toMatchObject({ data_path: blob_path });
+    const version = { asset_id, version_ordinal: 0 };
+    await test.curator.withdrawVersion({ params: version, body: { reason: "a complaint" } });
+    await expect(find()).rejects.toMatchObject(hidden);
+  });
+
+  it("shows a change of the item with the next request", async () => {
+    await makeVersion();
+    const { db } = test.domain;
+    const findLayer = createFindItemLayer(db);
+    const caller = { name: "curator", access: ["read", "curate"] as const };
+    const find = () => findLayer({ params: { collection_id: "birds", item_id: "own" }, caller });
+    for (const path of ["silver/one.tif", "silver/other.tif"]) {
+      await upsertItems(db, "birds", [item("own", path)]);
+      expect(await find()).toMatchObject({ data_path: path });
+    }
+    await deleteItem(db, "birds", "own");
+    await expect(find()).rejects.toMatchObject({ code: "ITEM_NOT_FOUND" });
   });
 });
 

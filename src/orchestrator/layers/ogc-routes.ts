@@ -15,7 +15,7 @@ import {
 } from "../../core/serving/ogc-documents.ts";
 import { matrixSetDocument } from "../../core/serving/tile-matrix-set.ts";
 import { viewerOf } from "./check-clearance.ts";
-import { findItemLayer } from "./find-layer.ts";
+import type { FindItemLayer } from "./find-item-layer.ts";
 import { listVectorLayers } from "./list-vector-layers.ts";
 import type { LayerRouteDeps } from "./routes.ts";
 
@@ -26,17 +26,17 @@ interface LayerRequest {
 
 const openapi = { "content-type": "application/vnd.oai.openapi+json;version=3.1" };
 
-export function ogcRoutes({
-  db,
-  features,
-}: Pick<LayerRouteDeps, "db" | "features">): Handlers<typeof ogcContracts> {
+export function ogcRoutes(
+  { db, features }: Pick<LayerRouteDeps, "db" | "features">,
+  findItemLayer: FindItemLayer,
+): Handlers<typeof ogcContracts> {
   const document = once(() => makeOpenApi(ogcContracts, version));
   const find = async ({ params: { layer_id }, caller }: LayerRequest) => {
     const params = itemOfLayerId(layer_id);
     if (params === undefined) {
       throw new Problem("NOT_FOUND", `"${layer_id}" names no layer: /ogc/collections lists them.`);
     }
-    return findItemLayer(db, { params, caller });
+    return findItemLayer({ params, caller });
   };
   const base = ({ params }: LayerRequest) =>
     `/ogc/collections/${encodeURIComponent(params.layer_id)}`;

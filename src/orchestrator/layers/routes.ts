@@ -26,7 +26,9 @@ import type { CollectionRequest, ItemRequest, WantedLayer } from "./check-cleara
 import { findServedVersion, viewerOf } from "./check-clearance.ts";
 import type { FeatureAnswers } from "./feature-answers.ts";
 import { findCollectionLayer, findCollectionTile } from "./find-collection-layer.ts";
-import { findAssetLayer, findItemLayer, findItemOfVersion } from "./find-layer.ts";
+import type { FindItemLayer } from "./find-item-layer.ts";
+import { createFindItemLayer } from "./find-item-layer.ts";
+import { findAssetLayer, findItemOfVersion } from "./find-layer.ts";
 import type { LayerAnswers } from "./layer-answers.ts";
 import { metadataRoutes } from "./metadata-routes.ts";
 import { ogcRoutes } from "./ogc-routes.ts";
@@ -42,11 +44,12 @@ export interface LayerRouteDeps {
 }
 
 export function layerRoutes(deps: LayerRouteDeps) {
+  const findItemLayer = createFindItemLayer(deps.db);
   return {
     ...assetRoutes(deps),
-    ...itemRoutes(deps),
+    ...itemRoutes(deps, findItemLayer),
     ...collectionRoutes(deps),
-    ...ogcRoutes(deps),
+    ...ogcRoutes(deps, findItemLayer),
     ...metadataRoutes(deps),
     getMapFile: async (request) =>
       answerMapFile(request.params.file, (name) => request.header(name)),
@@ -141,13 +144,10 @@ function assetRoutes({
   };
 }
 
-function itemRoutes({
-  db,
-  layers,
-  features,
-  access,
-}: LayerRouteDeps): Handlers<typeof itemLayerContracts> & Handlers<typeof itemFeatureContracts> {
-  const find = (request: ItemRequest) => findItemLayer(db, request);
+function itemRoutes(
+  { layers, features, access }: LayerRouteDeps,
+  find: FindItemLayer,
+): Handlers<typeof itemLayerContracts> & Handlers<typeof itemFeatureContracts> {
   const base = ({ params: { collection_id, item_id } }: ItemRequest) =>
     `/stac/collections/${encodeURIComponent(collection_id)}/items/${encodeURIComponent(item_id)}`;
   const ofFeatures = (request: ItemRequest) => `${base(request)}/features`;

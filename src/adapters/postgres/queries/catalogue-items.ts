@@ -62,10 +62,38 @@ export async function findItem(
   const { rows } = await db.query<{ item: StacItem }>(
     `SELECT items.item FROM ${from} WHERE ${where.toString()}`,
     where.values,
-    // Prepared, because every tile asks it: a viewer's rights decide the text.
-    `catalogue_find_item_${viewer.reads ? "reads" : ""}_${viewer.curates ? "curates" : ""}`,
+    `catalogue_find_item_${rightsOf(viewer)}`,
   );
   return rows[0]?.item;
+}
+
+/**
+ * The version of an item's row, and the item unless its row still has the `known` version. The
+ * transaction that wrote a row and its place change with every update.
+ */
+export async function findChangedItem(
+  db: Queryable,
+  viewer: Viewer,
+  { collectionId, itemId }: { readonly collectionId: string; readonly itemId: string },
+  known: string,
+): Promise<{ readonly version: string; readonly item: StacItem | null } | undefined> {
+  const where = new Conditions();
+  const from = visibleItems(where, viewer);
+  where.add("items.collection_id = ?", collectionId).add("items.item_id = ?", itemId);
+  const version = "items.xmin::text || items.ctid::text";
+  const { rows } = await db.query<{ version: string; item: StacItem | null }>(
+    `SELECT ${version} AS version,
+       CASE WHEN ${version} <> ${where.value(known)} THEN items.item END AS item
+     FROM ${from} WHERE ${where.toString()}`,
+    where.values,
+    `catalogue_find_changed_item_${rightsOf(viewer)}`,
+  );
+  return rows[0];
+}
+
+/** A viewer's rights decide the text of a statement, and so the name of the prepared one. */
+function rightsOf({ reads, curates }: Viewer): string {
+  return `${reads ? "reads" : ""}_${curates ? "curates" : ""}`;
 }
 
 /** All items of a version, in the order of their ids. */
