@@ -4,12 +4,13 @@
  * tasks that it had; another one takes its place with the next task.
  */
 import { realpath } from "node:fs/promises";
-import { availableParallelism } from "node:os";
+import { availableParallelism, totalmem } from "node:os";
 import type { ResourceLimits } from "node:worker_threads";
 import { Worker } from "node:worker_threads";
 import { Problem } from "../../core/errors.ts";
 import type { ByteStore } from "./byte-source.ts";
 import type { ThreadLog } from "./raster-server.ts";
+import type { Tile } from "../../core/serving/web-mercator.ts";
 import type { Renderer } from "./renderer.ts";
 import type {
   FoundFile,
@@ -23,8 +24,11 @@ import type {
 import { failed, movable, take } from "./thread-protocol.ts";
 
 /** One thread's tasks at once: while libvips encodes one picture, the thread reads the next. */
-const tasksPerThread = 2;
-const blockCacheBytes = 128 * 1024 * 1024;
+const tasksPerThread = 4;
+/** Of all threads together: an eighth of the memory that this process may use, and no more than this. */
+const mostBlockCacheBytes = 512 * 1024 * 1024;
+/** A thread that has so many tasks more than another is not given one for the sake of its blocks. */
+const mostAhead = 2;
 
 /** The bundled thread, which starts in half the time of its modules, of this file in src/ or dist/. */
 const threadFile = new URL(
@@ -57,7 +61,7 @@ export function startRenderThreads(
   let lastTask = 0;
 
   function start(): Thread {
-    const data: ThreadData = { blockCacheBytes: blockCacheBytes / most };
+    const data: ThreadData = { blockCacheBytes: blockCacheBytes() / most };
     // Without the flags of the process: some, such as --input-type, are refused with a file.
     const worker = new Worker(threadFile, {
       workerData: data,
@@ -82,14 +86,16 @@ export function startRenderThreads(
   }
 
   /**
-   * The thread with the fewest tasks, and a new one rather than one that has a task; of several, the
-   * one that `place` falls on, because it may have decoded the same blocks before.
+   * An idle thread, or a new one, if there is any. Otherwise the one that `place` falls on, because it
+   * may have decoded the same blocks before; or the one with the fewest tasks, if that has far fewer.
    */
   function choose(place: number): Thread {
     const fewest = Math.min(...[...threads].map(({ tasks }) => tasks.size));
     if (fewest > 0 && threads.size < most) return start();
-    const free = [...threads].filter(({ tasks }) => tasks.size === fewest);
-    return free[place % free.length] ?? start();
+    const near = [...threads][place % threads.size];
+    const ahead = fewest === 0 ? 0 : mostAhead;
+    if (near !== undefined && near.tasks.size <= fewest + ahead) return near;
+    return [...threads].find(({ tasks }) => tasks.size === fewest) ?? start();
   }
 
   function receive(thread: Thread, message: FromThread): void {
@@ -180,8 +186,21 @@ async function answerQuestion(
   return { bytes: found.bytes, file: local === undefined ? undefined : await realpath(local) };
 }
 
-/** Neighbouring tiles have the same number, as they often need the same blocks. */
+/** `constrainedMemory` is 0 or without meaning where the process has no limit of its own. */
+function blockCacheBytes(): number {
+  const limit = process.constrainedMemory();
+  const memory = limit > 0 ? Math.min(limit, totalmem()) : totalmem();
+  return Math.min(mostBlockCacheBytes, Math.floor(memory / 8));
+}
+
+/**
+ * Neighbouring tiles have the same number, as they often need the same blocks: those below one tile of
+ * zoom 1, 5, 9, 13 or 17, which has at least four tiles a side of the next zooms. The tiles of 30 m, 10 m
+ * and 1 m in full resolution and those of the zoom above them read the same blocks, in one thread.
+ */
 function placeOf(params: unknown): number {
-  const tile = (params as { readonly tile?: { readonly x: number; readonly y: number } }).tile;
-  return tile === undefined ? 0 : (tile.x >> 1) + (tile.y >> 1);
+  const { tile } = params as { readonly tile?: Tile };
+  if (tile === undefined) return 0;
+  const up = 2 + ((tile.z + 1) % 4);
+  return (tile.x >> up) + (tile.y >> up);
 }
