@@ -18,6 +18,7 @@ import { openRaster } from "./open-raster.ts";
 import { passBlock, showsAsStored } from "./pass-through.ts";
 import type { RasterFile } from "./raster-file.ts";
 import { describeRaster } from "./raster-file.ts";
+import { createMemory } from "./reuse-memory.ts";
 import { createBlockCache, readBands } from "./read-window.ts";
 import type { SpreadCache } from "./render.ts";
 import { readWhole, renderBox, renderWhole } from "./render.ts";
@@ -32,6 +33,7 @@ export function createRenderer(storage: ByteStore, blockCacheBytes: number): Ren
   const sources = createByteSources(storage);
   const files = new LRUCache<string, Promise<RasterFile>>({ max: mostOpenFiles });
   const blocks = createBlockCache(blockCacheBytes);
+  const useMemory = createMemory();
   const spreads: SpreadCache = new LRUCache({ max: mostSpreads });
 
   function open(file: LayerFile): Promise<RasterFile> {
@@ -58,9 +60,11 @@ export function createRenderer(storage: ByteStore, blockCacheBytes: number): Ren
       const block = isAsStored ? await passBlock(raster, tile, tileSize, blocks) : undefined;
       if (block !== undefined) return { bytes: block, isBlock: true };
       const size = { width: tileSize, height: tileSize };
-      const context = { blocks, spreads, signal };
-      const picture = await renderBox(raster, tileBox(tile), size, options, context);
-      const bytes = await encodeImage(picture ?? emptyPicture(size), format);
+      const bytes = await useMemory(async (memory) => {
+        const context = { blocks, spreads, signal, memory };
+        const picture = await renderBox(raster, tileBox(tile), size, options, context);
+        return encodeImage(picture ?? emptyPicture(size), format);
+      });
       return { bytes, isBlock: false };
     },
 

@@ -7,6 +7,7 @@ import type { TiffImage } from "@cogeotiff/core";
 import sharp from "sharp";
 import { Problem } from "../../core/errors.ts";
 import { largestServedBlock } from "../../core/raster/tiff-structure.ts";
+import type { ArrayType } from "../../core/serving/memory.ts";
 import type { Samples } from "../../core/serving/resample.ts";
 import type { SampleType } from "./raster-file.ts";
 import { unpackBlock } from "./unpack-block.ts";
@@ -72,6 +73,7 @@ export async function decodeBits(
     expected,
   );
   const mask = new Uint8Array(width * height);
+  if (packed.every((byte) => byte === 255)) return mask.fill(255);
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x += 8) {
       const byte = packed[y * rowBytes + (x >> 3)] ?? 0;
@@ -154,8 +156,8 @@ const arrays = {
   float64: Float64Array,
 } as const;
 
-export function makeSamples(type: SampleType, length: number): Samples {
-  return new arrays[type](length);
+export function typeOf(type: SampleType): ArrayType<Samples> {
+  return arrays[type];
 }
 
 function viewAs(type: SampleType, bytes: Uint8Array): Samples {

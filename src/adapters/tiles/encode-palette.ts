@@ -10,8 +10,9 @@ const places = 1024;
 const signature = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);
 
 /** Undefined: the picture has more colours. */
-export function encodePalette({ width, height, rgba }: Picture): Uint8Array | undefined {
-  const found = countColours(rgba, width, height);
+export function encodePalette(picture: Picture): Uint8Array | undefined {
+  const { width, height, rgba } = picture;
+  const found = knownColours(picture) ?? countColours(rgba, width, height);
   if (found === undefined) return undefined;
   const { colours, rows } = found;
   const header = new Uint8Array(13);
@@ -37,12 +38,24 @@ export function encodePalette({ width, height, rgba }: Picture): Uint8Array | un
   ]);
 }
 
-/** The colours of the palette, and the rows of the PNG: each a filter of 0, then a byte for each pixel. */
-function countColours(
-  rgba: Uint8Array,
-  width: number,
-  height: number,
-): { readonly colours: Uint8Array; readonly rows: Uint8Array } | undefined {
+interface Colours {
+  readonly colours: Uint8Array;
+  /** The rows of the PNG: each a filter of 0, then a byte for each pixel. */
+  readonly rows: Uint8Array;
+}
+
+/** Of a picture that was painted by a table. */
+function knownColours({ width, height, palette }: Picture): Colours | undefined {
+  if (palette === undefined) return undefined;
+  const { indices, colours } = palette;
+  const rows = new Uint8Array((width + 1) * height);
+  for (let y = 0; y < height; y++) {
+    rows.set(indices.subarray(y * width, (y + 1) * width), y * (width + 1) + 1);
+  }
+  return { colours, rows };
+}
+
+function countColours(rgba: Uint8Array, width: number, height: number): Colours | undefined {
   const pixels = new Uint32Array(rgba.buffer, rgba.byteOffset, width * height);
   const palette = new Uint32Array(mostColours);
   // Open addressing; an entry is one more than the place of its colour in the palette.

@@ -4,6 +4,7 @@
  */
 import { Compression, TiffTag } from "@cogeotiff/core";
 import { apply } from "../../core/serving/affine.ts";
+import { isFullMask } from "../../core/serving/full-mask.ts";
 import type { RenderOptions } from "../../core/serving/render-options.ts";
 import type { Tile } from "../../core/serving/web-mercator.ts";
 import { resolutionAt, tileBox } from "../../core/serving/web-mercator.ts";
@@ -76,7 +77,7 @@ export async function passBlock(
       { level, window: { ...window, ...size }, bands: [] },
       blocks,
     );
-    if (mask.some((each) => each !== 255)) return undefined;
+    if (!isFullMask(mask)) return undefined;
   }
   const across = Math.ceil(level.width / tileSize);
   const block = await readBytes(level.image, row * across + column);

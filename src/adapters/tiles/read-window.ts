@@ -4,9 +4,11 @@ import type { TiffImage } from "@cogeotiff/core";
 import { LRUCache } from "lru-cache";
 import pLimit from "p-limit";
 import { Problem } from "../../core/errors.ts";
+import type { Memory } from "../../core/serving/memory.ts";
+import { newMemory } from "../../core/serving/memory.ts";
 import type { Pixels, Samples } from "../../core/serving/resample.ts";
 import { cached } from "../runtime/cached.ts";
-import { decodeBits, decodeBlock, makeSamples, refuseLarge } from "./decode-block.ts";
+import { decodeBits, decodeBlock, refuseLarge, typeOf } from "./decode-block.ts";
 import { maskNodata } from "./mask-nodata.ts";
 import { bytesOf } from "./open-raster.ts";
 import type { Level, RasterFile } from "./raster-file.ts";
@@ -26,6 +28,7 @@ export interface WindowRequest {
   /** Replaces the nodata value of the file. */
   readonly nodata?: number | undefined;
   readonly signal?: AbortSignal | undefined;
+  readonly memory?: Memory | undefined;
 }
 
 /** Decoded blocks. Undefined: the file leaves this block out. */
@@ -47,7 +50,7 @@ export async function readWindow(
   request: WindowRequest,
   cache: BlockCache,
 ): Promise<Pixels> {
-  const { level, window } = request;
+  const { level, window, memory = newMemory } = request;
   const { width, height } = window;
   if (width * height > mostPixels) {
     throw new Problem(
@@ -55,8 +58,8 @@ export async function readWindow(
       "The layer has no overviews for so small a scale: zoom in, or ingest it again.",
     );
   }
-  const bands = request.bands.map(() => makeSamples(raster.sampleType, width * height));
-  const mask = new Uint8Array(width * height).fill(255);
+  const bands = request.bands.map(() => memory(typeOf(raster.sampleType), width * height).fill(0));
+  const mask = memory(Uint8Array, width * height).fill(255);
   const separate =
     (level.image.value(TiffTag.PlanarConfiguration) as number | null) ===
     (PlanarConfiguration.Separate as number);

@@ -2,6 +2,7 @@
 import { Problem } from "../../core/errors.ts";
 import { chooseLevel, measureReduction } from "../../core/serving/choose-level.ts";
 import { coveredParts } from "../../core/serving/coverage.ts";
+import type { Memory } from "../../core/serving/memory.ts";
 import type { Picture } from "../../core/serving/paint.ts";
 import { paint } from "../../core/serving/paint.ts";
 import type { PixelMap } from "../../core/serving/pixel-map.ts";
@@ -25,6 +26,8 @@ export interface RenderContext {
   /** The range of the values of each band, by raster, bands and nodata value. */
   readonly spreads: SpreadCache;
   readonly signal: AbortSignal;
+  /** Where the picture is computed; new arrays without it. */
+  readonly memory?: Memory | undefined;
 }
 
 /** Renders a box of web mercator. Undefined: the raster does not reach into it. */
@@ -45,6 +48,7 @@ export async function renderBox(
     project: raster.isWebMercator
       ? (x, y) => [x, y]
       : (x, y) => raster.fromDegrees(...toDegrees(x, y)),
+    memory: context.memory,
   });
   const pixels = await readMapped(raster, map, options, context);
   return pixels && colour(raster, pixels, options, context);
@@ -96,7 +100,7 @@ async function readMapped(
   raster: RasterFile,
   map: PixelMap,
   options: Pick<RenderOptions, "bands" | "nodata" | "resampling">,
-  context: Pick<RenderContext, "blocks" | "signal">,
+  context: Pick<RenderContext, "blocks" | "signal" | "memory">,
 ): Promise<Pixels | undefined> {
   const reduction = measureReduction(map);
   const [full] = raster.levels;
@@ -104,41 +108,41 @@ async function readMapped(
   const scale = { x: level.width / full.width, y: level.height / full.height };
   const window = findWindow(map, scale, level);
   if (window === undefined) return undefined;
-  const { blocks, signal } = context;
+  const { blocks, signal, memory } = context;
   const bands = shownBands(raster, options.bands);
   const pixels = await readWindow(
     raster,
-    { level, window, bands, nodata: options.nodata, signal },
+    { level, window, bands, nodata: options.nodata, signal, memory },
     blocks,
   );
   signal.throwIfAborted();
-  return resample({ ...pixels, ...window }, map, scale, options.resampling);
+  return resample({ ...pixels, ...window }, map, scale, options.resampling, memory);
 }
 
-/** The pixels of the level that the map needs, and one pixel around them for interpolation. */
+/** The pixels of the level that the map may need, and one pixel around them for interpolation. */
 function findWindow(
-  map: PixelMap,
-  scale: { readonly x: number; readonly y: number },
-  level: { readonly width: number; readonly height: number },
+  { reaches }: PixelMap,
+  { x, y }: { readonly x: number; readonly y: number },
+  { width, height }: { readonly width: number; readonly height: number },
 ): Window | undefined {
   let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
-  const { columns, rows } = map;
-  const { width, height } = level;
-  const { x, y } = scale;
-  for (let index = 0; index < columns.length; index++) {
-    const column = (columns[index] ?? NaN) * x;
-    const row = (rows[index] ?? NaN) * y;
-    if (!(column >= 0 && column < width && row >= 0 && row < height)) continue;
-    if (column < left) left = column;
-    if (column > right) right = column;
-    if (row < top) top = row;
-    if (row > bottom) bottom = row;
+  for (let index = 0; index < reaches.length; index += 4) {
+    const west = reaches[index] ?? NaN;
+    const north = reaches[index + 1] ?? NaN;
+    const east = reaches[index + 2] ?? NaN;
+    const south = reaches[index + 3] ?? NaN;
+    const isInside = east >= 0 && west * x < width && south >= 0 && north * y < height;
+    if (!isInside) continue;
+    left = Math.min(left, west * x);
+    top = Math.min(top, north * y);
+    right = Math.max(right, east * x);
+    bottom = Math.max(bottom, south * y);
   }
   if (left > right) return undefined;
   left = Math.max(0, Math.floor(left) - 1);
   top = Math.max(0, Math.floor(top) - 1);
-  right = Math.min(level.width, Math.floor(right) + 2);
-  bottom = Math.min(level.height, Math.floor(bottom) + 2);
+  right = Math.min(width, Math.floor(right) + 2);
+  bottom = Math.min(height, Math.floor(bottom) + 2);
   return { left, top, width: right - left, height: bottom - top };
 }
 
@@ -163,9 +167,10 @@ async function colour(
   options: RenderOptions,
   context: RenderContext,
 ): Promise<Picture> {
-  if (hasOwnColours(raster, options)) return paint(pixels, { palette: raster.palette });
+  const { memory } = context;
+  if (hasOwnColours(raster, options)) return paint(pixels, { palette: raster.palette }, memory);
   const rescale = (await findRange(raster, options, context)) ?? options.rescale;
-  return paint(pixels, { ...options, rescale });
+  return paint(pixels, { ...options, rescale }, memory);
 }
 
 function hasOwnColours(
@@ -191,10 +196,11 @@ export async function findRange(
   const key = `${raster.key}|${String(bands)}|${String(options.nodata)}`;
   const { nodata } = options;
   const wanted = { bands, nodata, resampling: "nearest" } as const;
-  const found = await cached(context.spreads, key, async () => {
-    // Not aborted with this request: other requests may wait for the same range.
+  const { blocks, spreads } = context;
+  const found = await cached(spreads, key, async () => {
+    // Not aborted with this request, nor in its memory: other requests may wait for the same range.
     const { signal } = new AbortController();
-    return spread(await readWhole(raster, 512, wanted, { ...context, signal }));
+    return spread(await readWhole(raster, 512, wanted, { blocks, signal }));
   });
   return found.map((range) => range ?? [0, 1]);
 }

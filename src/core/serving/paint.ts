@@ -1,5 +1,8 @@
 import type { Colormap } from "./style.ts";
 import { namedColormap } from "./colormaps.ts";
+import { isFullMask } from "./full-mask.ts";
+import type { Memory } from "./memory.ts";
+import { newMemory } from "./memory.ts";
 import type { RenderOptions } from "./render-options.ts";
 import type { Pixels, Samples } from "./resample.ts";
 
@@ -10,6 +13,8 @@ export interface Picture {
   readonly rgba: Uint8Array;
   /** No pixel is even partly transparent. */
   readonly isOpaque: boolean;
+  /** Where each pixel has one of 256 colours, by a colormap and without holes: which, and all of them. */
+  readonly palette?: { readonly indices: Uint8Array; readonly colours: Uint8Array };
 }
 
 /** Turns values into colours: one band by a colormap or as gray, three as red, green and blue. */
@@ -19,9 +24,10 @@ export function paint(
     /** The palette of the file: a colour for every value. */
     readonly palette?: Uint8Array;
   },
+  memory: Memory = newMemory,
 ): Picture {
   const { width, height, bands, mask } = pixels;
-  const rgba = new Uint8Array(width * height * 4);
+  const rgba = memory(Uint8Array, width * height * 4).fill(0);
   const [first, second, third] = bands;
   if (first === undefined) throw new Error("a picture needs a band");
   if (second !== undefined && third !== undefined) {
@@ -37,7 +43,11 @@ export function paint(
       options.colormap === undefined
         ? namedColormap(options.colormap_name ?? "gray")
         : tableOf(options.colormap);
-    paintByTable(rgba, first, table, options.rescale?.[0]);
+    const indices = memory(Uint8Array, width * height);
+    paintByTable(rgba, indices, first, table, options.rescale?.[0]);
+    const isOpaque = applyMask(rgba, mask, options.colormap === undefined);
+    const palette = isOpaque ? { palette: { indices, colours: table } } : {};
+    return { width, height, rgba, isOpaque, ...palette };
   }
   return { width, height, rgba, isOpaque: applyMask(rgba, mask, options.colormap === undefined) };
 }
@@ -53,14 +63,22 @@ function paintChannel(rgba: Uint8Array, channel: number, band: Samples, range?: 
   }
 }
 
-function paintByTable(rgba: Uint8Array, band: Samples, table: Uint8Array, range?: Range): void {
+function paintByTable(
+  rgba: Uint8Array,
+  indices: Uint8Array,
+  band: Samples,
+  table: Uint8Array,
+  range?: Range,
+): void {
   const [low, high] = range ?? [0, 255];
   const width = high - low;
   // One write for the four bytes of a colour.
   const pixels = new Uint32Array(rgba.buffer, rgba.byteOffset, band.length);
   const colours = new Uint32Array(Uint8Array.from(table).buffer);
   for (let index = 0; index < band.length; index++) {
-    pixels[index] = colours[toByte((((band[index] ?? 0) - low) * 255) / width)] ?? 0;
+    const entry = toByte((((band[index] ?? 0) - low) * 255) / width);
+    indices[index] = entry;
+    pixels[index] = colours[entry] ?? 0;
   }
 }
 
@@ -103,6 +121,7 @@ function toByte(value: number): number {
 }
 
 function applyMask(rgba: Uint8Array, mask: Uint8Array, isSolid: boolean): boolean {
+  if (isSolid && isFullMask(mask)) return true;
   let isOpaque = true;
   for (let index = 0, place = 3; index < mask.length; index++, place += 4) {
     const seen = mask[index] ?? 0;

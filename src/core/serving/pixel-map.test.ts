@@ -43,6 +43,36 @@ describe("mapPixels", () => {
     expect(worst).toBeLessThan(0.1);
   });
 
+  it("has every pixel within the reach of a cell", () => {
+    const box = whole(100, 90);
+    const map = mapPixels({
+      box,
+      width: 100,
+      height: 90,
+      parts: [
+        { box: [0, 0, 37, 90], shift: 0 },
+        { box: [50, 20, 100, 90], shift: 3 },
+      ],
+      project: (x, y) => (y > 70 && x < 9 ? undefined : [x + 20 * Math.sin(y / 30), y * 2]),
+      toPixels: [1, 0, 0, 0, -1, 100],
+    });
+    let found = 0;
+    for (const [index, column] of map.columns.entries()) {
+      const row = map.rows[index]!;
+      if (Number.isNaN(column) || Number.isNaN(row)) continue;
+      found++;
+      const holds = (at: number) => {
+        const [west = 0, north = 0, east = 0, south = 0] = map.reaches.slice(at, at + 4);
+        return column >= west && column <= east && row >= north && row <= south;
+      };
+      const isHeld = Array.from({ length: map.reaches.length / 4 }, (_, cell) => 4 * cell).some(
+        holds,
+      );
+      if (!isHeld) expect.fail(`${column}, ${row} is in no cell`);
+    }
+    expect(found).toBeGreaterThan(5000);
+  });
+
   it("leaves out what is not covered and what has no place", () => {
     const map = mapPixels({
       box: whole(10, 10),

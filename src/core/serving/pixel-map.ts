@@ -6,6 +6,8 @@
  */
 import type { Affine } from "./affine.ts";
 import { apply } from "./affine.ts";
+import type { Memory } from "./memory.ts";
+import { newMemory } from "./memory.ts";
 import type { Box } from "./web-mercator.ts";
 
 /** Projects a place to another coordinate reference system; undefined if it has no place there. */
@@ -20,6 +22,8 @@ export interface PixelMap {
   readonly height: number;
   readonly columns: Float64Array;
   readonly rows: Float64Array;
+  /** For each cell: the least column, the least row, the greatest column and the greatest row in it. */
+  readonly reaches: number[];
 }
 
 const cells = 16;
@@ -33,25 +37,36 @@ export function mapPixels(picture: {
   readonly project: Project;
   /** From coordinates of the source to its pixels. */
   readonly toPixels: Affine;
+  readonly memory?: Memory | undefined;
 }): PixelMap {
-  const { width, height, box } = picture;
-  const columns = new Float64Array(width * height).fill(Number.NaN);
-  const rows = new Float64Array(width * height).fill(Number.NaN);
-  const map = { width, height, columns, rows };
+  const { width, height, box, memory = newMemory } = picture;
+  const columns = memory(Float64Array, width * height);
+  const rows = memory(Float64Array, width * height);
+  const map = { width, height, columns, rows, reaches: [] };
   const pixelWidth = (box[2] - box[0]) / width;
   const pixelHeight = (box[3] - box[1]) / height;
-  for (const { box: part, shift } of picture.parts) {
-    const left = Math.max(0, Math.floor((part[0] - box[0]) / pixelWidth));
-    const right = Math.min(width, Math.ceil((part[2] - box[0]) / pixelWidth));
-    const top = Math.max(0, Math.floor((box[3] - part[3]) / pixelHeight));
-    const bottom = Math.min(height, Math.ceil((box[3] - part[1]) / pixelHeight));
-    if (left >= right || top >= bottom) continue;
+  const areas = picture.parts.map(({ box: part, shift }) => ({
+    left: Math.max(0, Math.floor((part[0] - box[0]) / pixelWidth)),
+    right: Math.min(width, Math.ceil((part[2] - box[0]) / pixelWidth)),
+    top: Math.max(0, Math.floor((box[3] - part[3]) / pixelHeight)),
+    bottom: Math.min(height, Math.ceil((box[3] - part[1]) / pixelHeight)),
+    shift,
+  }));
+  const isCovered = areas.some(
+    ({ left, right, top, bottom }) => left + top === 0 && right === width && bottom === height,
+  );
+  if (!isCovered) {
+    columns.fill(Number.NaN);
+    rows.fill(Number.NaN);
+  }
+  for (const { shift, ...area } of areas) {
+    if (area.left >= area.right || area.top >= area.bottom) continue;
     const place = (column: number, row: number) => {
       const x = box[0] + column * pixelWidth + shift;
       const found = picture.project(x, box[3] - row * pixelHeight);
       return found && apply(picture.toPixels, found[0], found[1]);
     };
-    fill(map, { left, top, right, bottom }, place);
+    fill(map, area, place);
   }
   return map;
 }
@@ -64,7 +79,7 @@ interface Area {
 }
 
 function fill(
-  map: PixelMap,
+  { width, columns, rows, reaches }: PixelMap,
   area: Area,
   place: (column: number, row: number) => [number, number] | undefined,
 ): void {
@@ -80,6 +95,7 @@ function fill(
       const [column, row] = place(left + i * stepX + 0.5, top + j * stepY + 0.5) ?? [NaN, NaN];
       grid[2 * (j * across + i)] = column;
       grid[2 * (j * across + i) + 1] = row;
+      if (i > 0 && j > 0) pushReach(reaches, grid, 2 * (j * across + i), 2 * across);
     }
   }
   const at = (index: number) => grid[index] ?? Number.NaN;
@@ -93,13 +109,31 @@ function fill(
       const to = at(upper + 2) + shareY * (at(lower + 2) - at(upper + 2));
       const fromRow = at(upper + 1) + shareY * (at(lower + 1) - at(upper + 1));
       const toRow = at(upper + 3) + shareY * (at(lower + 3) - at(upper + 3));
-      const end = Math.min(right, left + (i + 1) * stepX);
-      for (let x = left + i * stepX, n = 0; x < end; x++, n++) {
+      const first = y * width + left + i * stepX;
+      const count = Math.min(right - left - i * stepX, stepX);
+      // The first pixel of a cell needs no right neighbour, which may not exist there.
+      columns[first] = from;
+      rows[first] = fromRow;
+      for (let n = 1; n < count; n++) {
         const share = n / stepX;
-        // The first pixel of a cell needs no right neighbour, which may not exist there.
-        map.columns[y * map.width + x] = n === 0 ? from : from + share * (to - from);
-        map.rows[y * map.width + x] = n === 0 ? fromRow : fromRow + share * (toRow - fromRow);
+        columns[first + n] = from + share * (to - from);
+        rows[first + n] = fromRow + share * (toRow - fromRow);
       }
     }
   }
+}
+
+/** Adds the reach of the cell that ends at `corner`: its pixels lie between its corners. */
+function pushReach(reaches: number[], grid: Float64Array, corner: number, down: number): void {
+  let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
+  for (const index of [corner, corner - 2, corner - down, corner - down - 2]) {
+    const column = grid[index] ?? Number.NaN;
+    const row = grid[index + 1] ?? Number.NaN;
+    // Comparisons with NaN are false.
+    if (column < left) left = column;
+    if (column > right) right = column;
+    if (row < top) top = row;
+    if (row > bottom) bottom = row;
+  }
+  reaches.push(left, top, right, bottom);
 }

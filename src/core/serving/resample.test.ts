@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import type { Memory } from "./memory.ts";
 import { resample } from "./resample.ts";
 
 const window = {
@@ -44,4 +45,23 @@ it("rounds whole numbers, and reads through a level's scale and window", () => {
   const bytes = { ...window, left: 4, top: 0, bands: [new Uint8Array([0, 3, 0, 3])] };
   const { bands } = resample(bytes, at([10, 1], [9, 1]), { x: 0.5, y: 0.5 }, "bilinear");
   expect([...bands[0]!]).toEqual([2, 0]);
+});
+
+it.each(["nearest", "bilinear"] as const)("%s writes every value of used memory", (method) => {
+  const used: Memory = (type, length) => {
+    const buffer = new ArrayBuffer(length * type.BYTES_PER_ELEMENT);
+    new Uint8Array(buffer).fill(77);
+    return new type(buffer, 0, length);
+  };
+  const places = at([0.9, 0.1], [1.1, 1.9], [2.1, 0], [NaN, 0]);
+  for (const count of [1, 3]) {
+    const given = {
+      ...window,
+      bands: Array.from({ length: count }, () => window.bands[0]!),
+      mask: new Uint8Array([255, 0, 255, 255]),
+    };
+    expect(resample(given, places, one, method, used)).toEqual(
+      resample(given, places, one, method),
+    );
+  }
 });

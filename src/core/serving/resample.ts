@@ -1,3 +1,5 @@
+import type { ArrayType, Memory } from "./memory.ts";
+import { newMemory } from "./memory.ts";
 import type { PixelMap } from "./pixel-map.ts";
 
 export type Samples =
@@ -22,63 +24,103 @@ export interface Pixels {
   readonly mask: Uint8Array;
 }
 
+interface BandWindow extends Omit<Pixels, "bands"> {
+  readonly left: number;
+  readonly top: number;
+  readonly band: Samples;
+}
+
+type Places = Omit<PixelMap, "reaches">;
+
 /** `left` and `top` are the start of the window in the source pixels of the map. */
 export function resample(
   window: Pixels & { readonly left: number; readonly top: number },
-  map: PixelMap,
+  map: Places,
   scale: { readonly x: number; readonly y: number },
   method: Resampling,
+  memory: Memory = newMemory,
 ): Pixels {
   const { width, height } = map;
-  const count = width * height;
-  const sources = new Int32Array(count);
-  const mask = new Uint8Array(count);
-  const { left, top, width: across, height: down, mask: valid } = window;
-  const { columns, rows } = map;
-  for (let index = 0; index < count; index++) {
-    const column = (columns[index] ?? NaN) * scale.x - left;
-    const row = (rows[index] ?? NaN) * scale.y - top;
-    // Written so that NaN counts as outside.
-    if (column >= 0 && column < across && row >= 0 && row < down) {
-      const source = Math.trunc(row) * across + Math.trunc(column);
-      sources[index] = source;
-      mask[index] = valid[source] ?? 0;
-    } else sources[index] = -1;
+  const mask = memory(Uint8Array, width * height);
+  const makeLike = (band: Samples) => memory(typeOf(band), width * height);
+  const [only] = window.bands;
+  if (only !== undefined && window.bands.length === 1 && method === "nearest") {
+    const made = makeLike(only);
+    pickOne({ made, mask }, { ...window, band: only }, map, scale);
+    return { width, height, bands: [made], mask };
   }
-  const bands = window.bands.map((band) =>
-    method === "nearest"
-      ? pickNearest(band, sources)
-      : interpolate({ ...window, band }, map, scale, sources),
-  );
+  const sources = memory(Int32Array, width * height);
+  findSources(sources, map, scale, window);
+  pickNearest(mask, window.mask, sources);
+  const bands = window.bands.map((band) => {
+    const made = makeLike(band);
+    if (method === "nearest") pickNearest(made, band, sources);
+    else interpolate(made, { ...window, band }, map, scale, sources);
+    return made;
+  });
   return { width, height, bands, mask };
 }
 
-function pickNearest(band: Samples, sources: Int32Array): Samples {
-  const picked = empty(band, sources.length);
+/** The nearest pixels of a single band, in one step: most layers of values have one. */
+function pickOne(
+  { made, mask }: { readonly made: Samples; readonly mask: Uint8Array },
+  { band, mask: valid, left, top, width, height }: BandWindow,
+  { columns, rows }: Places,
+  { x, y }: { readonly x: number; readonly y: number },
+): void {
+  for (let index = 0; index < made.length; index++) {
+    const column = (columns[index] ?? NaN) * x - left;
+    const row = (rows[index] ?? NaN) * y - top;
+    let [value, seen] = [0, 0];
+    // Written so that NaN counts as outside. `| 0` cuts the fraction off.
+    if (column >= 0 && column < width && row >= 0 && row < height) {
+      const source = (row | 0) * width + (column | 0);
+      value = band[source] ?? 0;
+      seen = valid[source] ?? 0;
+    }
+    made[index] = value;
+    mask[index] = seen;
+  }
+}
+
+/** The place in the window of each pixel; -1 outside of it. */
+function findSources(
+  sources: Int32Array,
+  { columns, rows }: Places,
+  { x, y }: { readonly x: number; readonly y: number },
+  { left, top, width, height }: Pick<Pixels, "width" | "height"> & { left: number; top: number },
+): void {
+  for (let index = 0; index < sources.length; index++) {
+    const column = (columns[index] ?? NaN) * x - left;
+    const row = (rows[index] ?? NaN) * y - top;
+    const isInside = column >= 0 && column < width && row >= 0 && row < height;
+    sources[index] = isInside ? (row | 0) * width + (column | 0) : -1;
+  }
+}
+
+function pickNearest(made: Samples, band: Samples, sources: Int32Array): void {
   for (let index = 0; index < sources.length; index++) {
     const source = sources[index] ?? -1;
-    if (source >= 0) picked[index] = band[source] ?? 0;
+    made[index] = source < 0 ? 0 : (band[source] ?? 0);
   }
-  return picked;
 }
 
 /** Pixels without data have no weight, so that nodata never bleeds into its neighbours. */
 function interpolate(
-  window: Omit<Pixels, "bands"> & {
-    readonly left: number;
-    readonly top: number;
-    readonly band: Samples;
-  },
-  map: PixelMap,
+  made: Samples,
+  window: BandWindow,
+  map: Places,
   scale: { readonly x: number; readonly y: number },
   sources: Int32Array,
-): Samples {
+): void {
   const { band, mask, width, height } = window;
-  const made = empty(band, sources.length);
   const rounds = !(band instanceof Float32Array || band instanceof Float64Array);
   for (let index = 0; index < sources.length; index++) {
     const source = sources[index] ?? -1;
-    if (source < 0 || mask[source] === 0) continue;
+    if (source < 0 || mask[source] === 0) {
+      made[index] = 0;
+      continue;
+    }
     const x = (map.columns[index] ?? 0) * scale.x - 0.5 - window.left;
     const y = (map.rows[index] ?? 0) * scale.y - 0.5 - window.top;
     const x0 = Math.floor(x);
@@ -102,9 +144,8 @@ function interpolate(
     const value = weights > 0 ? sum / weights : (band[source] ?? 0);
     made[index] = rounds ? Math.round(value) : value;
   }
-  return made;
 }
 
-function empty(like: Samples, length: number): Samples {
-  return new (like.constructor as new (length: number) => Samples)(length);
+function typeOf(samples: Samples): ArrayType<Samples> {
+  return samples.constructor as unknown as ArrayType<Samples>;
 }
