@@ -301,6 +301,20 @@ describe.skipIf(!hasGdal)("what arrives in another form (needs GDAL)", () => {
     }
   });
 
+  it("reads plain HDF5 with rows of latitude, each value in its place", async () => {
+    const file = fixture("families/upright.h5");
+    const made = await ingestRaster(test, "upright.h5", file, {}, { withVisual: false });
+    expect(made.item.properties).toMatchObject({ "proj:code": "EPSG:4326" });
+    // As make.py writes them: 9 × column from the west + row from the south.
+    for (const [lon, lat, value] of [
+      [-170, -80, 0],
+      [30, -20, 93],
+      [170, 80, 161],
+    ] as const) {
+      expect((await server.point(made.layer, { lon, lat }, ask)).values).toEqual([value]);
+    }
+  });
+
   it("refuses an array of HDF5 that lies on its side, with how to turn it", async () => {
     await expect(judge("sideways.h5")).rejects.toMatchObject({
       code: "GEOTRANSFORM_MISSING",
