@@ -130,10 +130,10 @@ describe("a stream", () => {
   });
 
   it("sends more events than fit one message, in order and without a gap", async () => {
-    const job_id = await make.job(graph, { event_seq: 1200 });
+    const job_id = await make.job(graph, { event_seq: 4800 });
     await test.database.db.query(
       `INSERT INTO dagapp.dag_job_events (job_id, seq, event_type)
-       SELECT $1, n, 'node_ready' FROM generate_series(1, 1200) n
+       SELECT $1, n, 'node_ready' FROM generate_series(1, 4800) n
        WHERE n NOT BETWEEN 101 AND 200 AND n NOT BETWEEN 401 AND 1000`,
       [job_id],
     );
@@ -152,9 +152,9 @@ describe("a stream", () => {
     );
     const streams = Array.from({ length: 10 }, () => follow(job_id, 0));
     for (const stream of streams) {
-      await waitFor(() => stream.events().length === 1200, { what: "all events" });
+      await waitFor(() => stream.events().length === 4800, { what: "all events" });
       expect(stream.events().map(({ seq }) => seq)).toEqual(
-        Array.from({ length: 1200 }, (_, n) => n + 1),
+        Array.from({ length: 4800 }, (_, n) => n + 1),
       );
       expect(stream.messages.length).toBe(3);
       stream.stop();
