@@ -7,6 +7,7 @@ import enum
 import logging
 import subprocess
 import sys
+import threading
 import unittest
 from pathlib import Path
 from typing import Any, Literal, Optional
@@ -183,6 +184,34 @@ run_function(Handler("test.busy", busy), Context(task, None), {{}}, "processes")
                 Worker(url=url)
         Worker(url="https://dag.example")
         Worker(url="http://127.0.0.1:8000")
+
+
+class Lines(unittest.TestCase):
+    def test_a_flush_awaits_the_lines_that_another_thread_is_sending(self) -> None:
+        worker = Worker([registered()["test.area"]], url="http://127.0.0.1:9")
+        sent: list[str] = []
+        began, may_end = threading.Event(), threading.Event()
+
+        def post(name: str, body: dict[str, Any]) -> None:
+            if not began.is_set():
+                began.set()
+                may_end.wait(10)
+            sent.extend(line["message"] for line in body["lines"])
+
+        worker._post = post  # type: ignore[method-assign, assignment]
+        worker.log("a lease", "info", "first", None)
+        renewing = threading.Thread(target=worker._flush_lines)
+        renewing.start()
+        self.assertTrue(began.wait(10))
+        worker.log("a lease", "info", "last", None)
+        reporting = threading.Thread(target=worker._flush_lines)
+        reporting.start()
+        reporting.join(0.2)
+        self.assertTrue(reporting.is_alive())
+        may_end.set()
+        reporting.join(10)
+        renewing.join(10)
+        self.assertEqual(sent, ["first", "last"])
 
 
 if __name__ == "__main__":

@@ -69,6 +69,7 @@ class Worker:
         self._running: dict[str, Context] = {}
         self._progress: dict[str, dict[str, Any]] = {}
         self._lines: list[dict[str, Any]] = []
+        self._sending_lines = threading.Lock()
         self._lease_seconds = 30.0
         self._wake_renewal = threading.Event()
         self.log_handler = LogHandler()
@@ -220,7 +221,9 @@ class Worker:
             self._wake_renewal.clear()
             if self._stopping.is_set():
                 time.sleep(0.1)
-            self._flush_lines()
+            # A task that sends its last lines must not delay the renewals of the others.
+            if not self._sending_lines.locked():
+                self._flush_lines()
             with self._lock:
                 leases = list(self._running)
                 progress = [{"lease": k, **v} for k, v in self._progress.items()]
@@ -310,13 +313,15 @@ class Worker:
                 self._lines.append(line)
 
     def _flush_lines(self) -> None:
-        with self._lock:
-            lines, self._lines = self._lines, []
-        for part in split_by_size(lines, most_log_bytes):
-            try:
-                self._post("log", {"lines": part})
-            except ApiError as error:
-                log.warning("%d log lines were lost: %s", len(part), error)
+        """Ends when all lines so far are stored, also those that another thread is sending."""
+        with self._sending_lines:
+            with self._lock:
+                lines, self._lines = self._lines, []
+            for part in split_by_size(lines, most_log_bytes):
+                try:
+                    self._post("log", {"lines": part})
+                except ApiError as error:
+                    log.warning("%d log lines were lost: %s", len(part), error)
 
     def fetch(self, lease: str, path: str, target: Path) -> None:
         address = self._address(lease, path, "GET")
