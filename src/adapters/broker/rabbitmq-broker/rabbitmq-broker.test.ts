@@ -1,5 +1,4 @@
 import { connect } from "amqplib";
-import type { ChannelModel } from "amqplib";
 import { afterAll, describe } from "vitest";
 import { describeBroker } from "../../../../test/conformance/broker.ts";
 import { createTestDatabase } from "../../../../test/support/database.ts";
@@ -15,16 +14,26 @@ const log = createLogger({ name: "test", level: "error", format: "json" });
 let database: TestDatabase | undefined;
 let server: RabbitmqServer | undefined;
 
-/** Takes a message and refuses it. False: the relay has not sent one yet, or the queue is not declared. */
-async function refuseOne(connection: ChannelModel, queue: string): Promise<boolean> {
-  const channel = await connection.createChannel();
-  channel.on("error", () => undefined);
-  const message = await channel.get(queue).catch(() => undefined);
-  // The server has closed the channel: it knows no such queue.
-  if (message === undefined) return false;
-  if (message !== false) channel.nack(message, false, false);
-  await channel.close();
-  return message !== false;
+/**
+ * Takes a message and refuses it. False: the relay has not sent one yet, or the queue is not declared or
+ * has no leader, for which RabbitMQ ends the whole connection.
+ */
+async function refuseOne(url: string, queue: string): Promise<boolean> {
+  const connection = await connect(url);
+  connection.on("error", () => undefined);
+  try {
+    const channel = await connection.createChannel();
+    channel.on("error", () => undefined);
+    const message = await channel.get(queue);
+    if (message === false) return false;
+    channel.nack(message, false, false);
+    await channel.close();
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await connection.close().catch(() => undefined);
+  }
 }
 
 afterAll(async () => {
@@ -63,13 +72,7 @@ describe.skipIf(noRabbitmq !== undefined)(noRabbitmq ?? "RabbitMQ", () => {
     `,
       transaction: (work) => db.transaction(work),
       giveUpOne: async (queue) => {
-        const connection = await connect(rabbitmq.url);
-        connection.on("error", () => undefined);
-        try {
-          await waitFor(() => refuseOne(connection, queue), { what: "a message to refuse" });
-        } finally {
-          await connection.close();
-        }
+        await waitFor(() => refuseOne(rabbitmq.url, queue), { what: "a message to refuse" });
       },
     };
   });
