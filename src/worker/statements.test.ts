@@ -41,7 +41,13 @@ function counting(db: Database): Database {
 beforeEach(async () => {
   database = await createTestDatabase();
   folder = await mkdtemp(path.join(tmpdir(), "rmhdag-statements-"));
-  leaseDb = counting(openLeaseDatabase({ url: database.url, applicationName: "test leases" }));
+  leaseDb = counting(
+    openLeaseDatabase({
+      url: database.url,
+      applicationName: "test leases",
+      isDurable: false,
+    }),
+  );
   broker = createPostgresBroker({
     db: counting(database.db),
     leaseDb,

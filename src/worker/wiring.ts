@@ -201,11 +201,6 @@ async function connectToDatabase(
     if (err instanceof MigrationError) throw err;
     log.warn({ err }, "the schema of the database could not be checked");
   });
-  const leaseDb = openLeaseDatabase({
-    url,
-    applicationName: `${workerId} leases`,
-    onConnectionLost,
-  });
   const listener = shareListener(url, {
     applicationName: `${workerId} listen`,
     onError: (err) => {
@@ -215,6 +210,12 @@ async function connectToDatabase(
   const { listen } = listener;
   const accepts = () => handlers.names();
   const transport = await openTransport(config.broker, workerId, log);
+  const leaseDb = openLeaseDatabase({
+    url,
+    applicationName: `${workerId} leases`,
+    isDurable: transport !== undefined,
+    onConnectionLost,
+  });
   // A worker that reports over HTTP gets no push connection: it may reach only the HTTP address. With
   // an outside broker the messages come from there alone.
   const pushClient =

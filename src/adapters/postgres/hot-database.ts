@@ -43,13 +43,21 @@ export function openHotDatabase(options: HotDatabaseOptions): Database {
   return open(options, settings);
 }
 
+export interface LeaseDatabaseOptions extends HotDatabaseOptions {
+  /**
+   * Commits wait for the disk. It is needed where an outside broker carries the messages: it forgets a
+   * message that is leased, so the lease is the only copy.
+   */
+  readonly isDurable: boolean;
+}
+
 /**
- * For transactions that only lease, settle or report. Their commits do not wait for the disk: work
- * that a crash of the server loses is done again, and a tick that acts on it commits durably later in
- * the same write-ahead log.
+ * For transactions that only lease, settle or report. Unless asked to, their commits do not wait for the
+ * disk: work that a crash of the server loses is done again, and a tick that acts on it commits durably
+ * later in the same write-ahead log.
  */
-export function openLeaseDatabase(options: HotDatabaseOptions): Database {
-  return open(options, ["synchronous_commit=off", ...settings]);
+export function openLeaseDatabase({ isDurable, ...options }: LeaseDatabaseOptions): Database {
+  return open(options, isDurable ? settings : ["synchronous_commit=off", ...settings]);
 }
 
 /**

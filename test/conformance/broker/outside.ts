@@ -29,6 +29,29 @@ export function describeOutside(bench: BrokerBench): void {
     });
   });
 
+  it("leases durably, because the outside broker forgets what is leased", async () => {
+    const [broker, queue] = await openWithQueue();
+    if (broker.outside === undefined) return;
+    await bench.under().transaction(async (tx) => {
+      // The servers of tests wait for no disk; this is how connections to another server would wait.
+      await tx.query(`DO $$ BEGIN EXECUTE format(
+        'ALTER DATABASE %I SET synchronous_commit = remote_write', current_database()); END $$`);
+      await tx.query("CREATE TABLE IF NOT EXISTS leased_how (synchronous text)");
+      await tx.query(`CREATE OR REPLACE FUNCTION note_how() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        INSERT INTO leased_how VALUES (current_setting('synchronous_commit')); RETURN NULL; END $$`);
+      await tx.query(`CREATE OR REPLACE TRIGGER note_how AFTER INSERT ON dagapp.dag_queue_leases
+        FOR EACH STATEMENT EXECUTE FUNCTION note_how()`);
+    });
+    const { seen } = await collect(broker, queue);
+    await broker.publish(queue, [message("kept")]);
+    await waitFor(() => seen.length === 1, { what: "the message" });
+    await bench.under().transaction(async (tx) => {
+      const { rows } = await tx.query("SELECT DISTINCT synchronous FROM leased_how");
+      expect(rows).toEqual([{ synchronous: "remote_write" }]);
+      await tx.query("DROP TRIGGER note_how ON dagapp.dag_queue_leases");
+    });
+  });
+
   it("runs a message alone that must be", async () => {
     const [broker, queue] = await openWithQueue({ leaseMs: 1000, maxDeliveries: 5 });
     if (broker.outside === undefined) return;

@@ -128,7 +128,12 @@ export function createPostgresBroker(options: PostgresBrokerOptions): Broker {
     };
     const leases =
       options.leaseDb ??
-      openLeaseDatabase({ url, applicationName: `${holder} leases`, onConnectionLost: onError });
+      openLeaseDatabase({
+        url,
+        applicationName: `${holder} leases`,
+        isDurable: options.transport !== undefined,
+        onConnectionLost: onError,
+      });
     const renewal = startRenewal({ url, applicationName: `${holder} renewal` }, log);
     const own =
       options.listen === undefined
