@@ -86,8 +86,9 @@ export function startRenderThreads(
   }
 
   /**
-   * An idle thread, or a new one, if there is any. Otherwise the one that `place` falls on, because it
-   * may have decoded the same blocks before; or the one with the fewest tasks, if that has far fewer.
+   * Starts a thread while all are busy and more are allowed. Otherwise it answers the thread on which `place`
+   * falls, because that thread may have decoded the same blocks before, or the one with the fewest tasks
+   * where that has far fewer.
    */
   function choose(place: number): Thread {
     const fewest = Math.min(...[...threads].map(({ tasks }) => tasks.size));
