@@ -283,6 +283,28 @@ describe("signed addresses", () => {
     const items = collection.links.find(({ rel }) => rel === "items")!.href;
     expect(await json(`${items}?limit=2`, "")).toMatchObject({ numberMatched: 12 });
   });
+
+  it("are a landing page with one vector layer, as QGIS walks it", async () => {
+    const { db } = test.database;
+    const [given] = (await json<{ features: StacItem[] }>("/stac/search?ids=squares")).features;
+    const other = { ...given!, id: "other", links: [], assets: tableOf("squares") };
+    await upsertItems(db, "demo", [other], operators);
+    const { signed } = await sign("/stac/collections/demo/items/squares");
+    const landing = await json<Linked>(signed["ogc"]!, "");
+    const to = (rel: string) => landing.links.find((link) => link.rel === rel)!.href;
+    expect((await get(to("service-desc"), "")).status).toBe(200);
+    const { collections } = await json<{ collections: { id: string }[] }>(to("data"), "");
+    expect(collections.map(({ id }) => id)).toEqual(["demo:squares"]);
+    // QGIS puts the address together, and writes the colon as it is.
+    const address = `${to("data")}/demo:squares`;
+    expect(await json(`${address}/items?limit=2`, "")).toMatchObject({ numberMatched: 12 });
+    expect((await get(`${to("data")}/demo:other/items`, "")).status).toBe(401);
+    expect((await get(`${to("data")}/demo:squares2`, "")).status).toBe(401);
+    const ofRaster = await sign(heights);
+    expect(ofRaster.signed["ogc"]).toBeNull();
+    const prefix = /^.*\/signed\/[^/]+/.exec(ofRaster.signed["tiles"]!)![0];
+    expect(await json(`${prefix}/ogc/collections`, "")).toMatchObject({ collections: [] });
+  });
 });
 
 describe("a raster on another server", () => {

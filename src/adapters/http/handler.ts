@@ -20,6 +20,8 @@ export interface Caller {
   readonly sessionId?: string;
   /** Of a token for workers: the only queues and handlers that it reaches; null: all. */
   readonly confined?: Confined;
+  /** Of a signed address: the only vector layers that lists show. */
+  readonly onlyLayers?: readonly string[];
 }
 
 export interface Confined {

@@ -4,7 +4,8 @@
  * further signed addresses, because the prefix is a part of the address by which they were asked for.
  *
  * A token holds its end, the paths that it opens, and an HMAC of both. It gives `read` access to GET
- * requests below those paths and no access to any other.
+ * requests below those paths and no access to any other. Where one of them is a vector layer of OGC API,
+ * the list of vector layers is open too, and shows the layers of the token only.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
@@ -40,11 +41,19 @@ export function createAddressSigner(key: string, clock: Clock): AddressSigner {
         throw new Problem("LINK_NOT_VALID", "The time of this signed address is over: sign again.");
       }
       const paths = Buffer.from(scope, "base64url").toString("utf8").split("\n");
-      const isOpen = paths.some((each) => path === each || path.startsWith(`${each}/`));
-      return isOpen ? { name: "a signed address", access: ["read"] } : undefined;
+      // QGIS writes the colon of a layer's id as it is.
+      const asked = path.replaceAll(":", "%3A");
+      const reader: Caller = { name: "a signed address", access: ["read"] };
+      if (paths.some((each) => asked === each || asked.startsWith(`${each}/`))) return reader;
+      const layers = paths.filter((each) => each.startsWith(`${layerList}/`));
+      if (asked !== layerList || layers.length === 0) return undefined;
+      const ids = layers.map((each) => decodeURIComponent(each.slice(layerList.length + 1)));
+      return { ...reader, onlyLayers: ids };
     },
   };
 }
+
+const layerList = "/ogc/collections";
 
 const signedUrl = /^\/signed\/([\w.-]{1,4096})(\/.*)$/s;
 

@@ -54,6 +54,10 @@ const signedAddresses = z
     style: z.string(),
     wmts: z.string(),
     features: z.string().nullable().describe("of a layer of features: its collection"),
+    ogc: z
+      .string()
+      .nullable()
+      .describe("of a layer of features: a landing page with this layer, for OGC API of QGIS"),
   })
   .meta({ id: "SignedAddresses" });
 

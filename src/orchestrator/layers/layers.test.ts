@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { seesAll } from "../../core/domain/served-version.ts";
 import type { ApiTest } from "../../../test/support/api.ts";
 import { openApiTest, tokens } from "../../../test/support/api.ts";
+import { loadSquares } from "../../../test/support/squares-table.ts";
 import { makeWorkflowFolder } from "../../../test/support/domain.ts";
 import { registerFor } from "../../../test/support/stac.ts";
 import { findItem } from "../../adapters/postgres/queries/catalogue-items.ts";
@@ -163,6 +164,40 @@ describe("an asset's address", () => {
     expect(asset.services).toMatchObject([
       { version: "latest", stac_item: `/tiles/${asset_id}/item?version=latest` },
     ]);
+  });
+
+  it("is signed as a landing page of the served features, until they are withdrawn", async () => {
+    await loadSquares(test.domain.db, {
+      table_name: "served_squares",
+      form: "wkb",
+      load_id: "one",
+      columns: [{ name: "name", type: "text", source: "name" }],
+      rows: [{ west: 1, attributes: "one" }],
+    });
+    const refs = { dataset_id: "squares", resource_id: "r" };
+    const inputs = { blob_path: "ddh/birds.tif" };
+    const common = { platform_id: "ddh", version_label: "V1", workflow_id: "etl_test" };
+    const { asset_id, job_id } = await test.operator.submitAsset({
+      body: { ...common, platform_refs: refs, inputs },
+    });
+    for (const task of await test.engine.take(job_id)) {
+      await test.engine.complete(task, { table_name: "served_squares", content_hash: "one" });
+    }
+    await test.engine.tick();
+    await approve(asset_id, 0, "ouo");
+    const params = { asset_id };
+    const { ogc } = await test.reader.signAssetLayer({ params });
+    const listed = async () =>
+      (await (await fetch(`${ogc!}/collections`)).json()) as { collections: object[] };
+    expect((await listed()).collections).toMatchObject([{ id: asset_id, numberMatched: 1 }]);
+    const items = `${ogc!}/collections/${asset_id}/items`;
+    expect(await (await fetch(items)).json()).toMatchObject({ numberMatched: 1 });
+    const query = { version: "0" };
+    await test.curator.setExposure({ params, body: { exposure: "all-versions" } });
+    expect((await test.reader.signAssetLayer({ params, query })).ogc).toBeNull();
+    await test.curator.setClearance({ params, body: { clearance: "uncleared" } });
+    expect((await listed()).collections).toEqual([]);
+    expect((await fetch(items)).status).toBe(404);
   });
 
   it("serves a revision that was rolled back to from that revision's own file", async () => {

@@ -1,11 +1,13 @@
 /** The vector layers as OGC API – Features and Tiles, below one address. */
-import type { Caller, Handlers } from "../../adapters/http/handler.ts";
+import type { ApiRequest, Caller, Handlers } from "../../adapters/http/handler.ts";
 import { Answer } from "../../adapters/http/handler.ts";
 import { baseOf } from "../../adapters/http/base-url.ts";
 import { version } from "../../adapters/runtime/version.ts";
+import type { Contract } from "../../core/api/contract.ts";
 import { makeOpenApi } from "../../core/api/openapi.ts";
 import { ogcContracts } from "../../core/api/ogc-layers.ts";
 import { Problem } from "../../core/errors.ts";
+import { assetId } from "../../core/model/asset.ts";
 import { once } from "../../core/once.ts";
 import {
   itemOfLayerId,
@@ -16,6 +18,7 @@ import {
 import { matrixSetDocument } from "../../core/serving/tile-matrix-set.ts";
 import { viewerOf } from "./check-clearance.ts";
 import type { FindItemLayer } from "./find-item-layer.ts";
+import { findAssetLayer } from "./find-layer.ts";
 import { listVectorLayers } from "./list-vector-layers.ts";
 import type { LayerRouteDeps } from "./routes.ts";
 
@@ -32,6 +35,10 @@ export function ogcRoutes(
 ): Handlers<typeof ogcContracts> {
   const document = once(() => makeOpenApi(ogcContracts, version));
   const find = async ({ params: { layer_id }, caller }: LayerRequest) => {
+    if (assetId.safeParse(layer_id).success) {
+      const wanted = { asset_id: layer_id, version: "latest", preview: false } as const;
+      return findAssetLayer(db, wanted, viewerOf(caller));
+    }
     const params = itemOfLayerId(layer_id);
     if (params === undefined) {
       throw new Problem("NOT_FOUND", `"${layer_id}" names no layer: /ogc/collections lists them.`);
@@ -40,6 +47,18 @@ export function ogcRoutes(
   };
   const base = ({ params }: LayerRequest) =>
     `/ogc/collections/${encodeURIComponent(params.layer_id)}`;
+  /** Undefined: the layer is gone, or no longer served. */
+  const describe = async (
+    id: string,
+    request: Pick<ApiRequest<Contract>, "header" | "caller" | "signal">,
+  ) => {
+    const wanted = { params: { layer_id: id }, caller: request.caller };
+    try {
+      return await features.collection(await find(wanted), { base: base(wanted), id }, request);
+    } catch (error) {
+      if (!(error instanceof Problem) || error.status !== 404) throw error;
+    }
+  };
 
   return {
     ogcLanding: async (request) => ogcLanding(baseOf(request)) as never,
@@ -47,11 +66,16 @@ export function ogcRoutes(
     ogcApi: async () => new Answer(document(), { headers: openapi }),
     ogcTileMatrixSets: async (request) => matrixSetsDocument(baseOf(request)),
     ogcTileMatrixSet: async () => matrixSetDocument(),
-    ogcCollections: async (request) =>
-      listVectorLayers(db, viewerOf(request.caller), {
-        ...request.query,
-        base: baseOf(request),
-      }),
+    ogcCollections: async (request) => {
+      const at = baseOf(request);
+      const { onlyLayers } = request.caller ?? {};
+      if (onlyLayers === undefined) {
+        return listVectorLayers(db, viewerOf(request.caller), { ...request.query, base: at });
+      }
+      const collections = await Promise.all(onlyLayers.map((id) => describe(id, request)));
+      const self = { rel: "self", type: "application/json", href: `${at}/ogc/collections` };
+      return { collections: collections.filter((each) => each !== undefined), links: [self] };
+    },
 
     getLayerFeatures: async (request) =>
       features.collection(

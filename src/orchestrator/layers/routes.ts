@@ -20,6 +20,7 @@ import { linkItem } from "../../core/catalogue/links.ts";
 import type { WantedVersion } from "../../core/domain/served-version.ts";
 import { Problem } from "../../core/errors.ts";
 import type { Box } from "../../core/geometry/boxes.ts";
+import { layerIdOf } from "../../core/serving/ogc-documents.ts";
 import { tileBounds } from "../../core/serving/web-mercator.ts";
 import type { AssetDeps } from "../assets/deps.ts";
 import type { CollectionRequest, ItemRequest, WantedLayer } from "./check-clearance.ts";
@@ -61,6 +62,10 @@ interface AssetRequest {
   readonly query: { readonly version: WantedVersion; readonly preview?: "true" | undefined };
   readonly caller: Caller | undefined;
 }
+
+/** The address without a version: what is served there changes with the asset. */
+const isServed = ({ query }: AssetRequest): boolean =>
+  query.version === "latest" && query.preview === undefined;
 
 /** Parameters of the address of an asset that are no columns of its table. */
 const parametersOfAsset = ["version", "preview"];
@@ -107,6 +112,7 @@ function assetRoutes({
         find: (caller) => find({ ...request, caller }),
         base: tiles(request),
         features: ofFeatures(request),
+        layerId: isServed(request) ? request.params.asset_id : undefined,
       }),
     getAssetPreview: async (request) => layers.preview(await find(request), request),
     getAssetPoint: async (request) => {
@@ -163,6 +169,10 @@ function itemRoutes(
         find: (caller) => find({ ...request, caller }),
         base: base(request),
         features: ofFeatures(request),
+        layerId: layerIdOf({
+          collection: request.params.collection_id,
+          id: request.params.item_id,
+        }),
       }),
     getItemPreview: async (request) => layers.preview(await find(request), request),
     getItemPoint: async (request) => layers.point(await find(request), request),

@@ -13,6 +13,8 @@ interface Signing {
   /** The path below which the layer's pictures are, and that of its features. */
   readonly base: string;
   readonly features: string;
+  /** The layer's id below `/ogc/collections`; undefined: it has none. */
+  readonly layerId?: string | undefined;
 }
 
 /**
@@ -25,7 +27,7 @@ export async function signLayer(
     readonly body: { readonly expires_in_seconds: number };
     readonly query?: object;
   },
-  { find, base, features }: Signing,
+  { find, base, features, layerId }: Signing,
 ) {
   if (signer === undefined) {
     throw new Problem(
@@ -45,10 +47,14 @@ export async function signLayer(
   const seconds = request.body.expires_in_seconds;
   const expiresAt = new Date(systemClock.now().getTime() + seconds * 1000);
   const isBelow = features === base || features.startsWith(`${base}/`);
-  const paths = isBelow ? [base] : [base, features];
+  const isVector = layer.kind === "vector";
+  const listed = isVector && layerId !== undefined ? [layerId] : [];
+  const paths = [
+    ...(isBelow ? [base] : [base, features]),
+    ...listed.map((id) => `/ogc/collections/${encodeURIComponent(id)}`),
+  ];
   const root = `${baseOf(request)}${signer.sign(paths, expiresAt)}`;
   const query = toQueryText((request.query ?? {}) as Record<string, unknown>);
-  const isVector = layer.kind === "vector";
   return {
     expires_at: expiresAt.toISOString(),
     tiles: `${root}${base}/tiles/WebMercatorQuad/{z}/{x}/{y}${query}`,
@@ -56,5 +62,6 @@ export async function signLayer(
     style: `${root}${base}/style.json${query}`,
     wmts: `${root}${base}/WMTSCapabilities.xml${query}`,
     features: isVector ? `${root}${features}${query}` : null,
+    ogc: listed.length > 0 ? `${root}/ogc` : null,
   };
 }
