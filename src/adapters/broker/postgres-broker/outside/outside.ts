@@ -4,7 +4,7 @@
  * therefore the same with every outside broker.
  */
 import type { Database } from "../../../postgres/database.ts";
-import { openDatabase } from "../../../postgres/database.ts";
+import { openLeaseDatabase } from "../../../postgres/hot-database.ts";
 import type { Queryable } from "../../../postgres/queryable.ts";
 import type { Listen } from "../../../postgres/share-listener.ts";
 import type { Logger } from "../../../runtime/logger.ts";
@@ -74,10 +74,11 @@ export function createOutside(options: OutsideOptions): Outside {
   }
 
   function startServices(queue: string): { stop(): Promise<unknown> } {
-    relayDb ??= openDatabase({
+    relayDb ??= openLeaseDatabase({
       url: options.url,
       applicationName: `${options.holder} relay`,
-      max: 4,
+      // A removal that a crash of the server undoes sends the messages again.
+      isDurable: false,
       onConnectionLost: (err) => {
         log.warn({ err }, "a connection of the relay was lost");
       },
