@@ -75,6 +75,11 @@ export interface CarriedMessage {
   readonly headers: Readonly<Record<string, string | number | boolean>> | null;
   readonly body: string;
   readonly enqueued_at: string;
+  /**
+   * Names the row of the outbox. A row that is sent twice, because its relay died, keeps its name; a message
+   * that returns to the outbox gets another. Absent in messages of earlier versions.
+   */
+  readonly sending?: string | undefined;
 }
 
 /** The name of the property that carries everything of a message but its body. */
@@ -94,11 +99,12 @@ const envelope = z.object({
     .readonly()
     .nullable(),
   enqueued_at: z.string(),
+  sending: z.string().optional(),
 });
 
 export function toEnvelope(message: CarriedMessage): string {
   const { message_id, priority, deliveries, released, lost, message_key, group_key } = message;
-  const { headers, enqueued_at } = message;
+  const { headers, enqueued_at, sending } = message;
   const rest: z.infer<typeof envelope> = {
     message_id,
     priority,
@@ -109,8 +115,14 @@ export function toEnvelope(message: CarriedMessage): string {
     group_key,
     headers,
     enqueued_at,
+    sending,
   };
   return JSON.stringify(rest);
+}
+
+/** The same for each copy of one sending, and another for the next sending of the message. */
+export function sendingOf({ message_id, deliveries, sending }: CarriedMessage): string {
+  return `${message_id}.${deliveries}.${sending ?? ""}`;
 }
 
 /** Answers undefined for a message that another program sent. */

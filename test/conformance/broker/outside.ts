@@ -52,6 +52,31 @@ export function describeOutside(bench: BrokerBench): void {
     });
   });
 
+  it("delivers a message that returned to the outbox, also with the count of an earlier copy", async () => {
+    const [broker, queue] = await openWithQueue();
+    if (broker.outside === undefined) return;
+    // A relay that dies sends a message twice. Where each copy is leased in turn, and released, the
+    // message returns twice with the same count of deliveries.
+    const returned = () =>
+      bench.under().transaction(async (tx) => {
+        await tx.query(
+          `INSERT INTO dagapp.dag_queue_ready (message_id, queue, deliveries, released, message_key, body)
+           OVERRIDING SYSTEM VALUE VALUES (1000000000, $1, 1, 1, 'copied', '{}')`,
+          [queue],
+        );
+      });
+    const { seen } = await collect(broker, queue);
+    for (const count of [1, 2]) {
+      await returned();
+      // Wakes the relay.
+      await broker.publish(queue, [message(`beside ${count}`)]);
+      await waitFor(() => seen.filter(({ id }) => id === "copied").length === count, {
+        what: `the message for the time ${count}`,
+      });
+      await empty(broker, queue);
+    }
+  });
+
   it("runs a message alone that must be", async () => {
     const [broker, queue] = await openWithQueue({ leaseMs: 1000, maxDeliveries: 5 });
     if (broker.outside === undefined) return;

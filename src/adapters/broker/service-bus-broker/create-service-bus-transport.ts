@@ -3,7 +3,7 @@ import type { ServiceBusMessage, ServiceBusSender } from "@azure/service-bus";
 import Long from "long";
 import type { Logger } from "../../runtime/logger.ts";
 import type { CarriedMessage, Transport } from "../transport.ts";
-import { envelopeProperty, toEnvelope } from "../transport.ts";
+import { envelopeProperty, sendingOf, toEnvelope } from "../transport.ts";
 import type { ServiceBusAccess, ServiceBusClients } from "./clients.ts";
 import { openClients } from "./clients.ts";
 import { createConsumer } from "./consume.ts";
@@ -81,7 +81,7 @@ function toServiceBus(message: CarriedMessage): ServiceBusMessage {
     contentType: "application/json",
     // Names this sending, not the task: a queue that removes duplicates removes what a relay sent
     // twice, and lets a retry pass.
-    messageId: `${message.message_id}.${message.deliveries}`,
+    messageId: sendingOf(message),
     subject: message.message_key,
     applicationProperties: { [envelopeProperty]: toEnvelope(message) },
   };

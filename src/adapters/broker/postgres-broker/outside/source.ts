@@ -5,6 +5,7 @@ import { reach } from "../../../runtime/fail-points.ts";
 import type { Logger } from "../../../runtime/logger.ts";
 import { handlerHeader } from "../../broker.ts";
 import type { ArrivedMessage, CarriedMessage, Transport } from "../../transport.ts";
+import { sendingOf } from "../../transport.ts";
 import { leaseArrived, postpone } from "../sql/carry.ts";
 import type { FetchOptions, FetchResult } from "../sql/fetch.ts";
 import { publish } from "../sql/publish.ts";
@@ -99,11 +100,6 @@ export function createOutsideSource(options: OutsideSourceOptions): OutsideSourc
     waiting: () => receiver.waiting() + leasing,
     close: () => receiver.close(),
   };
-}
-
-/** A message that is sent again after its lease ended has had one more delivery. */
-function sendingOf({ message_id, deliveries }: CarriedMessage): string {
-  return `${message_id}.${deliveries}`;
 }
 
 function isAccepted({ headers }: CarriedMessage, accepts: readonly string[] | undefined): boolean {

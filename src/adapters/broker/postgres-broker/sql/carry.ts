@@ -10,7 +10,7 @@ import { messageColumns } from "./message-columns.ts";
 import { makeDueReady } from "./sweep.ts";
 
 const carriedColumns = `message_id, priority, deliveries, released, lost, message_key, group_key,
-  headers, body, enqueued_at::text`;
+  headers, body, enqueued_at::text, xmin::text AS sending`;
 
 export interface Unsent {
   readonly messages: readonly CarriedMessage[];
