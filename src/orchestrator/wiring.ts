@@ -82,8 +82,9 @@ export async function startOrchestrator(
     holder: ownerId,
     log,
     listen,
-    // With an outside broker all messages go through it.
-    ...(transport === undefined ? { pushConnections } : { transport, relays: true }),
+    pushConnections,
+    transport,
+    relays: transport !== undefined,
   });
   const queueSpec = { leaseMs: config.leaseMs, maxDeliveries: config.maxDeliveries };
   for (const queue of [...config.taskQueues, config.jobQueue]) {

@@ -216,10 +216,9 @@ async function connectToDatabase(
     isDurable: transport !== undefined,
     onConnectionLost,
   });
-  // A worker that reports over HTTP gets no push connection: it may reach only the HTTP address. With
-  // an outside broker the messages come from there alone.
+  // A worker that reports over HTTP gets no push connection: it may reach only the HTTP address.
   const pushClient =
-    config.callbackUrl === undefined && config.mayPush && transport === undefined
+    config.callbackUrl === undefined && config.mayPush
       ? createPushClient({ db, listen, workerId, accepts, log })
       : undefined;
   const broker = createPostgresBroker({

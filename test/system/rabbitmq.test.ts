@@ -98,6 +98,9 @@ describe.skipIf(noRabbitmq !== undefined)(noRabbitmq ?? "programs over RabbitMQ"
     const metrics = await (await fetch(`${orchestrator.url}/metrics`)).text();
     expect(metrics).toMatch(/outbox_messages 0\n/);
     expect(metrics).toMatch(/broker_connected 1\n/);
+    // Tasks come from RabbitMQ alone; their results go straight to the orchestrator.
+    expect(metrics).toMatch(/engine_pushed_total 0\n/);
+    expect(metrics).toMatch(/engine_reported_total [1-9]/);
   });
 
   it("loses nothing and does nothing twice when programs die at its fail points", async () => {

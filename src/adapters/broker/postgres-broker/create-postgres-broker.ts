@@ -51,7 +51,10 @@ export interface PostgresBrokerOptions {
   readonly leaseDb?: Database;
   /** The process's own listening connection, where it has one; otherwise the broker opens one. */
   readonly listen?: Listen;
-  /** Workers to push messages to: the broker of an orchestrator has them. */
+  /**
+   * Workers to push messages to, and to get reports from: the broker of an orchestrator has them. With an
+   * outside broker they only report.
+   */
   readonly pushConnections?: PushConnections;
   /** Connections to push servers: the broker of a worker has them. */
   readonly pushClient?: PushClient | undefined;
@@ -171,7 +174,7 @@ export function createPostgresBroker(options: PostgresBrokerOptions): Broker {
     },
     publish: async (queue, messages, { tx } = {}) => {
       const left =
-        tx === undefined || pushConnections === undefined
+        tx === undefined || pushConnections === undefined || outside !== undefined
           ? messages
           : pushMessages(pushConnections, tx, queue, messages);
       await publish(tx ?? db, queue, left);
@@ -220,7 +223,7 @@ export function createPostgresBroker(options: PostgresBrokerOptions): Broker {
         progress,
         renewal,
         isolation,
-        push: pushClient,
+        push: outside === undefined ? pushClient : undefined,
         holder,
         queue,
         leaseMs,
