@@ -7,6 +7,7 @@ import { createConnection } from "./connection.ts";
 import type { BandQueue } from "./queues.ts";
 import { bandQueues, deadQueue } from "./queues.ts";
 import { createSender } from "./send.ts";
+import { createSettlement } from "./settle.ts";
 
 /** With one message of each band at hand, the bands would take turns. */
 const fewest = 4;
@@ -65,10 +66,7 @@ async function openConsumer(
     events.onLost();
   });
 
-  function settle(action: () => void): void {
-    // On a closed channel the broker has already returned the message.
-    if (isOpen) action();
-  }
+  const settlement = createSettlement(channel, () => isOpen);
 
   function onMessage(message: ConsumeMessage | null, band: number): void {
     if (message === null) {
@@ -77,20 +75,7 @@ async function openConsumer(
       channel.close().catch(() => undefined);
       return;
     }
-    events.onMessage(
-      toArrived(message, band, {
-        accept: () => {
-          settle(() => {
-            channel.ack(message);
-          });
-        },
-        giveBack: () => {
-          settle(() => {
-            channel.nack(message, false, true);
-          });
-        },
-      }),
-    );
+    events.onMessage(toArrived(message, band, settlement.arrived(message)));
   }
 
   return {
@@ -110,6 +95,7 @@ async function openConsumer(
     },
     async close() {
       if (!isOpen) return;
+      settlement.flush();
       isOpen = false;
       await channel.close();
     },

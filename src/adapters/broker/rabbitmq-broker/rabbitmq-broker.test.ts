@@ -1,5 +1,5 @@
 import { connect } from "amqplib";
-import { afterAll, describe } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { describeBroker } from "../../../../test/conformance/broker.ts";
 import { createTestDatabase } from "../../../../test/support/database.ts";
 import type { TestDatabase } from "../../../../test/support/database.ts";
@@ -7,6 +7,7 @@ import { noRabbitmq, startRabbitmq } from "../../../../test/support/rabbitmq.ts"
 import type { RabbitmqServer } from "../../../../test/support/rabbitmq.ts";
 import { waitFor } from "../../../../test/support/wait.ts";
 import { createLogger } from "../../runtime/logger.ts";
+import type { ArrivedMessage, CarriedMessage } from "../transport.ts";
 import { createPostgresBroker } from "../postgres-broker/create-postgres-broker.ts";
 import { createRabbitmqTransport } from "./create-rabbitmq-transport.ts";
 
@@ -76,4 +77,48 @@ describe.skipIf(noRabbitmq !== undefined)(noRabbitmq ?? "RabbitMQ", () => {
       },
     };
   });
+
+  it("acknowledges what was accepted, whatever its place among the others", async () => {
+    server ??= await startRabbitmq();
+    const transport = createRabbitmqTransport({ url: server.url, name: "test", log });
+    const queue = "settled-in-any-order";
+    const arrived: ArrivedMessage[] = [];
+    const from = { queue, dead: false };
+    const events = {
+      onMessage: (message: ArrivedMessage) => arrived.push(message),
+      onLost: () => undefined,
+    };
+    await transport.send(queue, ["a", "b", "c", "d", "e", "f"].map(carried));
+    const consumer = await transport.consume(from, events);
+    await consumer.listen(6);
+    await waitFor(() => arrived.length === 6, { what: "all messages" });
+    await consumer.mute();
+    const [a, b, c, d, e] = arrived;
+    for (const message of [d, b, a]) message?.accept();
+    // A decision stands: neither call may settle the message another way, or again.
+    a?.giveBack();
+    e?.giveBack();
+    e?.accept();
+    await Promise.resolve();
+    c?.giveBack();
+    await consumer.close();
+
+    arrived.length = 0;
+    const second = await transport.consume(from, events);
+    await second.listen(6);
+    await waitFor(() => arrived.length >= 3, { what: "what was not accepted" });
+    expect(arrived.map(({ body }) => body).toSorted()).toEqual(["c", "e", "f"]);
+    for (const message of arrived) message.accept();
+    await second.close();
+    await waitFor(async () => (await transport.countWaiting(queue)) === 0, {
+      what: "an empty queue",
+    });
+    await transport.close();
+  });
 });
+
+function carried(body: string, index: number): CarriedMessage {
+  const counts = { priority: 0, deliveries: 0, released: 0, lost: 0 };
+  const keys = { message_id: index + 1, message_key: body, group_key: null, headers: null };
+  return { ...counts, ...keys, body, enqueued_at: "2026-01-01T00:00:00Z" };
+}
