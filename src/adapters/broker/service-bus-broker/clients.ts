@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { ServiceBusClient } from "@azure/service-bus";
 import type { ServiceBusClientOptions, ServiceBusReceiver } from "@azure/service-bus";
 import type { BrokerSettings } from "../settings.ts";
@@ -22,6 +23,9 @@ const options: ServiceBusClientOptions = {
   retryOptions: { timeoutInMs: 5000, maxRetries: 1, retryDelayInMs: 100, maxRetryDelayInMs: 2000 },
 };
 
+/** The client waits for a minute for links that were opened while their connection dropped. */
+const longestCloseMs = 2000;
+
 export async function openClients(access: ServiceBusAccess): Promise<ServiceBusClients> {
   const open = await opener(access);
   const [sending, receiving, settling] = [open(), open(), open()];
@@ -36,7 +40,12 @@ export async function openClients(access: ServiceBusAccess): Promise<ServiceBusC
       return known;
     },
     close: async () => {
-      await Promise.all([sending, receiving, settling].map((client) => client.close()));
+      const limit = new AbortController();
+      await Promise.race([
+        Promise.all([sending, receiving, settling].map((client) => client.close())),
+        pause(longestCloseMs, undefined, limit),
+      ]);
+      limit.abort();
     },
   };
 }
