@@ -34,8 +34,9 @@ export function startDeadLetters(options: {
     else await addDeadLetters(db, queue, [carried], reason, detail);
   }
 
-  async function runOnce(): Promise<number | undefined> {
-    const arrived = receiver.take(batchSize);
+  let isListing = false;
+
+  async function listAll(arrived: readonly ArrivedMessage[]): Promise<void> {
     for (const [index, message] of arrived.entries()) {
       try {
         await list(message);
@@ -46,7 +47,13 @@ export function startDeadLetters(options: {
       reach("outside.dead_letter_listed");
       message.accept();
     }
-    return undefined;
+  }
+
+  async function runOnce(): Promise<void> {
+    isListing = true;
+    await listAll(receiver.take(batchSize)).finally(() => {
+      isListing = false;
+    });
   }
 
   const service = createService({
@@ -62,6 +69,7 @@ export function startDeadLetters(options: {
     onArrival: () => {
       service.wake();
     },
+    isTaking: () => isListing,
     log,
   });
   service.start();

@@ -21,19 +21,24 @@ export interface ReceiverOptions {
   readonly from: TransportQueue;
   /** Called for each message: `take` has something. */
   readonly onArrival: () => void;
+  /** The messages of the last `take` are not settled: the next one may follow. */
+  readonly isTaking: () => boolean;
   readonly log: Logger;
 }
 
-/** Arrived messages that no slot takes within this time go back, for consumers with a free slot. */
-const longestWaitMs = 50;
-const largestWindow = 200;
+/** A consumer that takes nothing for this time is full: what waits goes back, for one with a free slot. */
+const fullAfterMs = 50;
+/** No message waits longer, also where its consumer takes one now and then. */
+const longestWaitMs = 500;
+const largestWindow = 400;
 const longestPauseMs = 2000;
 
 /**
  * Listens to one queue of an outside broker while its messages are taken. A consumer whose slots are
  * full takes nothing, so its receiver is mute, and its connection lost or not, until the next `take`.
  */
-export function createReceiver({ transport, from, onArrival, log }: ReceiverOptions): Receiver {
+export function createReceiver(options: ReceiverOptions): Receiver {
+  const { transport, from, onArrival, isTaking, log } = options;
   const arrived: { readonly message: ArrivedMessage; readonly since: number }[] = [];
   const closing = new AbortController();
   let consumer: TransportConsumer | undefined;
@@ -42,6 +47,7 @@ export function createReceiver({ transport, from, onArrival, log }: ReceiverOpti
   let wanted = 0;
   let changing: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let lastTaken = 0;
 
   const isClosed = () => closing.signal.aborted;
 
@@ -98,7 +104,7 @@ export function createReceiver({ transport, from, onArrival, log }: ReceiverOpti
       return;
     }
     arrived.push({ message, since: performance.now() });
-    timer ??= setTimeout(giveBackOld, longestWaitMs);
+    timer ??= setTimeout(giveBackOld, fullAfterMs);
     onArrival();
   }
 
@@ -106,7 +112,10 @@ export function createReceiver({ transport, from, onArrival, log }: ReceiverOpti
     timer = undefined;
     const [oldest] = arrived;
     if (oldest === undefined) return;
-    const leftMs = oldest.since + longestWaitMs - performance.now();
+    const now = performance.now();
+    const takenAt = isTaking() ? now : lastTaken;
+    const fullAt = Math.max(takenAt, oldest.since) + fullAfterMs;
+    const leftMs = Math.min(fullAt, oldest.since + longestWaitMs) - now;
     if (leftMs > 0) timer = setTimeout(giveBackOld, leftMs);
     else mute();
   }
@@ -119,8 +128,10 @@ export function createReceiver({ transport, from, onArrival, log }: ReceiverOpti
 
   return {
     take(limit) {
-      const enough = Math.min(largestWindow, Math.max(1, limit));
-      if (wanted === 0 || enough > 2 * wanted) {
+      lastTaken = performance.now();
+      // Twice the limit: the next messages arrive while these are leased.
+      const enough = Math.min(largestWindow, 2 * Math.max(1, limit));
+      if (wanted === 0 || enough >= 2 * wanted) {
         wanted = enough;
         change();
       }

@@ -48,6 +48,7 @@ export function createOutsideSource(options: OutsideSourceOptions): OutsideSourc
     transport,
     from: { queue, dead: false },
     onArrival,
+    isTaking: () => leasing > 0,
     log,
   });
 
