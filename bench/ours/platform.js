@@ -14,19 +14,18 @@ export async function startPlatform(folder, { workers = 1, concurrency = 2, env 
   await migrate(postgres.url);
   const common = { DATABASE_URL: postgres.url, RMHDAG_DATA_DIR: path.join(folder, "data") };
   const port = String(await freePort());
-  const stops = [
-    await startProgram("orchestrator", {
-      ...common,
-      ORCHESTRATOR_PORT: port,
-      RMHDAG_OPEN_ON_LOOPBACK: "true",
-      RMHDAG_WORKFLOWS: path.resolve("workflows"),
-      ...env,
-    }),
-  ];
+  const orchestrator = await startProgram("orchestrator", {
+    ...common,
+    ORCHESTRATOR_PORT: port,
+    RMHDAG_OPEN_ON_LOOPBACK: "true",
+    RMHDAG_WORKFLOWS: path.resolve("workflows"),
+    ...env,
+  });
   const queues = { WORKER_QUEUE: "container-tasks,functionapp-tasks,dag-worker-tasks" };
   const settings = { ...common, ...queues, WORKER_CONCURRENCY: String(concurrency) };
+  const started = [];
   for (let count = 0; count < workers; count++) {
-    stops.unshift(await startProgram("worker", settings));
+    started.push(await startProgram("worker", settings));
   }
   const bronze = path.join(folder, "data/storage/bronze");
   await mkdir(bronze, { recursive: true });
@@ -36,6 +35,8 @@ export async function startPlatform(folder, { workers = 1, concurrency = 2, env 
     baseUrl,
     client,
     postgres,
+    orchestrator,
+    workers: started,
     storage: path.join(folder, "data/storage"),
     put: (file) => cp(file, path.join(bronze, path.basename(file))),
     /** Runs a job to its end; answers its result. */
@@ -52,7 +53,7 @@ export async function startPlatform(folder, { workers = 1, concurrency = 2, env 
       return job.result ?? job.result_data;
     },
     async stop() {
-      for (const program of stops) await program.stop();
+      for (const program of [...started, orchestrator]) await program.stop();
       await postgres.stop();
     },
   };

@@ -22,6 +22,7 @@ const names = [
   "brokers",
   "million",
   "observers",
+  "h3-global",
 ];
 
 /** Prints the figures; writes them only when `whole`, since a small run shows nothing but that it runs. */

@@ -1,6 +1,6 @@
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { createHash } from "node:crypto";
-import { readTable } from "../../../adapters/parquet/read-table.ts";
+import { readColumns } from "../../../adapters/parquet/read-table.ts";
 import type { TableColumn } from "../../../adapters/parquet/write-table.ts";
 import { openTable } from "../../../adapters/parquet/write-table.ts";
 import type { H3FileRow } from "../../../adapters/postgres/queries/h3.ts";
@@ -12,6 +12,7 @@ import { chunkResolution, compactPath, resolutionsOf } from "../../../core/h3/co
 import { defineHandler } from "../../define-handler.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
+import { hashFile } from "../hash-content.ts";
 import { temporaryFile } from "../raster/run-gdal.ts";
 import { requireDatabase } from "../require-database.ts";
 import type { OpenRun } from "./open-run.ts";
@@ -85,9 +86,7 @@ async function compact(
     const file = temporaryFile(context, "compact.parquet");
     await writeAll(context, file, columns, own, resolution < chunkResolution);
     const { size } = await stat(file);
-    const sha256 = createHash("sha256")
-      .update(await readFile(file))
-      .digest("hex");
+    const sha256 = (await hashFile(file, context.signal)).slice("1220".length);
     await context.storage.putFile(path, file, { signal: context.signal });
     made.push({ ...entry, bytes: size, sha256 });
   }
@@ -106,17 +105,27 @@ async function writeAll(
   sorts: boolean,
 ): Promise<void> {
   const table = openTable(file, columns);
-  let rows: Record<string, unknown>[] = [];
+  const names = columns.map(({ name }) => name);
+  let values = columns.map((): unknown[] => []);
+  const rows = () => values[0]?.length ?? 0;
   const flush = async () => {
-    await table.write(columns.map(({ name }) => rows.map((row) => row[name] ?? undefined)));
-    rows = [];
+    await table.write(values);
+    values = columns.map(() => []);
   };
   for (const { path, bytes } of chunks) {
     context.signal.throwIfAborted();
-    rows = rows.concat(await readTable(context.storage, path, bytes));
-    if (!sorts && rows.length >= rowsAtOnce) await flush();
+    const found = await readColumns(context.storage, path, bytes, names);
+    values = values.map((column, index) => column.concat(found[index]));
+    if (!sorts && rows() >= rowsAtOnce) await flush();
   }
-  if (sorts) rows.sort((a, b) => (String(a["h3_index"]) < String(b["h3_index"]) ? -1 : 1));
-  if (rows.length > 0) await flush();
+  if (sorts) values = sortBy(values, names.indexOf("h3_index"));
+  if (rows() > 0) await flush();
   await table.close();
+}
+
+/** The rows in the ascending order of one column of texts. */
+function sortBy(values: readonly (readonly unknown[])[], key: number): unknown[][] {
+  const keys = (values[key] ?? []).map(String);
+  const order = [...keys.keys()].sort((a, b) => ((keys[a] ?? "") < (keys[b] ?? "") ? -1 : 1));
+  return values.map((column) => order.map((row) => column[row]));
 }
