@@ -69,6 +69,31 @@ export function chunksIn(boxes: readonly Bbox[], landOnly: boolean): string[] {
     .map(([cell]) => cell);
 }
 
+/** Degrees of latitude by which the cells below a cell of resolution 0, 1 or 2 reach beyond it, at most. */
+const beyond = [6.7, 2.4, 0.7];
+
+/**
+ * The same as `chunksIn` of one small box, ascending, found from the coarsest cells downwards: a few hundred
+ * boxes are made instead of all.
+ */
+export function chunksNear(box: Bbox): string[] {
+  let cells = getRes0Cells();
+  for (const [resolution, margin] of beyond.entries()) {
+    cells = cells
+      .filter((cell) => overlap(widen(boxOf(cell), margin), box))
+      .flatMap((cell) => cellToChildren(cell, resolution + 1));
+  }
+  return cells.filter((cell) => overlap(boxOf(cell), box)).toSorted();
+}
+
+function widen([west, south, east, north]: Bbox, margin: number): Bbox {
+  const [bottom, top] = [south - margin, north + margin];
+  const farthest = Math.max(Math.abs(bottom), Math.abs(top));
+  if (farthest > 85) return [-180, bottom, 180, top];
+  const across = margin / Math.cos((farthest * Math.PI) / 180);
+  return [west - across, bottom, east + across, top];
+}
+
 /** Whether the box around a cell overlaps a box of longitudes and latitudes, at any turn. */
 export function cellMayOverlap(cell: string, box: Bbox): boolean {
   return overlap(boxOf(cell), box);

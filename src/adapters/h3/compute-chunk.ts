@@ -32,6 +32,9 @@ export async function computeChunk(
   const { statistics, band, nodata } = configuration;
   const made = new Map<number, CellRow[]>();
   const zones: Zone[] = [];
+  // Tallies of finished cells serve the next ones: most cells are small, and new memory would be most of their cost.
+  const free: Tally[] = [];
+  const isSingle = fitsSingle(raster.sampleType);
   for (const resolution of resolutionsOf(configuration)) {
     const rows: CellRow[] = [];
     made.set(resolution, rows);
@@ -39,14 +42,18 @@ export async function computeChunk(
     for (const cell of [...own, ...cellsBelow(h3_l3, resolution)]) {
       // A cell without a place in the raster's projection has no pixels there.
       const rings = toPixelRings(cellPolygon(cell), raster) ?? [];
-      let tallies: Tally[] | undefined;
+      let tallies: [Tally] | undefined;
       zones.push({
         rings,
-        tallies: () => (tallies ??= [createTally(statistics, fitsSingle(raster.sampleType))]),
+        tallies: () => (tallies ??= [free.pop() ?? createTally(statistics, isSingle)]),
         finish: () => {
-          const values = tallies?.[0]?.result();
+          if (tallies === undefined) return;
+          const [tally] = tallies;
           tallies = undefined;
-          if (values !== undefined && values.count > 0) rows.push({ cell, values });
+          const values = tally.result();
+          if (values.count > 0) rows.push({ cell, values });
+          tally.clear();
+          free.push(tally);
         },
       });
     }

@@ -55,9 +55,11 @@ export async function tallyZones(
       const tallies = zone.tallies();
       cover(zone.rings, window, (row, column, shares, count) => {
         const offset = (row - window.top) * window.width + column - window.left;
-        for (const [band, tally] of tallies.entries()) {
+        for (let band = 0; band < tallies.length; band++) {
           const found = read[band];
-          if (found !== undefined) tally.add({ ...found, offset, shares, count });
+          if (found === undefined) continue;
+          const { values, mask } = found;
+          tallies[band]?.add({ values, mask, offset, shares, count });
         }
       });
       open.add(zone);

@@ -16,12 +16,16 @@ export interface KeptValues {
   quantile(share: number): number | null;
   /** Visits each value once, ascending, with the sum of its weights. */
   walk(visit: (value: number, weight: number) => void): void;
+  clear(): void;
 }
 
 /** A shorter list is sorted faster than it is counted. */
 const fewestCounted = 1 << 15;
 /** More different values take more memory in the table than in the list. */
 const mostCounted = 1 << 16;
+
+/** A longer list is not kept when it is cleared. */
+const longestKept = 4096;
 
 /** `isSingle`: the values are exact in 32 bits, and take half the memory. */
 export function createKeptValues(isSingle: boolean): KeptValues {
@@ -123,6 +127,14 @@ export function createKeptValues(isSingle: boolean): KeptValues {
         visit(value, weight);
         return false;
       });
+    },
+
+    clear() {
+      if (whole.length > longestKept) whole = make(32);
+      wholes = 0;
+      table.clear();
+      mode = "undecided";
+      sorted = undefined;
     },
 
     quantile(share) {

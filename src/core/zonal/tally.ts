@@ -13,6 +13,8 @@ export interface Tally {
   readonly pixels: { readonly valid: number; readonly empty: number };
   readonly values: KeptValues | undefined;
   result(): ZonalValues;
+  /** Makes it ready for another polygon, with the memory that it has. */
+  clear(): void;
 }
 
 /** `isSingle`: the values are exact in 32 bits. */
@@ -69,6 +71,12 @@ export function createTally(wanted: readonly ZonalStatistic[], isSingle = false)
       return { valid, empty };
     },
     values: kept,
+    clear() {
+      [total, sum, mean, squares, valid, empty] = [0, 0, 0, 0, 0, 0];
+      [min, max] = [Infinity, -Infinity];
+      kept?.clear();
+      counts?.clear();
+    },
     result() {
       const has = total > 0;
       const histogram = Array.from(

@@ -13,9 +13,12 @@ export interface WeightTable {
   weightOf(value: number): number;
   /** Each value once, ascending. */
   sortedValues(): Float64Array;
+  clear(): void;
 }
 
 const fewestPlaces = 64;
+/** A larger table is not kept when it is cleared. */
+const mostPlacesKept = 1024;
 
 /** `isSingle`: all values are exact in 32 bits. */
 export function createWeightTable(isSingle: boolean): WeightTable {
@@ -92,7 +95,24 @@ export function createWeightTable(isSingle: boolean): WeightTable {
       return list.length;
     },
     weightOf: (value) => weights[placeOf(value)] ?? 0,
-    sortedValues: () => values.filter((_, place) => weights[place] !== 0).sort(),
+    sortedValues() {
+      const found = new Float64Array(size);
+      let at = 0;
+      for (let place = 0; at < size; place++) {
+        if (weights[place] !== 0) found[at++] = values[place] ?? 0;
+      }
+      return found.sort();
+    },
+    clear() {
+      if (size === 0) return;
+      size = 0;
+      if (values.length <= mostPlacesKept) {
+        weights.fill(0);
+        return;
+      }
+      values = new Float64Array(fewestPlaces);
+      weights = new Float64Array(fewestPlaces);
+    },
   };
 }
 

@@ -1,5 +1,5 @@
 /** Answers the values of a data set by H3 cell from its Parquet files. */
-import { cellMayOverlap } from "../../adapters/h3/chunks.ts";
+import { cellMayOverlap, chunksNear } from "../../adapters/h3/chunks.ts";
 import type { Caller } from "../../adapters/http/handler.ts";
 import { Answer } from "../../adapters/http/handler.ts";
 import { readTable } from "../../adapters/parquet/read-table.ts";
@@ -79,7 +79,10 @@ function chooseColumns(run: H3RunRow, stat: string | undefined): H3Column[] {
   throw new Problem("BAD_REQUEST", `The data set has ${known}, and not ${stat ?? ""}.`);
 }
 
-/** Only the chunks that overlap the box are read; without a box, the compacted file. */
+/** A compacted file of so many rows is read whole: chunks of few rows would be many files. */
+const mostWhole = 50_000;
+
+/** Only the chunks that overlap the box are read; without a box, and of few rows, the compacted file. */
 export async function readCells(
   db: Queryable,
   storage: Storage,
@@ -92,15 +95,20 @@ export async function readCells(
   },
 ): Promise<Row[]> {
   const { bbox, resolution, columns, limit } = wanted;
-  const isWhole = bbox === undefined || resolution < chunkResolution;
-  const files = (await listH3Files(db, run_id, { resolution })).filter(
-    ({ h3_l3, row_count }) =>
-      row_count > 0 &&
-      (isWhole ? h3_l3 === null : h3_l3 !== null && cellMayOverlap(h3_l3, widen(bbox))),
-  );
+  const resolutions = [resolution];
+  const [compacted] = await listH3Files(db, run_id, { compacted: true, resolutions });
+  const isWhole =
+    bbox === undefined ||
+    resolution < chunkResolution ||
+    (compacted !== undefined && compacted.row_count <= mostWhole);
+  const files = isWhole
+    ? [compacted]
+    : await listH3Files(db, run_id, { chunks: chunksNear(widen(bbox)), resolutions });
   const names = columns.map(({ name }) => name);
   const rows: Row[] = [];
-  for (const { path, bytes, row_count } of files) {
+  for (const file of files) {
+    if (file === undefined || file.row_count === 0) continue;
+    const { path, bytes, row_count } = file;
     if (isWhole && bbox === undefined && row_count > limit) throw tooMany(limit);
     for (const row of await readTable(storage, path, bytes, names)) {
       if (bbox !== undefined && !cellMayOverlap(String(row["h3_index"]), bbox)) continue;

@@ -55,8 +55,8 @@ export function createHexagonAnswers(db: Queryable, storage: Storage): HexagonAn
     const key = `${run.run_id} ${stat}`;
     const known = ranges.get(key);
     if (known !== undefined) return known;
-    const files = (await listH3Files(db, run.run_id)).filter(
-      ({ h3_l3, row_count }) => h3_l3 === null && row_count > 0,
+    const files = (await listH3Files(db, run.run_id, { compacted: true })).filter(
+      ({ row_count }) => row_count > 0,
     );
     const file = files.findLast(({ row_count }) => row_count <= mostCells) ?? files[0];
     const rows = file === undefined ? [] : await readTable(storage, file.path, file.bytes, [stat]);

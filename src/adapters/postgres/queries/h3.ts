@@ -146,19 +146,33 @@ export interface H3FileRow {
   readonly sha256: string;
 }
 
-/** By resolution and cell; `chunk` limits them to one cell of resolution 3. */
+/**
+ * By resolution and cell. `chunks` are cells of resolution 3; `compacted` leaves the files of chunks out. A run
+ * over all land has 90,000 files; with resolutions beside chunks the index finds a few of them.
+ */
 export async function listH3Files(
   db: Queryable,
   runId: string,
-  { chunk, resolution }: { readonly chunk?: string; readonly resolution?: number } = {},
+  wanted: {
+    readonly chunks?: readonly string[];
+    readonly resolutions?: readonly number[];
+    readonly compacted?: boolean;
+  } = {},
 ): Promise<readonly H3FileRow[]> {
+  const { chunks, resolutions, compacted } = wanted;
+  const values: unknown[] = [runId];
+  const conditions = ["run_id = $1"];
+  if (chunks !== undefined) conditions.push(`h3_l3 = ANY($${values.push(chunks)}::text[])`);
+  if (resolutions !== undefined) {
+    conditions.push(`resolution = ANY($${values.push(resolutions)}::smallint[])`);
+  }
+  if (compacted === true) conditions.push("h3_l3 IS NULL");
   const { rows } = await db.query<H3FileRow>(
     `SELECT path, resolution, h3_l3, row_count::float8 AS row_count, bytes::float8 AS bytes, sha256
      FROM dagapp.h3_output_manifest
-     WHERE run_id = $1 AND ($2::text IS NULL OR h3_l3 = $2)
-       AND ($3::int IS NULL OR resolution = $3)
+     WHERE ${conditions.join(" AND ")}
      ORDER BY resolution, h3_l3 COLLATE "C" NULLS LAST`,
-    [runId, chunk ?? null, resolution ?? null],
+    values,
   );
   return rows;
 }

@@ -9,8 +9,9 @@ export const exportDataset = defineHandler("h3_export_dataset", async ({ run_ids
   let bytes = 0;
   for (const runId of run_ids) {
     const run = await requireRun(context, runId);
-    for (const file of await listH3Files(requireDatabase(context), run.run_id)) {
-      if (file.h3_l3 !== null || file.row_count === 0) continue;
+    const compacted = await listH3Files(requireDatabase(context), run.run_id, { compacted: true });
+    for (const file of compacted) {
+      if (file.row_count === 0) continue;
       const target = file.path.replace(/^silver\/h3_compact\//, "gold/h3/");
       const stored = await context.storage.copy(file.path, target);
       files.push(target);

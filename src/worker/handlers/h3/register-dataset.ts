@@ -30,8 +30,8 @@ export const registerDataset = defineHandler("h3_register_dataset", async (param
         code: "RUN_NOT_FINISHED",
       });
     }
-    const files = (await listH3Files(database, runId)).filter(
-      ({ h3_l3, row_count }) => h3_l3 === null && row_count > 0,
+    const files = (await listH3Files(database, runId, { compacted: true })).filter(
+      ({ row_count }) => row_count > 0,
     );
     const name = `h3-${run.raster}-${run.period}`;
     const given = run_ids.length === 1 ? params.item_id : undefined;

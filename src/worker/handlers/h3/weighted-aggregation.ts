@@ -93,16 +93,14 @@ async function readValues(
       .map((name) => name.slice(alias.length + 1));
     const own = new Map<string, Readonly<Record<string, unknown>>>();
     made.set(alias, own);
-    for (const chunk of resolution < chunkResolution ? [null] : chunks) {
-      const files = await listH3Files(requireDatabase(context), runId, {
-        resolution,
-        ...(chunk !== null && { chunk }),
-      });
-      for (const { path, bytes, h3_l3 } of files) {
-        if (bytes === 0 || h3_l3 !== chunk) continue;
-        for (const row of await readTable(context.storage, path, bytes, ["h3_index", ...names])) {
-          own.set(String(row["h3_index"]), row);
-        }
+    const files = await listH3Files(requireDatabase(context), runId, {
+      resolutions: [resolution],
+      ...(resolution < chunkResolution ? { compacted: true } : { chunks }),
+    });
+    for (const { path, bytes } of files) {
+      if (bytes === 0) continue;
+      for (const row of await readTable(context.storage, path, bytes, ["h3_index", ...names])) {
+        own.set(String(row["h3_index"]), row);
       }
     }
   }

@@ -42,8 +42,10 @@ export async function findDone(
   { run_id, configuration }: OpenRun,
   chunk: string,
 ) {
-  const files = await listH3Files(requireDatabase(context), run_id, { chunk });
-  if (files.length !== resolutionsOf(configuration).length) return undefined;
+  const resolutions = resolutionsOf(configuration);
+  const wanted = { chunks: [chunk], resolutions };
+  const files = await listH3Files(requireDatabase(context), run_id, wanted);
+  if (files.length !== resolutions.length) return undefined;
   for (const { path, bytes } of files) {
     if (bytes === 0) continue;
     if ((await context.storage.head(path))?.bytes !== bytes) return undefined;
