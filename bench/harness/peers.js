@@ -125,6 +125,23 @@ export const peers = [
       W4: [{ size: 20, note: "20 diamonds" }],
     },
   },
+  {
+    id: "temporal",
+    label: "Temporal",
+    // Its server takes ten seconds to start, and a task some milliseconds.
+    once: true,
+    kind: "its server on this PostgreSQL, all services in one process; one worker with 100 activities at once",
+    tool: "temporal",
+    module: here("peers/temporal/adapter.js"),
+    workloads: {
+      W1: plain,
+      W2: [{ repeat: 1 }],
+      // It allows 2,000 activities at once in a workflow.
+      W3: [{ most: 1000, repeat: 1 }],
+      W4: [{ size: 200, note: "200 diamonds" }],
+      W5: [{ size: 2000 }],
+    },
+  },
 ];
 
 /** Another checkout of this project, built: what a change gains or costs, in one run. */
