@@ -161,7 +161,8 @@ function toBand(given: z.output<typeof bandInfo>): RasterBand | undefined {
 
 function statisticsOf(given: z.output<typeof bandInfo>): RasterBand["statistics"] {
   const kept = domain(given.metadata, "");
-  const read = (own: number | string | undefined, key: string) => finite(own) ?? finite(kept[key]);
+  // GDAL rounds its own fields to three decimals, and not what it keeps in the metadata.
+  const read = (own: number | string | undefined, key: string) => finite(kept[key]) ?? finite(own);
   const minimum = read(given.minimum, "STATISTICS_MINIMUM");
   const maximum = read(given.maximum, "STATISTICS_MAXIMUM");
   const mean = read(given.mean, "STATISTICS_MEAN");
