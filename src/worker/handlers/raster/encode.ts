@@ -169,7 +169,11 @@ export async function encode(
   // while eight bands take twice as long without compression. A file that is cut along tiles is also
   // warped into such a file, which would take too much of the disk.
   const isPlain = !profile.isWebAligned && bands.length === 1;
-  const env = isPlain ? { COG_TMP_COMPRESSION: "NONE" } : {};
+  const env = {
+    ...(isPlain ? { COG_TMP_COMPRESSION: "NONE" } : {}),
+    // For reading the source too, where NUM_THREADS counts for the output alone.
+    ...(threads > 1 ? { GDAL_NUM_THREADS: String(threads) } : {}),
+  };
   await runGdal(context, "gdal_translate", args, { ...drivers, env, progress });
   await blankStatistics(output);
 }
