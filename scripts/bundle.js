@@ -14,6 +14,7 @@ const programs = ["cli", "gateway", "orchestrator", "worker"];
 /** Threads that are started while a client waits, and processes that are started for each task. */
 const threads = [
   "src/adapters/tiles/render-thread.ts",
+  "src/adapters/cog/block-thread.ts",
   "src/adapters/parquet/convert-process.ts",
   "src/adapters/parquet/features-process.ts",
 ];

@@ -8,10 +8,11 @@ import type { Memory } from "../../core/serving/memory.ts";
 import { newMemory } from "../../core/serving/memory.ts";
 import type { Pixels, Samples } from "../../core/serving/resample.ts";
 import { cached } from "../runtime/cached.ts";
-import { decodeBits, decodeBlock, refuseLarge, typeOf } from "./decode-block.ts";
+import { decodeBits, decodeBlock, refuseLarge } from "./decode-block.ts";
 import { maskNodata } from "./mask-nodata.ts";
 import { bytesOf } from "./open-raster.ts";
 import type { Level, RasterFile } from "./raster-file.ts";
+import { typeOf } from "./to-samples.ts";
 
 export interface Window {
   readonly left: number;

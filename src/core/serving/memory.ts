@@ -7,7 +7,7 @@ export type Memory = <Made>(type: ArrayType<Made>, length: number) => Made;
 export interface ArrayType<Made> {
   readonly BYTES_PER_ELEMENT: number;
   new (length: number): Made;
-  new (buffer: ArrayBuffer, byteOffset: number, length: number): Made;
+  new (buffer: ArrayBufferLike, byteOffset: number, length: number): Made;
 }
 
 /** New arrays. */

@@ -8,7 +8,6 @@ import { findStatistics } from "../../../adapters/cog/find-statistics.ts";
 import { inspectCog } from "../../../adapters/cog/inspect-cog.ts";
 import { checkRasterFile } from "../../../adapters/files/check-raster-file.ts";
 import { GdalError } from "../../../adapters/gdal/gdal-error.ts";
-import type { GdalOutput } from "../../../adapters/gdal/gdal.ts";
 import { hidePaths } from "../../../adapters/runtime/redact.ts";
 import type { RasterBand } from "../../../core/raster/facts.ts";
 import { dataBands } from "../../../core/raster/inspected.ts";
@@ -20,6 +19,8 @@ import { parseGdalInfo } from "../../../core/raster/parse-info.ts";
 import { hasServableBlocks } from "../../../core/raster/tiff-structure.ts";
 import { maskedVrt } from "../../../core/raster/vrt.ts";
 import type { HandlerContext } from "../../define-handler.ts";
+import { decodeByGdal, sampleOf, startDecoding, statisticsOf } from "./decode-blocks.ts";
+import type { Decoded, Decoding } from "./decode-blocks.ts";
 import { finiteStatistics } from "./finite-statistics.ts";
 import { rewriteSource } from "./rewrite-source.ts";
 import { reading, runGdal, temporaryFile } from "./run-gdal.ts";
@@ -53,11 +54,11 @@ export async function inspectRaster(
   const input = { file, driver: cheap.driver };
   // The blocks of a TIFF that claims no statistics are read while GDAL describes it.
   const isPlain = input.driver === "GTiff" && (await findStatistics(file)).length === 0;
-  const decoding = reads && isPlain ? decodeBlocks(context, input) : undefined;
-  decoding?.catch(() => undefined);
+  const decoding = reads && isPlain ? await startDecoding(context, input) : undefined;
+  decoding?.decoded.catch(() => undefined);
   const shown = await describe(context, input, display);
   if (shown.info === undefined) {
-    await Promise.allSettled([decoding]);
+    await Promise.allSettled([decoding?.decoded]);
     return refuse(shown.finding);
   }
   const claims = shown.info.bands.some(({ statistics }) => statistics !== null);
@@ -68,8 +69,8 @@ export async function inspectRaster(
   const [read, sampled] = await Promise.all([
     claims
       ? readRewritten(context, input, display, raster)
-      : readBlocks(context, input, display, raster, decoding),
-    withSample(context, input, raster),
+      : readBlocks(context, input, display, raster, decoding?.decoded),
+    withSample(context, input, raster, decoding),
   ]);
   if (read.readErrors.length > 0) return { raster: read };
   const both = read.bands.map((band, index) => ({
@@ -157,13 +158,6 @@ function toFinding(error: GdalError, file: string, display: string): RasterFindi
     : makeFinding("FILE_CORRUPTED", `It cannot be opened (${words}).`);
 }
 
-/** Decodes every block once, and prints the statistics that GDAL computes of them. */
-function decodeBlocks(context: HandlerContext, input: RasterInput): Promise<GdalOutput> {
-  const args = ["-json", "-norat", "-noct", "-stats", input.file];
-  const env = { GDAL_ERROR_ON_LIBJPEG_WARNING: "TRUE" };
-  return runGdal(context, "gdalinfo", args, { ...reading(context, input), env });
-}
-
 /** A format other than TIFF keeps statistics where they cannot be blanked. */
 async function readRewritten(
   context: HandlerContext,
@@ -182,28 +176,46 @@ async function readBlocks(
   input: RasterInput,
   display: string,
   raster: InspectedRaster,
-  decoding = decodeBlocks(context, input),
+  decoding: Promise<Decoded> = decodeByGdal(context, input),
 ): Promise<InspectedRaster> {
   const { file } = input;
   try {
-    const { stdout, stderr } = await decoding;
-    const readErrors = errorsIn(stderr, file, display);
-    const found = parseGdalInfo(stdout)?.bands ?? raster.bands;
-    const hasInfinite = /"(?:STATISTICS_\w+|m\w+)":\s*"?[-+]?inf/i.test(stdout);
-    const bands = await Promise.all(
-      found.map(async (band, index) => {
-        const isBlank = band.statistics === null && band.data_type.startsWith("float");
-        if (!isBlank || !hasInfinite || readErrors.length > 0) return band;
-        return { ...band, statistics: await finiteStatistics(context, input, raster, index) };
-      }),
-    );
-    const read = { ...raster, bands, readErrors };
+    const decoded = await decoding;
+    const bands = statisticsOf(decoded, raster);
+    const read =
+      bands === undefined
+        ? await readPrinted(context, input, display, raster, decoded)
+        : { ...raster, bands, readErrors: [] };
     const isMasked = raster.transparency === "alpha" || raster.transparency === "mask";
-    return readErrors.length === 0 && isMasked ? await leaveOutMasked(context, input, read) : read;
+    const isWhole = read.readErrors.length === 0;
+    return isWhole && isMasked ? await leaveOutMasked(context, input, read) : read;
   } catch (error) {
     if (!(error instanceof GdalError) || error.category === "transient") throw error;
     return { ...raster, readErrors: errorsIn(error.lines.join("\n"), file, display, true) };
   }
+}
+
+/** Reads the statistics that GDAL has printed, and its errors. */
+async function readPrinted(
+  context: HandlerContext,
+  input: RasterInput,
+  display: string,
+  raster: InspectedRaster,
+  decoded: Decoded,
+): Promise<InspectedRaster> {
+  const byGdal = decoded.blocks === undefined ? decoded : await decodeByGdal(context, input);
+  const { stdout, stderr } = byGdal.printed;
+  const readErrors = errorsIn(stderr, input.file, display);
+  const found = parseGdalInfo(stdout)?.bands ?? raster.bands;
+  const hasInfinite = /"(?:STATISTICS_\w+|m\w+)":\s*"?[-+]?inf/i.test(stdout);
+  const bands = await Promise.all(
+    found.map(async (band, index) => {
+      const isBlank = band.statistics === null && band.data_type.startsWith("float");
+      if (!isBlank || !hasInfinite || readErrors.length > 0) return band;
+      return { ...band, statistics: await finiteStatistics(context, input, raster, index) };
+    }),
+  );
+  return { ...raster, bands, readErrors };
 }
 
 /** GDAL's statistics count masked pixels, so they are computed once more without those. */
@@ -251,11 +263,13 @@ async function withSample(
   context: HandlerContext,
   input: RasterInput,
   raster: InspectedRaster,
+  decoding?: Decoding,
 ): Promise<InspectedRaster> {
   const data = dataBands(raster.bands);
   const isPlainImage =
     data.length >= 3 && raster.bands.every(({ data_type }) => data_type === "uint8");
   // A sample serves stretching and the detection of classes; images of bytes need neither.
   if (isPlainImage) return raster;
-  return { ...raster, bands: await takeSample(context, input, raster) };
+  const taken = decoding && (await sampleOf(decoding, raster));
+  return { ...raster, bands: taken ?? (await takeSample(context, input, raster)) };
 }

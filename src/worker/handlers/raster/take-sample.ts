@@ -10,7 +10,7 @@ import type { RasterInput } from "./run-gdal.ts";
 
 const longestSide = 512;
 /** With more bands, reading the sample takes longer than its statistics are worth. */
-const mostBands = 32;
+export const mostSampledBands = 32;
 /** The types that ENVI can hold; the sample is written in ENVI, whose file is plain numbers. */
 const plainTypes = new Set(["uint8", "int16", "uint16", "int32", "uint32", "float32", "float64"]);
 /** ENVI holds bytes without a sign only. */
@@ -26,13 +26,11 @@ export async function takeSample(
   { bands, width, height, transparency }: InspectedRaster,
 ): Promise<readonly RasterBand[]> {
   const [first] = bands;
-  if (first === undefined || bands.length > mostBands) return bands;
+  if (first === undefined || bands.length > mostSampledBands) return bands;
   const written = writtenType(first.data_type);
   if (!plainTypes.has(written)) return bands;
   if (bands.some(({ data_type }) => data_type !== first.data_type)) return bands;
-  const shrink = Math.min(1, longestSide / Math.max(width, height));
-  const columns = Math.max(1, Math.round(width * shrink));
-  const rows = Math.max(1, Math.round(height * shrink));
+  const [columns, rows] = sampleSize(width, height);
   const raw = temporaryFile(context, "sample.img");
   // The mask is written as one band more.
   const masks = transparency === "mask" ? ["-b", "mask,1"] : [];
@@ -68,9 +66,23 @@ export async function takeSample(
   await rm(raw, { force: true });
   const pixels = columns * rows;
   if (bytes.length < pixels * count * bytesOf(written)) return bands;
-  const values = readSamples(bytes, written, pixels, count);
+  return summarise(bands, readSamples(bytes, written, pixels, count), columns);
+}
+
+/** The columns and rows of a sample. */
+export function sampleSize(width: number, height: number): [columns: number, rows: number] {
+  const shrink = Math.min(1, longestSide / Math.max(width, height));
+  return [Math.max(1, Math.round(width * shrink)), Math.max(1, Math.round(height * shrink))];
+}
+
+/** `values`: the pixels of each band, and those of the mask where there is one. */
+export function summarise(
+  bands: readonly RasterBand[],
+  values: readonly ArrayLike<number>[],
+  columns: number,
+): readonly RasterBand[] {
   const alphaAt = bands.findIndex(({ color }) => color === "alpha");
-  const alpha = values[masks.length === 0 ? alphaAt : bands.length];
+  const alpha = values[values.length > bands.length ? bands.length : alphaAt];
   const isValid = alpha === undefined ? undefined : (index: number) => (alpha[index] ?? 0) > 0;
   return bands.map((band, index) => ({
     ...band,
