@@ -68,3 +68,33 @@ it("adds whole numbers without rounding", () => {
     ).sum,
   ).toBe(values.reduce((sum, value) => sum + value, 0));
 });
+
+it("knows nothing of the polygon before once it is cleared, however many pixels that had", () => {
+  const line = (count: number, value: (index: number) => number, weight: number) => ({
+    values: Float64Array.from({ length: count }, (_, index) => value(index)),
+    mask: new Uint8Array(count).fill(255),
+    offset: 0,
+    shares: new Float64Array(count).fill(weight),
+    count,
+  });
+  const statistics = ["count", "sum", "median", "stdev", "min", "max", "majority"] as const;
+  const used = createTally([...statistics, "histogram"]);
+  // Listed, counted by value, and with parts of pixels: each leaves other memory behind.
+  for (const before of [
+    line(40, (index) => index / 7, 1),
+    line(100_000, (index) => index % 50, 1),
+    line(3000, (index) => -index, 0.25),
+  ]) {
+    used.add(before);
+    used.result();
+    used.clear();
+    const fresh = createTally([...statistics, "histogram"]);
+    for (const tally of [used, fresh]) {
+      tally.add(line(9, (index) => 5 + (index % 4), 1));
+      tally.add(line(3, (index) => 6 - index, 0.5));
+    }
+    expect(used.result()).toEqual(fresh.result());
+    expect(used.pixels).toEqual(fresh.pixels);
+    used.clear();
+  }
+});
