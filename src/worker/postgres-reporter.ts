@@ -49,12 +49,11 @@ export function createPostgresReporter(options: PostgresReporterOptions): Report
     async saveCheckpoint({ message, delivery }, phase, data) {
       const { job_id, node_id, task_id } = message;
       const checkpoint = { job_id, node_id, task_id, phase, data };
-      const { isHeld } = delivery;
       const save = () =>
-        isHeld === undefined
+        delivery.isHeld === undefined
           ? saveCheckpoint(db, checkpoint)
           : db.transaction(async (tx) =>
-              (await isHeld(tx)) ? saveHeldCheckpoint(tx, checkpoint) : undefined,
+              (await delivery.isHeld?.(tx)) ? saveHeldCheckpoint(tx, checkpoint) : undefined,
             );
       // A checkpoint that is saved twice, because an answer was lost, is the newest both times.
       const seq = await retryOutage(save, {

@@ -154,11 +154,14 @@ export const withoutDatabase: ReadonlyMap<string, Handler> = new Map(
 
 function lazy(contract: Handler["contract"], load: () => Promise<Handler>): Handler {
   let loaded: Handler | undefined;
+  const loadAndRun: Handler["run"] = async (params, context) => {
+    loaded = await load();
+    return loaded.run(params, context);
+  };
   return {
     contract,
-    run: async (params, context) => {
-      loaded ??= await load();
-      return loaded.run(params, context);
-    },
+    // Not async: most calls find the handler loaded.
+    run: (params, context) =>
+      loaded === undefined ? loadAndRun(params, context) : loaded.run(params, context),
   };
 }

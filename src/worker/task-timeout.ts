@@ -30,50 +30,63 @@ const graceMs: Readonly<Record<StopCause, number>> = {
 };
 
 export function armStop(delivery: Pick<Delivery, "onAbort">, timeoutMs: number): StopSignal {
-  let controller: AbortController | undefined;
-  let stopped: { readonly cause: StopCause; readonly reason: Error } | undefined;
-  let graceTimer: NodeJS.Timeout | undefined;
-  let abandon: (error: Error) => void = () => undefined;
+  return new ArmedStop(delivery, timeoutMs);
+}
 
-  function stop(cause: StopCause, reason: Error): void {
-    if (stopped !== undefined) return;
-    stopped = { cause, reason };
-    controller?.abort(reason);
-    graceTimer = setTimeout(() => {
-      abandon(new Error("The handler did not stop within its grace period."));
-    }, graceMs[cause]);
+/** A class: an object literal with an accessor takes microseconds to make, and each task has one. */
+class ArmedStop implements StopSignal {
+  private controller: AbortController | undefined;
+  private stopped: { readonly cause: StopCause; readonly reason: Error } | undefined;
+  private graceTimer: NodeJS.Timeout | undefined;
+  private abandon: ((error: Error) => void) | undefined;
+  private readonly timer: NodeJS.Timeout;
+  private readonly removeListener: () => void;
+
+  constructor(delivery: Pick<Delivery, "onAbort">, timeoutMs: number) {
+    this.timer = setTimeout(
+      () => {
+        const text = `The task took longer than ${timeoutMs / 1000} s.`;
+        this.stop("timeout", new DOMException(text, "TimeoutError"));
+      },
+      Math.min(timeoutMs, longestTimerMs),
+    );
+    this.removeListener = delivery.onAbort((reason: DeliveryAborted) => {
+      this.stop(reason.abortCause, reason);
+    });
   }
 
-  const timer = setTimeout(
-    () => {
-      const seconds = timeoutMs / 1000;
-      stop("timeout", new DOMException(`The task took longer than ${seconds} s.`, "TimeoutError"));
-    },
-    Math.min(timeoutMs, longestTimerMs),
-  );
-  const removeListener = delivery.onAbort((reason: DeliveryAborted) => {
-    stop(reason.abortCause, reason);
-  });
+  get signal(): AbortSignal {
+    if (this.controller === undefined) {
+      this.controller = new AbortController();
+      if (this.stopped !== undefined) this.controller.abort(this.stopped.reason);
+    }
+    return this.controller.signal;
+  }
 
-  return {
-    get signal() {
-      if (controller === undefined) {
-        controller = new AbortController();
-        if (stopped !== undefined) controller.abort(stopped.reason);
-      }
-      return controller.signal;
-    },
-    cause: () => stopped?.cause,
-    throwIfStopped: () => {
-      if (stopped !== undefined) throw stopped.reason;
-    },
-    onAbandoned: (listener) => {
-      abandon = listener;
-    },
-    disarm: () => {
-      clearTimeout(timer);
-      clearTimeout(graceTimer);
-      removeListener();
-    },
-  };
+  cause(): StopCause | undefined {
+    return this.stopped?.cause;
+  }
+
+  throwIfStopped(): void {
+    if (this.stopped !== undefined) throw this.stopped.reason;
+  }
+
+  onAbandoned(listener: (error: Error) => void): void {
+    this.abandon = listener;
+  }
+
+  disarm(): void {
+    clearTimeout(this.timer);
+    clearTimeout(this.graceTimer);
+    this.removeListener();
+  }
+
+  private stop(cause: StopCause, reason: Error): void {
+    if (this.stopped !== undefined) return;
+    this.stopped = { cause, reason };
+    this.controller?.abort(reason);
+    this.graceTimer = setTimeout(() => {
+      this.abandon?.(new Error("The handler did not stop within its grace period."));
+    }, graceMs[cause]);
+  }
 }

@@ -154,7 +154,7 @@ export interface Delivery {
    * caller writes in `tx` cannot overwrite what the next holder wrote. Absent where
    * `capabilities.fenced` is false.
    */
-  readonly isHeld?: (tx: Transaction) => Promise<boolean>;
+  isHeld?(tx: Transaction): Promise<boolean>;
 }
 
 /** With this header a delivery is renewed no longer than so many seconds and a grace. */

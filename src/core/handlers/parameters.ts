@@ -1,6 +1,8 @@
 import { z } from "zod";
 import type { Json, JsonObject } from "../model/json.ts";
 import type { HandlerContract } from "./contract.ts";
+import type { ParameterDefaults } from "./parameter-defaults.ts";
+import { withParameterDefaults } from "./parameter-defaults.ts";
 
 /** Other names of parameters, each with the name that our handlers give it. */
 const parameterAliases: Readonly<Record<string, string>> = {
@@ -60,14 +62,17 @@ export function nameParams(
 }
 
 /**
- * Checks parameters against a contract, under any of their names. An empty text where the schema
- * refuses one counts as not given: templates of the existing platform end in `default('', true)`.
+ * Checks parameters against a contract, under any of their names, with the site's `defaults` for those
+ * that are not given. An empty text where the schema refuses one counts as not given: templates of the
+ * existing platform end in `default('', true)`.
  */
 export function parseParams(
   contract: HandlerContract,
   given: JsonObject,
+  defaults?: ParameterDefaults,
 ): ReturnType<z.ZodType["safeParse"]> {
-  const { params } = nameParams(contract, given);
+  const named = nameParams(contract, given).params;
+  const params = defaults === undefined ? named : withParameterDefaults(contract, named, defaults);
   const parsed = contract.params.safeParse(params);
   if (parsed.success) return parsed;
   const empty = parsed.error.issues.flatMap(({ path: [key, ...rest] }) =>

@@ -9,8 +9,7 @@ import { backoffDelay } from "../../../core/backoff.ts";
 import { createBatcher } from "../../runtime/batcher.ts";
 import type { Logger } from "../../runtime/logger.ts";
 import type { Broker, ConsumeOptions, DeliveryHandler, Settled, Subscription } from "../broker.ts";
-import type { HttpDelivery } from "./delivery.ts";
-import { createHttpDelivery } from "./delivery.ts";
+import { HttpDelivery } from "./delivery.ts";
 import { startHttpRenewal } from "./renewal.ts";
 
 export interface HttpBrokerOptions {
@@ -129,11 +128,11 @@ export async function createHttpBroker(options: HttpBrokerOptions): Promise<Http
 
     async function run(held: HttpDelivery, since: number): Promise<void> {
       try {
-        await handler(held.delivery);
-        if (!held.isSettled()) await held.delivery.release();
+        await handler(held);
+        if (!held.isSettled()) await held.release();
       } catch (err) {
-        log.warn({ err, queue, message: held.delivery.id }, "a message handler threw");
-        await held.delivery.release().catch(() => undefined);
+        log.warn({ err, queue, message: held.id }, "a message handler threw");
+        await held.release().catch(() => undefined);
       } finally {
         renewal.drop(held.lease);
         running.delete(held);
@@ -167,13 +166,9 @@ export async function createHttpBroker(options: HttpBrokerOptions): Promise<Http
         const { tasks } = await retrying("leasing", lease, { signal: stopping.signal });
         for (const task of tasks) {
           const since = performance.now();
-          const onSettling = () => {
+          const held = new HttpDelivery({ client, worker_id, reports, renewal }, task, () => {
             free(task.lease, since);
-          };
-          const held = createHttpDelivery(
-            { client, worker_id, reports, renewal, onSettling },
-            task,
-          );
+          });
           working.add(task.lease);
           renewal.hold(task.lease, (cause) => {
             held.abort(cause);
@@ -194,7 +189,7 @@ export async function createHttpBroker(options: HttpBrokerOptions): Promise<Http
         await looping;
         for (const held of running.keys()) held.abort("shutdown");
         await Promise.race([Promise.all(running.values()), pause(graceMs)]);
-        await Promise.all([...running.keys()].map(({ delivery }) => delivery.release()));
+        await Promise.all([...running.keys()].map((held) => held.release()));
         subscriptions.delete(subscription);
       },
     };

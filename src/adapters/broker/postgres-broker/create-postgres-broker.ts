@@ -33,7 +33,7 @@ import { startRenewal } from "./consume/renewal.ts";
 import type { Renewal } from "./consume/renewal.ts";
 import { createReportWriter } from "./consume/report-writer.ts";
 import { complete } from "./sql/settle.ts";
-import { createDelivery } from "./consume/delivery.ts";
+import { HeldDelivery } from "./consume/delivery.ts";
 import { createIsolation } from "./consume/isolation.ts";
 import { returnCrashed } from "./sql/return-crashed.ts";
 import { subscribe } from "./consume/subscription.ts";
@@ -197,10 +197,7 @@ export function createPostgresBroker(options: PostgresBrokerOptions): Broker {
     takeCrashed: async (consumer) => {
       const messages = await returnCrashed(db, consumer);
       const parts = { db: leases(), completions, reports, progress };
-      return messages.map(
-        ({ queue, ...message }) =>
-          createDelivery(parts, queue, message, { onSettling: () => undefined }).delivery,
-      );
+      return messages.map(({ queue, ...message }) => new HeldDelivery(parts, queue, message));
     },
     recordProgress: (id, percent, message) => writeProgressOf(db, id, percent, message),
     consume: async (queue, { maxInFlight, accepts }, handler) => {

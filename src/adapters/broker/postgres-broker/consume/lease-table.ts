@@ -28,7 +28,13 @@ export class LeaseTable {
   hold({ message_id, deliveries, lease_ms, hold_ms }: HeldLease, since: number) {
     const row = this.free.pop();
     if (row === undefined) return undefined;
-    this.values.set([message_id, deliveries, lease_ms, hold_ms, since], row * fields);
+    const { values } = this;
+    let at = row * fields;
+    values[at++] = message_id;
+    values[at++] = deliveries;
+    values[at++] = lease_ms;
+    values[at++] = hold_ms;
+    values[at] = since;
     Atomics.store(this.taken, row, 1);
     return row;
   }

@@ -13,10 +13,14 @@ import type {
 
 export type RenewalEnd = Extract<FromThread, { kind: "ended" }>["cause"];
 
+export interface EndingLease extends HeldLease {
+  readonly onEnd: (cause: RenewalEnd) => void;
+}
+
 /** The main thread's side of the renewing thread. */
 export interface Renewal {
   /** Must be called before the handlers start: a handler that never yields blocks later calls. */
-  hold(leases: readonly (HeldLease & { readonly onEnd: (cause: RenewalEnd) => void })[]): void;
+  hold(leases: readonly EndingLease[]): void;
   drop(lease: LeaseToken): void;
   renewNow(): void;
   stop(): Promise<void>;
@@ -71,18 +75,19 @@ export function startRenewal(options: ThreadOptions, log: Logger): Renewal {
     thread = start();
   }
 
-  function place(lease: HeldLease): Omit<LeasePlace, "onEnd"> {
+  function place(lease: EndingLease): LeasePlace {
+    const { onEnd } = lease;
     const since = sharedNow();
     for (const table of tables) {
       const row = table.hold(lease, since);
-      if (row !== undefined) return { table, row };
+      if (row !== undefined) return { table, row, onEnd };
     }
     const table = new LeaseTable(leasesPerTable);
     tables.push(table);
     post({ kind: "table", buffer: table.buffer });
     const row = table.hold(lease, since);
     if (row === undefined) throw new Error("A new lease table has no free row.");
-    return { table, row };
+    return { table, row, onEnd };
   }
 
   function post(message: ToThread): void {
@@ -99,8 +104,8 @@ export function startRenewal(options: ThreadOptions, log: Logger): Renewal {
 
   return {
     hold(leases) {
-      for (const { onEnd, ...lease } of leases) {
-        held.set(leaseKey(lease), { ...place(lease), onEnd });
+      for (const lease of leases) {
+        held.set(leaseKey(lease), place(lease));
         if (lease.lease_ms >= (shortestMs ?? Infinity)) continue;
         shortestMs = lease.lease_ms;
         post({ kind: "lease_ms", lease_ms: shortestMs });

@@ -9,17 +9,20 @@ import { createBatcher } from "../../../runtime/batcher.ts";
 import { errorCode } from "../../../runtime/error-code.ts";
 import type { Logger } from "../../../runtime/logger.ts";
 import type { Settled } from "../../broker.ts";
+import type { TaskReport } from "../../../../core/messages.ts";
 import type { PushClient } from "../push/client.ts";
+import type { LeaseToken } from "../sql/message-columns.ts";
 import type { LeasedReport } from "../sql/record-reports.ts";
 import { findRecorded, recordReports } from "../sql/record-reports.ts";
 
 export interface ReportWriter {
-  write(report: LeasedReport, origin: ReportOrigin): Promise<Settled>;
+  write(report: TaskReport, origin: ReportOrigin): Promise<Settled>;
   /** Resolves when every report is written or has failed for good. */
   idle(): Promise<void>;
 }
 
 export interface ReportOrigin {
+  readonly lease: LeaseToken;
   readonly leased_at: string;
   readonly pushedBy: object | undefined;
 }
@@ -76,15 +79,16 @@ export function createReportWriter({ db, push, log }: ReportWriterOptions): Repo
   }
 
   return {
-    async write(report, { leased_at, pushedBy }) {
+    async write(report, { lease, leased_at, pushedBy }) {
       // Without the worker's id: the push server knows it from the connection.
-      const { task_id, job_id, node_id, status, output, error, lease } = report;
+      const { task_id, job_id, node_id, status, output, error } = report;
       const sent = { task_id, job_id, node_id, status, output, error, lease, leased_at };
       const answer = await push?.report(sent, pushedBy);
       if (answer === "ok" || answer === "lost") return answer;
-      const written = await batches.add(report);
+      const leased = { ...report, lease };
+      const written = await batches.add(leased);
       // After `again` the orchestrator may have recorded the report, and the lease is gone with it.
-      return answer === "again" && written === "lost" ? recorded.add(report) : written;
+      return answer === "again" && written === "lost" ? recorded.add(leased) : written;
     },
     idle: async () => {
       await batches.idle();

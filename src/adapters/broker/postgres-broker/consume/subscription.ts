@@ -16,8 +16,8 @@ import { backoffDelay } from "../../../../core/backoff.ts";
 import type { Logger } from "../../../runtime/logger.ts";
 import { timeoutHeader } from "../../broker.ts";
 import type { DeliveryHandler, Subscription } from "../../broker.ts";
-import { createDelivery } from "./delivery.ts";
-import type { DeliveryDependencies, HeldDelivery, ReceivedMessage } from "./delivery.ts";
+import { HeldDelivery } from "./delivery.ts";
+import type { DeliveryDependencies, ReceivedMessage } from "./delivery.ts";
 import type { Isolation } from "./isolation.ts";
 import type { FetchOptions, FetchResult } from "../sql/fetch.ts";
 import { fetchSuspect, fetchUnreceived } from "../sql/fetch.ts";
@@ -232,12 +232,7 @@ export function subscribe(options: SubscriptionOptions): PostgresSubscription {
   }
 
   function hold(message: ReceivedMessage): HeldDelivery {
-    const held = createDelivery(options, queue, message, {
-      onSettling: () => {
-        freeSlot(held);
-      },
-    });
-    return held;
+    return new HeldDelivery(options, queue, message, freeSlot);
   }
 
   /** Takes messages that were leased to this process by a push that did not arrive. */
@@ -300,15 +295,15 @@ export function subscribe(options: SubscriptionOptions): PostgresSubscription {
     pump();
   }
 
-  async function run({ delivery, isSettled }: HeldDelivery): Promise<void> {
+  async function run(delivery: HeldDelivery): Promise<void> {
     try {
       try {
         await options.handler(delivery);
-        if (!isSettled()) await delivery.complete();
+        if (!delivery.isSettled()) await delivery.complete();
       } catch (error) {
         log.warn({ err: error, queue, message: delivery.id }, "a message handler threw");
         const reason = error instanceof Error ? error.message : String(error);
-        if (!isSettled()) await delivery.retry({ reason });
+        if (!delivery.isSettled()) await delivery.retry({ reason });
       }
     } catch (error) {
       log.warn(
@@ -319,7 +314,7 @@ export function subscribe(options: SubscriptionOptions): PostgresSubscription {
   }
 
   async function releaseAll(deliveries: readonly HeldDelivery[]): Promise<void> {
-    const open = deliveries.filter(({ isSettled }) => !isSettled());
+    const open = deliveries.filter((held) => !held.isSettled());
     for (const held of open) held.giveUp();
     if (open.length > 0)
       await release(
@@ -347,10 +342,8 @@ export function subscribe(options: SubscriptionOptions): PostgresSubscription {
   return { wake, close };
 }
 
-function holdMs({ delivery }: HeldDelivery): number {
-  const timeout = Object.hasOwn(delivery.headers, timeoutHeader)
-    ? Number(delivery.headers[timeoutHeader])
-    : NaN;
+function holdMs({ headers }: HeldDelivery): number {
+  const timeout = Object.hasOwn(headers, timeoutHeader) ? Number(headers[timeoutHeader]) : NaN;
   return timeout > 0 ? timeout * 1000 + graceAfterTimeoutMs : longestHoldMs;
 }
 

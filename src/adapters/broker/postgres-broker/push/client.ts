@@ -167,11 +167,16 @@ export function createPushClient(options: PushClientOptions): PushClient {
       };
     },
     report(report, pushedBy) {
-      const open = openConnections();
+      let open = 0;
+      let last: ClientConnection | undefined;
+      for (const connection of connections.values()) {
+        if (!connection.isOpen()) continue;
+        if (connection === pushedBy) return connection.report(report);
+        open += 1;
+        last = connection;
+      }
       // A message from the queue does not name the owner of its job, unless there is only one.
-      const connection =
-        open.find((one) => one === pushedBy) ?? (open.length === 1 ? open[0] : undefined);
-      return connection?.report(report);
+      return open === 1 ? last?.report(report) : undefined;
     },
     announce() {
       if (accepts === undefined) return;
