@@ -58,7 +58,13 @@ async function readSources(
       isLast = page.length < pageOfChildren;
       after = page.at(-1)?.fan_out_index ?? after;
     }
-    for (const child of children) sources.push(await toContribution(deps, state, child));
+    for (const child of children) {
+      const contribution = toContribution(state, child);
+      const { output } = contribution;
+      // Most outputs are in their row, and nothing is awaited for them.
+      if (!isReference(output)) sources.push(contribution);
+      else sources.push({ ...contribution, output: await deps.outputs.resolve(output) });
+    }
   }
   return sources;
 }
@@ -82,17 +88,13 @@ function tooLarge(fanOutId: string, size: number): TaskError {
 }
 
 /** Facts of this tick override the row that was read, because they are not written yet. */
-async function toContribution(
-  deps: { readonly outputs: OutputStore },
-  state: JobState,
-  child: ChildOutput,
-): Promise<Contribution> {
+function toContribution(state: JobState, child: ChildOutput): Contribution {
   const { node_id, fan_out_index: index } = child;
   const { status, output, error } = state.nodes.get(node_id) ?? child;
   return {
     node_id,
     index,
-    output: output ? await deps.outputs.resolve(output) : undefined,
+    output: output ?? undefined,
     error: status === "failed" ? (error ?? undefined) : undefined,
   };
 }

@@ -4,6 +4,7 @@ import type { NodeStatus } from "../../../core/model/node.ts";
 import type { TaskError } from "../../../core/model/task.ts";
 import type { Queryable, Transaction } from "../queryable.ts";
 import { searchByKey } from "../search-by-key.ts";
+import { textArray } from "../text-array.ts";
 
 /** Children of one fan-out to create, from the index `from` on. */
 export interface NewChildren {
@@ -50,7 +51,7 @@ export function insertChildren(tx: Transaction, groups: readonly NewChildren[]):
       group("max_retries"),
       groups.flatMap(({ params }, place) => params.map(() => place + 1)),
       groups.flatMap(({ params, from }) => params.map((_, index) => from + index)),
-      groups.flatMap(({ params }) => params),
+      textArray(groups.flatMap(({ params }) => params)),
     ],
     "insert_children",
   );
@@ -153,7 +154,7 @@ export function completeChildren(tx: Transaction, children: readonly CompletedCh
       column("job_id"),
       column("node_id"),
       column("attempt"),
-      column("output"),
+      textArray(column("output")),
       column("worker_id"),
       column("started_at"),
       children.length,

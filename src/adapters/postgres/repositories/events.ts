@@ -2,6 +2,7 @@ import type { EventStatus, EventType } from "../../../core/model/event.ts";
 import type { JsonObject } from "../../../core/model/json.ts";
 import { eventsChannel } from "../channels.ts";
 import type { Transaction } from "../queryable.ts";
+import { textArray } from "../text-array.ts";
 
 export interface NewEvent {
   readonly job_id: string;
@@ -82,7 +83,9 @@ export function insertEvents(tx: Transaction, events: readonly NewEvent[]): void
       column("task_id"),
       rows.map(({ event_data }) => (event_data === null ? null : JSON.stringify(event_data))),
       rows.map(({ children }) => (children === undefined ? null : `{${children.join(",")}}`)),
-      rows.map(({ earlier }) => (earlier === undefined ? null : JSON.stringify(earlier))),
+      textArray(
+        rows.map(({ earlier }) => (earlier === undefined ? null : JSON.stringify(earlier))),
+      ),
     ],
     "insert_events",
   );

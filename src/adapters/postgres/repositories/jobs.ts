@@ -3,6 +3,7 @@ import type { Json, JsonObject } from "../../../core/model/json.ts";
 import { engineChannel } from "../channels.ts";
 import type { Queryable, Transaction } from "../queryable.ts";
 import { searchByKey } from "../search-by-key.ts";
+import { textArray } from "../text-array.ts";
 
 /** The columns that every tick reads again, under the job's lock. */
 export interface JobHead {
@@ -98,7 +99,7 @@ export async function insertJobs(
     column("workflow_hash"),
     column("workflow_version"),
     column("priority"),
-    jobs.map((job) => JSON.stringify(job.input_params)),
+    textArray(jobs.map((job) => JSON.stringify(job.input_params))),
     column("owner_id"),
     column("correlation_id"),
     column("idempotency_key"),
@@ -234,7 +235,9 @@ export function updateJobs(tx: Transaction, updates: readonly JobUpdate[], owner
       column("status"),
       column("nodes_unsettled"),
       column("event_seq"),
-      ordered.map(({ result }) => (result === undefined ? null : JSON.stringify(result))),
+      textArray(
+        ordered.map(({ result }) => (result === undefined ? null : JSON.stringify(result))),
+      ),
       column("error_code"),
       column("error_message"),
       column("failed_node_id"),

@@ -4,6 +4,7 @@ import type { NodeStatus, NodeType } from "../../../core/model/node.ts";
 import type { TaskError } from "../../../core/model/task.ts";
 import type { Queryable, Transaction } from "../queryable.ts";
 import { searchByKey } from "../search-by-key.ts";
+import { textArray } from "../text-array.ts";
 
 interface NodeRow {
   readonly job_id: string;
@@ -132,8 +133,8 @@ export function insertNodes(tx: Transaction, nodes: readonly NewNode[]): void {
       nodes.map((node) => node.queue),
       nodes.map((node) => node.timeout_seconds),
       nodes.map((node) => node.max_retries),
-      facts.map((fact) => toJson(fact.params)),
-      facts.map((fact) => toJson(fact.output)),
+      textArray(facts.map((fact) => toJson(fact.params))),
+      textArray(facts.map((fact) => toJson(fact.output))),
       facts.map((fact) => toJson(fact.error)),
       facts.map((fact) => toJson(fact.fan_out)),
     ],
@@ -185,8 +186,10 @@ export function updateNodes(tx: Transaction, updates: readonly NodeUpdate[]): vo
       facts.map((fact) => fact.throttle_count),
       updates.map((update) => update.task_id),
       // Parameters are written with the first dispatch and never change.
-      updates.map(({ task_id, fact }) => (task_id === null ? null : toJson(fact.params))),
-      facts.map((fact) => toJson(fact.output)),
+      textArray(
+        updates.map(({ task_id, fact }) => (task_id === null ? null : toJson(fact.params))),
+      ),
+      textArray(facts.map((fact) => toJson(fact.output))),
       facts.map((fact) => toJson(fact.error)),
       facts.map((fact) => toJson(fact.fan_out)),
       facts.map((fact) => fact.retry_at ?? null),

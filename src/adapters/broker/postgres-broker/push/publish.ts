@@ -1,5 +1,6 @@
 import { reach } from "../../../runtime/fail-points.ts";
 import type { Transaction } from "../../../postgres/queryable.ts";
+import { textArray } from "../../../postgres/text-array.ts";
 import type { OutMessage } from "../../broker.ts";
 import { handlerHeader } from "../../broker.ts";
 import type { LeasedMessage } from "../sql/message-columns.ts";
@@ -80,7 +81,7 @@ async function insertLeases(
       messages.map(({ priority = 0 }) => priority),
       messages.map(({ group = null }) => group),
       headersColumn(messages),
-      messages.map(({ body }) => body),
+      textArray(messages.map(({ body }) => body)),
       holders,
     ],
     "dag_queue_push",

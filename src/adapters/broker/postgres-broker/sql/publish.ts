@@ -1,5 +1,6 @@
 import { queueChannelSql } from "../../../postgres/channels.ts";
 import type { Queryable, Transaction } from "../../../postgres/queryable.ts";
+import { textArray } from "../../../postgres/text-array.ts";
 import type { OutMessage } from "../../broker.ts";
 
 /**
@@ -90,7 +91,7 @@ export function headersColumn(messages: readonly OutMessage[]): (string | null)[
   });
 }
 
-type Columns = readonly [queue: string, keys: string[], ...others: unknown[][]];
+type Columns = readonly [queue: string, keys: string[], ...others: (unknown[] | Buffer)[]];
 
 /** The columns of priority, delay, group, headers and `is_first`: most often all messages share one value. */
 const mayBeShared = [2, 3, 4, 5, 7];
@@ -116,7 +117,7 @@ function columns(queue: string, messages: readonly OutMessage[]): Columns {
     messages.map(({ delayMs = 0 }) => Math.ceil(delayMs)),
     messages.map(({ group = null }) => group),
     headersColumn(messages),
-    messages.map(({ body }) => body),
+    textArray(messages.map(({ body }) => body)),
     messages.map(({ id }) => seen.size < seen.add(id).size),
   ];
 }
