@@ -39,7 +39,10 @@ export interface SavedCheckpoint {
   readonly data: JsonObject;
 }
 
-/** Everything that a handler may use. It contains the task and nothing of the workflow. */
+/**
+ * Everything that a handler may use. It contains the task and nothing of the workflow. What is made at its
+ * first use is an accessor of a class, which `{ ...context }` does not copy.
+ */
 export interface HandlerContext {
   readonly task_id: string;
   readonly job_id: string;

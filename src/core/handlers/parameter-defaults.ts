@@ -46,7 +46,12 @@ export function withParameterDefaults(
   given: JsonObject,
   { raster, vector }: ParameterDefaults,
 ): JsonObject {
-  const defaults = /^raster[._]/.test(name) ? raster : name.startsWith("vector_") ? vector : {};
+  const defaults = /^raster[._]/.test(name)
+    ? raster
+    : name.startsWith("vector_")
+      ? vector
+      : undefined;
+  if (defaults === undefined) return given;
   // The copy for web maps has the form that web maps need.
   if (!(params instanceof z.ZodObject) || given["tier"] === "visualization") return given;
   const missing = Object.entries(defaults).flatMap(([key, value]) =>
