@@ -1,4 +1,5 @@
 import { connect } from "amqplib";
+import type { ConsumeMessage } from "amqplib";
 import { afterAll, describe, expect, it } from "vitest";
 import { describeBroker } from "../../../../test/conformance/broker.ts";
 import { createTestDatabase } from "../../../../test/support/database.ts";
@@ -10,6 +11,7 @@ import { createLogger } from "../../runtime/logger.ts";
 import type { ArrivedMessage, CarriedMessage } from "../transport.ts";
 import { createPostgresBroker } from "../postgres-broker/create-postgres-broker.ts";
 import { createRabbitmqTransport } from "./create-rabbitmq-transport.ts";
+import { createSettlement } from "./settle.ts";
 
 const log = createLogger({ name: "test", level: "error", format: "json" });
 let database: TestDatabase | undefined;
@@ -116,6 +118,30 @@ describe.skipIf(noRabbitmq !== undefined)(noRabbitmq ?? "RabbitMQ", () => {
     await transport.close();
   });
 });
+
+it.skipIf(noRabbitmq !== undefined)(
+  "leaves to the broker what is settled on a channel that is closing (needs RabbitMQ)",
+  async () => {
+    server ??= await startRabbitmq();
+    const connection = await connect(server.url);
+    const channel = await connection.createChannel();
+    const { queue } = await channel.assertQueue("settled-too-late", { durable: true });
+    for (const body of ["a", "b"]) channel.sendToQueue(queue, Buffer.from(body));
+    const arrived: ConsumeMessage[] = [];
+    await channel.consume(queue, (message) => message !== null && arrived.push(message));
+    await waitFor(() => arrived.length === 2, { what: "both messages" });
+    const settlement = createSettlement(channel, () => true);
+    const [first, second] = arrived.map((message) => settlement.arrived(message));
+    const closed = channel.close();
+    first?.accept();
+    settlement.flush();
+    second?.giveBack();
+    await closed;
+    const other = await connection.createChannel();
+    expect((await other.deleteQueue(queue)).messageCount).toBe(2);
+    await connection.close();
+  },
+);
 
 function carried(body: string, index: number): CarriedMessage {
   const counts = { priority: 0, deliveries: 0, released: 0, lost: 0 };

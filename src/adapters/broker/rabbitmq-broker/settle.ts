@@ -1,3 +1,4 @@
+import { IllegalOperationError } from "amqplib";
 import type { Channel, ConsumeMessage } from "amqplib";
 import type { ArrivedMessage } from "../transport.ts";
 
@@ -14,25 +15,34 @@ export interface Settlement {
  * frame for each message costs the client and the broker more than the delivery itself.
  */
 export function createSettlement(channel: Channel, isOpen: () => boolean): Settlement {
+  /** On a channel that is closed, or about to be, the broker returns what is not settled. */
+  function unlessClosed(send: () => void): void {
+    if (!isOpen()) return;
+    try {
+      send();
+    } catch (error) {
+      if (!(error instanceof IllegalOperationError)) throw error;
+    }
+  }
+
   /** In the order of arrival, which is that of their delivery tags. */
   const unsettled = new Set<ConsumeMessage>();
   const accepted = new Set<ConsumeMessage>();
 
   function flush(): void {
-    // On a closed channel the broker has already returned the messages.
-    if (accepted.size === 0 || !isOpen()) return;
     let last: ConsumeMessage | undefined;
     for (const message of unsettled) {
       if (!accepted.delete(message)) break;
       unsettled.delete(message);
       last = message;
     }
-    if (last !== undefined) channel.ack(last, true);
-    for (const message of accepted) {
-      unsettled.delete(message);
-      channel.ack(message);
-    }
+    const single = [...accepted];
     accepted.clear();
+    for (const message of single) unsettled.delete(message);
+    unlessClosed(() => {
+      if (last !== undefined) channel.ack(last, true);
+      for (const message of single) channel.ack(message);
+    });
   }
 
   return {
@@ -45,8 +55,10 @@ export function createSettlement(channel: Channel, isOpen: () => boolean): Settl
           accepted.add(message);
         },
         giveBack: () => {
-          if (accepted.has(message) || !unsettled.delete(message) || !isOpen()) return;
-          channel.nack(message, false, true);
+          if (accepted.has(message) || !unsettled.delete(message)) return;
+          unlessClosed(() => {
+            channel.nack(message, false, true);
+          });
         },
       };
     },
