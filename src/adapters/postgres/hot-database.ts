@@ -61,6 +61,14 @@ export function openLeaseDatabase({ isDurable, ...options }: LeaseDatabaseOption
 }
 
 /**
+ * For the relay to an outside broker. A removal that a crash of the server undoes sends the messages again,
+ * so it does not wait for the disk. It waits for locks: one that fails would send its whole batch again.
+ */
+export function openRelayDatabase(options: HotDatabaseOptions): Database {
+  return open(options, ["synchronous_commit=off", ...settings, "lock_timeout=0"]);
+}
+
+/**
  * For tiles of vector layers. PostgreSQL estimates the functions of PostGIS as so costly that it starts
  * parallel workers for a tile, which takes ten times as long as the tile, or reads the whole table; and
  * planning such a statement takes as long as running it. A connection ends after some time, because each

@@ -52,6 +52,27 @@ export function describeOutside(bench: BrokerBench): void {
     });
   });
 
+  it("waits for locks when it removes what was sent, or it would send all of it again", async () => {
+    const [broker, queue] = await openWithQueue();
+    if (broker.outside === undefined) return;
+    await bench.under().transaction(async (tx) => {
+      await tx.query("CREATE TABLE removed_how (lock_timeout text)");
+      await tx.query(`CREATE FUNCTION note_removal() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        INSERT INTO removed_how VALUES (current_setting('lock_timeout')); RETURN NULL; END $$`);
+      await tx.query(`CREATE TRIGGER note_removal AFTER DELETE ON dagapp.dag_queue_ready
+        FOR EACH ROW EXECUTE FUNCTION note_removal()`);
+    });
+    const { seen } = await collect(broker, queue);
+    await broker.publish(queue, [message("sent")]);
+    await waitFor(() => seen.length === 1, { what: "the message" });
+    await empty(broker, queue);
+    await bench.under().transaction(async (tx) => {
+      const { rows } = await tx.query("SELECT DISTINCT lock_timeout FROM removed_how");
+      expect(rows).toEqual([{ lock_timeout: "0" }]);
+      await tx.query("DROP TRIGGER note_removal ON dagapp.dag_queue_ready");
+    });
+  });
+
   it("delivers a message that returned to the outbox, also with the count of an earlier copy", async () => {
     const [broker, queue] = await openWithQueue();
     if (broker.outside === undefined) return;

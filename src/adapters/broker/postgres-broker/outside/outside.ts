@@ -4,7 +4,7 @@
  * therefore the same with every outside broker.
  */
 import type { Database } from "../../../postgres/database.ts";
-import { openLeaseDatabase } from "../../../postgres/hot-database.ts";
+import { openRelayDatabase } from "../../../postgres/hot-database.ts";
 import type { Queryable } from "../../../postgres/queryable.ts";
 import type { Listen } from "../../../postgres/share-listener.ts";
 import type { Logger } from "../../../runtime/logger.ts";
@@ -74,11 +74,9 @@ export function createOutside(options: OutsideOptions): Outside {
   }
 
   function startServices(queue: string): { stop(): Promise<unknown> } {
-    relayDb ??= openLeaseDatabase({
+    relayDb ??= openRelayDatabase({
       url: options.url,
       applicationName: `${options.holder} relay`,
-      // A removal that a crash of the server undoes sends the messages again.
-      isDurable: false,
       onConnectionLost: (err) => {
         log.warn({ err }, "a connection of the relay was lost");
       },
