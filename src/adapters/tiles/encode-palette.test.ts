@@ -26,6 +26,18 @@ it.each([
   expect(new Uint8Array(await read.ensureAlpha().raw().toBuffer())).toEqual(given.rgba);
 });
 
+it.each([true, false])("keeps every pixel of a painted table; a ramp: %s", async (isRamp) => {
+  const given = picture(256, 0);
+  const indices = Uint8Array.from({ length: 64 * 20 }, (_, index) => (index * 7) % 256);
+  const colours = new Uint8Array(256 * 4);
+  for (const [at, index] of indices.entries()) {
+    colours.set(given.rgba.subarray(4 * at, 4 * at + 4), 4 * index);
+  }
+  const png = encodePalette({ ...given, palette: { indices, colours, isRamp } })!;
+  const read = await sharp(png).ensureAlpha().raw().toBuffer();
+  expect(new Uint8Array(read)).toEqual(given.rgba);
+});
+
 it("leaves a picture of more colours to others", () => {
   expect(encodePalette(picture(257, 0))).toBeUndefined();
 });

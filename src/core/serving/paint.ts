@@ -14,7 +14,12 @@ export interface Picture {
   /** No pixel is even partly transparent. */
   readonly isOpaque: boolean;
   /** Where each pixel has one of 256 colours, by a colormap and without holes: which, and all of them. */
-  readonly palette?: { readonly indices: Uint8Array; readonly colours: Uint8Array };
+  readonly palette?: {
+    readonly indices: Uint8Array;
+    readonly colours: Uint8Array;
+    /** The colours follow the values, so that neighbours have near numbers. */
+    readonly isRamp: boolean;
+  };
 }
 
 /** Turns values into colours: one band by a colormap or as gray, three as red, green and blue. */
@@ -46,7 +51,8 @@ export function paint(
     const indices = memory(Uint8Array, width * height);
     paintByTable(rgba, indices, first, table, options.rescale?.[0]);
     const isOpaque = applyMask(rgba, mask, options.colormap === undefined);
-    const palette = isOpaque ? { palette: { indices, colours: table } } : {};
+    const isRamp = options.colormap === undefined;
+    const palette = isOpaque ? { palette: { indices, colours: table, isRamp } } : {};
     return { width, height, rgba, isOpaque, ...palette };
   }
   return { width, height, rgba, isOpaque: applyMask(rgba, mask, options.colormap === undefined) };

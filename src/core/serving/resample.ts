@@ -1,3 +1,4 @@
+import { isFullMask } from "./full-mask.ts";
 import type { ArrayType, Memory } from "./memory.ts";
 import { newMemory } from "./memory.ts";
 import type { PixelMap } from "./pixel-map.ts";
@@ -68,18 +69,20 @@ function pickOne(
   { columns, rows }: Places,
   { x, y }: { readonly x: number; readonly y: number },
 ): void {
+  const isFull = isFullMask(valid);
+  mask.fill(255);
   for (let index = 0; index < made.length; index++) {
     const column = (columns[index] ?? NaN) * x - left;
     const row = (rows[index] ?? NaN) * y - top;
-    let [value, seen] = [0, 0];
     // Written so that NaN counts as outside. `| 0` cuts the fraction off.
     if (column >= 0 && column < width && row >= 0 && row < height) {
       const source = (row | 0) * width + (column | 0);
-      value = band[source] ?? 0;
-      seen = valid[source] ?? 0;
+      made[index] = band[source] ?? 0;
+      if (!isFull) mask[index] = valid[source] ?? 0;
+    } else {
+      made[index] = 0;
+      mask[index] = 0;
     }
-    made[index] = value;
-    mask[index] = seen;
   }
 }
 
