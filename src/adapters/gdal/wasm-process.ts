@@ -3,11 +3,16 @@
  * blocks the event loop, so the process cannot receive messages during it: the parent stops a run by
  * killing the process.
  */
+import { setFlagsFromString } from "node:v8";
 import { wasmDrivers } from "./wasm-capabilities.ts";
 import { Calls } from "./wasm-calls.ts";
 import { loadLibrary } from "./wasm-library.ts";
 import type { AnswerMessage, RunMessage } from "./wasm-gdal.ts";
 import { runProgram } from "./wasm-run-program.ts";
+
+// V8 optimises a function after this much work in it. Its own limit lets runs on small files, which are
+// most, spend half of their time on that; a run on a large file reaches this one in milliseconds.
+setFlagsFromString("--wasm-tiering-budget=100000000");
 
 let stdout: string[] = [];
 let stderr: string[] = [];
