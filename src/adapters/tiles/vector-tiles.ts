@@ -11,6 +11,10 @@ import { tileBounds } from "../../core/serving/web-mercator.ts";
 import type { Tile } from "../../core/serving/web-mercator.ts";
 import { toGeoJson } from "../../core/vector/geojson.ts";
 import { readWkb } from "../../core/vector/read-wkb.ts";
+import type { Bbox } from "../../core/geometry/geometry.ts";
+import type { KnownItem } from "../postgres/queries/catalogue-items.ts";
+import { rightsOf } from "../postgres/queries/catalogue-items.ts";
+import type { TileQuery } from "../postgres/queries/feature-tiles.ts";
 import { postgisTile, tileFeatures } from "../postgres/queries/feature-tiles.ts";
 import type { FeatureRow } from "../postgres/queries/features.ts";
 import type { GeoTable } from "../postgres/queries/geo-tables.ts";
@@ -44,6 +48,17 @@ const entryBytes = 200;
 export interface VectorTiles {
   /** Empty: the tile has no feature. */
   make(table: GeoTable, tile: Tile, signal: AbortSignal): Promise<Uint8Array>;
+  /**
+   * Checks in the same statement that the viewer may see the item. Undefined: ask for item and table
+   * again and use `make`, because one of them has changed, or because the tile is cached or not made by
+   * PostGIS.
+   */
+  makeIfUnchanged(
+    table: GeoTable,
+    tile: Tile,
+    item: KnownItem,
+    signal: AbortSignal,
+  ): Promise<Uint8Array | undefined>;
 }
 
 export function createVectorTiles(db: Queryable): VectorTiles {
@@ -52,11 +67,24 @@ export function createVectorTiles(db: Queryable): VectorTiles {
     sizeCalculation: ({ length }) => length + entryBytes,
   });
   const merge = createMergeRequests<Uint8Array>();
+  const mergeChecked = createMergeRequests<Uint8Array | undefined>();
+  const keyOf = (table: GeoTable, { z, x, y }: Tile) =>
+    `${table.table_name}/${table.load_id}/${z}/${x}/${y}`;
 
   return {
+    makeIfUnchanged: async (table, tile, item, signal) => {
+      const key = keyOf(table, tile);
+      if (table.form !== "postgis" || kept.has(key)) return undefined;
+      const { viewer, collectionId, itemId, version } = item;
+      const asked = JSON.stringify([key, rightsOf(viewer), collectionId, itemId, version]);
+      return mergeChecked(asked, signal, async () => {
+        const made = await postgisTile(db, table, ...placeOf(table, tile), item).catch(refuseOther);
+        if (made !== undefined) kept.set(key, made);
+        return made;
+      });
+    },
     make: async (table, tile, signal) => {
-      const { z, x, y } = tile;
-      const key = `${table.table_name}/${table.load_id}/${z}/${x}/${y}`;
+      const key = keyOf(table, tile);
       const found = kept.get(key);
       if (found !== undefined) return found;
       return merge(key, signal, async () => {
@@ -68,11 +96,26 @@ export function createVectorTiles(db: Queryable): VectorTiles {
   };
 }
 
-async function build(db: Queryable, table: GeoTable, tile: Tile): Promise<Uint8Array> {
-  const query = { ...tile, ...conventions, columns: table.columns };
+/** A table that was loaded again may lack a column or be gone, before its row is compared. */
+function refuseOther(error: unknown): undefined {
+  const { code } = error as { code?: unknown };
+  if (code !== undefinedColumn && code !== undefinedTable) throw error;
+}
+const undefinedColumn = "42703";
+const undefinedTable = "42P01";
+
+/** The query of a tile, and the tile with its buffer in degrees. */
+function placeOf({ columns }: GeoTable, tile: Tile): [TileQuery, Bbox] {
   const margin = conventions.buffer / conventions.extent;
   const reach = tileBounds(tile.z, tile.x, tile.y, margin);
-  if (table.form === "postgis") return postgisTile(db, table, query, reach);
+  return [{ ...tile, ...conventions, columns }, reach];
+}
+
+async function build(db: Queryable, table: GeoTable, tile: Tile): Promise<Uint8Array> {
+  const [query, reach] = placeOf(table, tile);
+  if (table.form === "postgis") {
+    return (await postgisTile(db, table, query, reach)) ?? new Uint8Array(0);
+  }
   const features = await tileFeatures(db, table, reach, query);
   return features.length === 0 ? new Uint8Array(0) : encodeVectorTile(features, query);
 }

@@ -4,6 +4,7 @@
  * loaded again.
  */
 import { createHash } from "node:crypto";
+import { LRUCache } from "lru-cache";
 import { compress } from "../../adapters/http/compress.ts";
 import type { ApiRequest } from "../../adapters/http/handler.ts";
 import { Answer } from "../../adapters/http/handler.ts";
@@ -27,7 +28,10 @@ import {
 import { csvText, featureText } from "../../core/serving/vector-formats.ts";
 import type { ItemsQuery } from "../../core/serving/vector-items.ts";
 import { readItems } from "../../core/serving/vector-items.ts";
+import type { Tile } from "../../core/serving/web-mercator.ts";
 import { isTile } from "../../core/serving/web-mercator.ts";
+import type { ItemRequest } from "./check-clearance.ts";
+import type { CachedLayer, ItemLayers } from "./find-item-layer.ts";
 import type { TileParams } from "./layer-answers.ts";
 import { readFeatures } from "./read-features.ts";
 import { baseOf } from "../../adapters/http/base-url.ts";
@@ -41,14 +45,44 @@ const tileMedia = "application/vnd.mapbox-vector-tile";
 /** `tileDb`: connections whose plans suit tiles. */
 export function createFeatureAnswers(db: Database, tileDb: Queryable = db) {
   const tiles = createVectorTiles(tileDb);
+  /** By name, as last read. */
+  const tables = new LRUCache<string, GeoTable>({ max: 200 });
 
   async function requireTable(layer: Layer): Promise<{ layer: VectorLayer; table: GeoTable }> {
     if (layer.kind !== "vector") {
       throw new Problem("NOT_FOUND", "This layer is a raster: it has pixels and no features.");
     }
     const table = await findGeoTable(db, layer.table);
-    if (table !== undefined) return { layer, table };
+    if (table !== undefined) {
+      tables.set(layer.table, table);
+      return { layer, table };
+    }
+    tables.delete(layer.table);
     throw new Problem("NOT_FOUND", `The table "${layer.table}" of this layer is gone.`);
+  }
+
+  async function tile(found: Layer, params: TileParams, request: Plain): Promise<Answer> {
+    const place = requireTile(params);
+    const { layer, table } = await requireTable(found);
+    return answer(request, makeEtag(layer, table, "tile", place), async () => {
+      const body = await tiles.make(table, place, request.signal);
+      return { body, type: tileMedia };
+    });
+  }
+
+  /** The tile by one statement, which checks all that was cached; undefined where it cannot. */
+  async function checkedTile(
+    { item, layer }: CachedLayer,
+    place: Tile,
+    request: Plain,
+  ): Promise<Answer | undefined> {
+    const table = layer.kind === "vector" ? tables.get(layer.table) : undefined;
+    if (layer.kind !== "vector" || table === undefined) return undefined;
+    const etag = makeEtag(layer, table, "tile", place);
+    // An answer without a body needs no tile.
+    if (request.header("if-none-match") === etag) return undefined;
+    const body = await tiles.makeIfUnchanged(table, place, item, request.signal);
+    return body && answer(request, etag, async () => ({ body, type: tileMedia }));
   }
 
   return {
@@ -118,15 +152,13 @@ export function createFeatureAnswers(db: Database, tileDb: Queryable = db) {
       });
     },
 
-    async tile(found: Layer, { z, x, y: { y, extension } }: TileParams, request: Plain) {
-      const tile = { z, x, y };
-      if (!isTile(tile) || !["mvt", "pbf", undefined].includes(extension))
-        throw new Problem("NOT_FOUND", "There is no such tile.");
-      const { layer, table } = await requireTable(found);
-      return answer(request, makeEtag(layer, table, "tile", tile), async () => {
-        const body = await tiles.make(table, tile, request.signal);
-        return { body, type: tileMedia };
-      });
+    tile,
+
+    /** The same at the address of an item, which needs no statement of its own to find the layer. */
+    async itemTile(layers: ItemLayers, item: ItemRequest, params: TileParams, request: Plain) {
+      const cached = layers.cached(item);
+      const made = cached && (await checkedTile(cached, requireTile(params), request));
+      return made ?? tile(await layers.find(item), params, request);
     },
 
     async tileJson(found: Layer, base: string, request: Plain & { readonly query?: object }) {
@@ -136,6 +168,12 @@ export function createFeatureAnswers(db: Database, tileDb: Queryable = db) {
       return vectorTileJson(layer, table, address);
     },
   };
+}
+
+function requireTile({ z, x, y: { y, extension } }: TileParams): Tile {
+  const tile = { z, x, y };
+  if (isTile(tile) && ["mvt", "pbf", undefined].includes(extension)) return tile;
+  throw new Problem("NOT_FOUND", "There is no such tile.");
 }
 
 function placeOf(path: string, request: Plain & { readonly query?: object }): TileSetPlace {

@@ -8,7 +8,7 @@ import { registerFor } from "../../../test/support/stac.ts";
 import { findItem } from "../../adapters/postgres/queries/catalogue-items.ts";
 import { deleteItem, upsertItems } from "../../adapters/postgres/repositories/catalogue.ts";
 import type { StacItem } from "../../core/catalogue/stac.ts";
-import { createFindItemLayer } from "./find-item-layer.ts";
+import { createItemLayers } from "./find-item-layer.ts";
 import { findAssetLayer } from "./find-layer.ts";
 
 let test: ApiTest;
@@ -219,7 +219,7 @@ describe("an item's address", () => {
   it("hides a layer that was served the moment its clearance or approval is withdrawn", async () => {
     const { asset_id, stac_item_id, blob_path } = await makeVersion();
     await approve(asset_id, 0, "ouo");
-    const findLayer = createFindItemLayer(test.domain.db);
+    const { find: findLayer } = createItemLayers(test.domain.db);
     const caller = { name: "reader", access: ["read"] as const };
     const params = { collection_id: "birds", item_id: stac_item_id };
     const find = () => findLayer({ params, caller });
@@ -243,7 +243,7 @@ describe("an item's address", () => {
   it("shows a change of the item with the next request", async () => {
     await makeVersion();
     const { db } = test.domain;
-    const findLayer = createFindItemLayer(db);
+    const { find: findLayer } = createItemLayers(db);
     const caller = { name: "curator", access: ["read", "curate"] as const };
     const find = () => findLayer({ params: { collection_id: "birds", item_id: "own" }, caller });
     for (const path of ["silver/one.tif", "silver/other.tif"]) {

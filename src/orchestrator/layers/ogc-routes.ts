@@ -16,8 +16,9 @@ import {
   ogcLanding,
 } from "../../core/serving/ogc-documents.ts";
 import { matrixSetDocument } from "../../core/serving/tile-matrix-set.ts";
+import type { ItemRequest } from "./check-clearance.ts";
 import { viewerOf } from "./check-clearance.ts";
-import type { FindItemLayer } from "./find-item-layer.ts";
+import type { ItemLayers } from "./find-item-layer.ts";
 import { findAssetLayer } from "./find-layer.ts";
 import { listVectorLayers } from "./list-vector-layers.ts";
 import type { LayerRouteDeps } from "./routes.ts";
@@ -31,19 +32,22 @@ const openapi = { "content-type": "application/vnd.oai.openapi+json;version=3.1"
 
 export function ogcRoutes(
   { db, features }: Pick<LayerRouteDeps, "db" | "features">,
-  findItemLayer: FindItemLayer,
+  items: ItemLayers,
 ): Handlers<typeof ogcContracts> {
   const document = once(() => makeOpenApi(ogcContracts, version));
-  const find = async ({ params: { layer_id }, caller }: LayerRequest) => {
-    if (assetId.safeParse(layer_id).success) {
-      const wanted = { asset_id: layer_id, version: "latest", preview: false } as const;
-      return findAssetLayer(db, wanted, viewerOf(caller));
-    }
+  const isAsset = (layerId: string) => assetId.safeParse(layerId).success;
+  const itemOf = ({ params: { layer_id }, caller }: LayerRequest): ItemRequest => {
     const params = itemOfLayerId(layer_id);
     if (params === undefined) {
       throw new Problem("NOT_FOUND", `"${layer_id}" names no layer: /ogc/collections lists them.`);
     }
-    return findItemLayer({ params, caller });
+    return { params, caller };
+  };
+  const find = async (request: LayerRequest) => {
+    const asset_id = request.params.layer_id;
+    if (!isAsset(asset_id)) return items.find(itemOf(request));
+    const wanted = { asset_id, version: "latest", preview: false } as const;
+    return findAssetLayer(db, wanted, viewerOf(request.caller));
   };
   const base = ({ params }: LayerRequest) =>
     `/ogc/collections/${encodeURIComponent(params.layer_id)}`;
@@ -94,7 +98,9 @@ export function ogcRoutes(
     getLayerTileSet: async (request) =>
       features.tileSet(await find(request), base(request), request),
     getLayerFeatureTile: async (request) =>
-      features.tile(await find(request), request.params, request),
+      isAsset(request.params.layer_id)
+        ? features.tile(await find(request), request.params, request)
+        : features.itemTile(items, itemOf(request), request.params, request),
     getLayerFeatureTileJson: async (request) =>
       features.tileJson(await find(request), base(request), request),
   };

@@ -27,8 +27,8 @@ import type { CollectionRequest, ItemRequest, WantedLayer } from "./check-cleara
 import { findServedVersion, viewerOf } from "./check-clearance.ts";
 import type { FeatureAnswers } from "./feature-answers.ts";
 import { findCollectionLayer, findCollectionTile } from "./find-collection-layer.ts";
-import type { FindItemLayer } from "./find-item-layer.ts";
-import { createFindItemLayer } from "./find-item-layer.ts";
+import type { ItemLayers } from "./find-item-layer.ts";
+import { createItemLayers } from "./find-item-layer.ts";
 import { findAssetLayer, findItemOfVersion } from "./find-layer.ts";
 import type { LayerAnswers } from "./layer-answers.ts";
 import { metadataRoutes } from "./metadata-routes.ts";
@@ -45,12 +45,12 @@ export interface LayerRouteDeps {
 }
 
 export function layerRoutes(deps: LayerRouteDeps) {
-  const findItemLayer = createFindItemLayer(deps.db);
+  const items = createItemLayers(deps.db);
   return {
     ...assetRoutes(deps),
-    ...itemRoutes(deps, findItemLayer),
+    ...itemRoutes(deps, items),
     ...collectionRoutes(deps),
-    ...ogcRoutes(deps, findItemLayer),
+    ...ogcRoutes(deps, items),
     ...metadataRoutes(deps),
     getMapFile: async (request) =>
       answerMapFile(request.params.file, (name) => request.header(name)),
@@ -152,8 +152,9 @@ function assetRoutes({
 
 function itemRoutes(
   { layers, features, access }: LayerRouteDeps,
-  find: FindItemLayer,
+  items: ItemLayers,
 ): Handlers<typeof itemLayerContracts> & Handlers<typeof itemFeatureContracts> {
+  const { find } = items;
   const base = ({ params: { collection_id, item_id } }: ItemRequest) =>
     `/stac/collections/${encodeURIComponent(collection_id)}/items/${encodeURIComponent(item_id)}`;
   const ofFeatures = (request: ItemRequest) => `${base(request)}/features`;
@@ -200,8 +201,7 @@ function itemRoutes(
       features.items(await find(request), ofFeatures(request), request),
     getItemFeature: async (request) =>
       features.item(await find(request), request.params.feature_id, request),
-    getItemFeatureTile: async (request) =>
-      features.tile(await find(request), request.params, request),
+    getItemFeatureTile: (request) => features.itemTile(items, request, request.params, request),
     getItemFeatureTileJson: async (request) =>
       features.tileJson(await find(request), ofFeatures(request), request),
   };

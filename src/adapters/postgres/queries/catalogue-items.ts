@@ -67,10 +67,10 @@ export async function findItem(
   return rows[0]?.item;
 }
 
-/**
- * The version of an item's row, and the item unless its row still has the `known` version. The
- * transaction that wrote a row and its place change with every update.
- */
+/** The transaction that wrote a row and its place change with every update. */
+const versionOfRow = "items.xmin::text || items.ctid::text";
+
+/** The version of an item's row, and the item unless its row still has the `known` version. */
 export async function findChangedItem(
   db: Queryable,
   viewer: Viewer,
@@ -80,10 +80,9 @@ export async function findChangedItem(
   const where = new Conditions();
   const from = visibleItems(where, viewer);
   where.add("items.collection_id = ?", collectionId).add("items.item_id = ?", itemId);
-  const version = "items.xmin::text || items.ctid::text";
   const { rows } = await db.query<{ version: string; item: StacItem | null }>(
-    `SELECT ${version} AS version,
-       CASE WHEN ${version} <> ${where.value(known)} THEN items.item END AS item
+    `SELECT ${versionOfRow} AS version,
+       CASE WHEN ${versionOfRow} <> ${where.value(known)} THEN items.item END AS item
      FROM ${from} WHERE ${where.toString()}`,
     where.values,
     `catalogue_find_changed_item_${rightsOf(viewer)}`,
@@ -91,8 +90,27 @@ export async function findChangedItem(
   return rows[0];
 }
 
+/** An item as it was read, and who asks for it. */
+export interface KnownItem {
+  readonly viewer: Viewer;
+  readonly collectionId: string;
+  readonly itemId: string;
+  readonly version: string;
+}
+
+/** A condition for a statement that reads more: the viewer may see the item, and it is unchanged. */
+export function isUnchanged(item: KnownItem, values: unknown[]): string {
+  const where = new Conditions(values);
+  const from = visibleItems(where, item.viewer);
+  where
+    .add("items.collection_id = ?", item.collectionId)
+    .add("items.item_id = ?", item.itemId)
+    .add(`${versionOfRow} = ?`, item.version);
+  return `EXISTS (SELECT FROM ${from} WHERE ${where.toString()})`;
+}
+
 /** A viewer's rights decide the text of a statement, and so the name of the prepared one. */
-function rightsOf({ reads, curates }: Viewer): string {
+export function rightsOf({ reads, curates }: Viewer): string {
   return `${reads ? "reads" : ""}_${curates ? "curates" : ""}`;
 }
 

@@ -4,10 +4,13 @@ import { escapeIdentifier } from "pg";
 import type { Bbox } from "../../../core/geometry/geometry.ts";
 import type { GeoColumn } from "../../../core/vector/geo-table.ts";
 import type { Queryable } from "../queryable.ts";
+import type { KnownItem } from "./catalogue-items.ts";
+import { isUnchanged } from "./catalogue-items.ts";
 import { Conditions } from "./conditions.ts";
 import { readValue, selectColumn, tableText, boundsCondition } from "./feature-sql.ts";
 import type { FeatureRow } from "./features.ts";
 import type { GeoTable } from "./geo-tables.ts";
+import { isSameLoad } from "./geo-tables.ts";
 
 export interface TileQuery {
   readonly z: number;
@@ -27,7 +30,8 @@ const worldMetres = 40_075_016.685_578_5;
 const fewPositions = 50;
 
 /**
- * Makes a tile in PostGIS. `reach` is the tile with its buffer in degrees: PostGIS would turn an
+ * Makes a tile in PostGIS; undefined if the `item` that shows the table, or the table, is no longer what
+ * was read: hidden from its viewer, changed, or loaded again. `reach` is the tile with its buffer in degrees: PostGIS would turn an
  * envelope beyond 180° round, and miss what lies near the antimeridian. PostGIS drops parts smaller
  * than a unit but does not simplify lines, so ST_Simplify comes first. The statement is the same for all
  * tiles of a table, so that it is planned once.
@@ -37,7 +41,8 @@ export async function postgisTile(
   table: GeoTable,
   tile: TileQuery,
   reach: Bbox,
-): Promise<Uint8Array> {
+  item?: KnownItem,
+): Promise<Uint8Array | undefined> {
   const { z, x, y, extent, buffer, layer, mostFeatures, columns } = tile;
   const tolerance = worldMetres / 2 ** z / extent / 2;
   const properties = columns.map(({ name, type }) => {
@@ -49,23 +54,30 @@ export async function postgisTile(
       ? "ST_Transform(geom, 3857)"
       : `CASE WHEN ST_NPoints(geom) < ${fewPositions} THEN ST_Transform(geom, 3857)
            ELSE ST_Simplify(ST_Transform(geom, 3857), bounds.tolerance, true) END`;
+  const values: unknown[] = [z, x, y, extent, buffer, mostFeatures, layer, ...reach, tolerance];
+  const unchanged =
+    item === undefined
+      ? "true"
+      : `${isUnchanged(item, values)} AND ${isSameLoad(table, new Conditions(values))}`;
   // Materialized, so that the bounds are computed once and not for each feature.
   const text = `WITH bounds AS MATERIALIZED (
        SELECT ST_TileEnvelope($1, $2, $3) AS square, $12::float8 AS tolerance,
          ST_MakeEnvelope($8, $9, $10, $11, 4326) AS reach
+       WHERE ${unchanged}
      ), features AS (
        SELECT ${["fid", ...properties].join(", ")},
          ST_AsMVTGeom(${shape}, bounds.square, $4::integer, $5::integer, true) AS geom
        FROM bounds, ${tableText(table)} WHERE geom && bounds.reach LIMIT $6
      )
-     SELECT ST_AsMVT(features, $7, $4::integer, 'geom', 'fid') AS tile
+     SELECT CASE WHEN EXISTS (SELECT FROM bounds)
+       THEN ST_AsMVT(features, $7, $4::integer, 'geom', 'fid') END AS tile
      FROM features WHERE geom IS NOT NULL`;
-  const { rows } = await db.query<{ tile: Buffer }>(
+  const { rows } = await db.query<{ tile: Buffer | null }>(
     text,
-    [z, x, y, extent, buffer, mostFeatures, layer, ...reach, tolerance],
+    values,
     `tile_${createHash("sha1").update(`${table.load_id} ${text}`).digest("hex")}`,
   );
-  return rows[0]?.tile ?? new Uint8Array(0);
+  return rows[0]?.tile ?? undefined;
 }
 
 /** MVT holds text, numbers and booleans; other types become text. */

@@ -1,6 +1,7 @@
 import type { Bounds } from "../../../core/vector/parts.ts";
 import type { GeoColumn, GeometryForm, GeometryType } from "../../../core/vector/geo-table.ts";
 import type { Queryable } from "../queryable.ts";
+import type { Conditions } from "./conditions.ts";
 
 /** A published layer: its columns, and the form in which its geometry is stored. */
 export interface GeoTable {
@@ -25,6 +26,12 @@ export async function findGeoTable(db: Queryable, name: string): Promise<GeoTabl
     "geo_find_table",
   );
   return rows[0];
+}
+
+/** A condition for a statement that reads more: the table was not loaded again. */
+export function isSameLoad({ table_name, load_id }: GeoTable, values: Conditions): string {
+  return `EXISTS (SELECT FROM dagapp.geo_tables
+    WHERE table_name = ${values.value(table_name)} AND load_id = ${values.value(load_id)})`;
 }
 
 /** By name; tables that are gone are left out. */
