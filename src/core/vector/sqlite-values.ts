@@ -42,6 +42,8 @@ function flagsOf(column: string, type: string): string | undefined {
       flag(flags.other, is("text", "blob")),
     ].join(" + ");
   }
+  // Read with all their digits in any case; looking for long ones takes as long as writing them.
+  if (type === guessedType) return flag(flags.other, is("text", "blob"));
   if (isReal.test(type)) {
     const digits = type.includes("Float32") ? 8 : 15;
     return [
@@ -72,23 +74,25 @@ export function readLooseColumns(stdout: string, { fields }: Layer): LooseColumn
   });
 }
 
+const guessedType = "Real";
+
 /**
- * The columns that are read with all their digits before it is known whether one of their values has more than
- * GDAL writes: a shorter value with more digits is the same number. `Real(Float32)` becomes another type.
+ * The columns that are read with all their digits, whether or not one of their values has more than GDAL writes: a
+ * shorter value with more digits is the same number. Those of `Real(Float32)` are looked at: GDAL writes 8 digits.
  */
 export function guessLooseColumns({ fields, types }: Layer): LooseColumn[] {
   return fields
-    .filter((_, index) => types[index] === "Real")
+    .filter((_, index) => types[index] === guessedType)
     .map((name) => ({ name, type: "double precision", isMisdeclared: false }));
 }
 
-/** Whether the guess reads all columns rightly that were found. */
-export function isGuessRight(
+/** The guess, corrected by what was found. */
+export function correctGuess(
   guessed: readonly LooseColumn[],
   found: readonly LooseColumn[],
-): boolean {
-  const names = new Set(guessed.map(({ name }) => name));
-  return found.every(({ name, isMisdeclared }) => names.has(name) && !isMisdeclared);
+): LooseColumn[] {
+  const names = new Set(found.map(({ name }) => name));
+  return [...guessed.filter(({ name }) => !names.has(name)), ...found];
 }
 
 function typeOf(found: number): GeoColumn["type"] | undefined {

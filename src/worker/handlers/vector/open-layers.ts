@@ -9,9 +9,9 @@ import type { GeoColumn } from "../../../core/vector/geo-table.ts";
 import type { LayerFacts } from "../../../core/vector/read-ogrinfo.ts";
 import type { RawKind } from "../../../core/vector/raw-values.ts";
 import {
+  correctGuess,
   exactQuery,
   guessLooseColumns,
-  isGuessRight,
   readLooseColumns,
   valuesQuery,
 } from "../../../core/vector/sqlite-values.ts";
@@ -99,7 +99,7 @@ export async function openLayers(
     const guessed = guessLooseColumns(layer);
     const checkValues = async () => {
       const found = await findLooseColumns(source, layer, values, context);
-      return isGuessRight(guessed, found) ? undefined : open(layer, found);
+      return found.length === 0 ? undefined : open(layer, correctGuess(guessed, found));
     };
     return { ...open(layer, guessed), checkValues };
   });
