@@ -310,6 +310,20 @@ export function emptyLayersFinding(names: readonly string[]): VectorFinding[] {
   ];
 }
 
+/** Files of an archive beside those that were loaded. */
+export function unreadFilesFinding(names: readonly string[]): VectorFinding[] {
+  if (names.length === 0) return [];
+  return [
+    {
+      code: "FILES_UNREAD",
+      severity: "info",
+      message: `The archive also holds files that were not read: ${listOf(names)}.`,
+      remedy: "Nothing to do if they only describe the data; otherwise send them by themselves.",
+      count: names.length,
+    },
+  ];
+}
+
 export function crsAssignedFinding(crs: string): VectorFinding {
   return {
     code: "CRS_ASSIGNED",

@@ -9,9 +9,9 @@ import { boundsOf } from "../../../core/raster/inspected.ts";
 import { inspectRaster } from "../raster/inspect.ts";
 import { openSource } from "../raster/open-source.ts";
 import { RasterRejected } from "../raster/plan-source.ts";
-import { fetchSource } from "../vector/fetch-source.ts";
-import { openLayers } from "../vector/open-layers.ts";
+import { fetchSources } from "../vector/fetch-source.ts";
 import type { SourceLayer } from "../vector/open-layers.ts";
+import { openSources } from "../vector/open-sources.ts";
 import { drawLayer, drawRaster, tryToDraw } from "./draw.ts";
 
 /** The layer of a file that has no names for layers is called after our copy of the file. */
@@ -66,16 +66,17 @@ async function inspectPixels(context: HandlerContext, given: Given): Promise<Ins
 
 async function inspectLayers(context: HandlerContext, given: Given): Promise<InspectedFile> {
   const { container, ...named } = given;
-  const source = await fetchSource({ ...named, ...(container != null && { container }) }, context);
-  const layers = await openLayers(source, {}, context);
+  const file = { ...named, ...(container != null && { container }) };
+  const { files } = await fetchSources(file, context);
+  const { layers } = await openSources(files, {}, context);
   const [first] = layers;
   if (first === undefined) throw new Error("a source has a layer");
   return {
     kind: "vector",
-    crs: crsOf(first),
+    crs: crsOf(first.layer),
     bounds: null,
     raster: null,
-    layers: layers.slice(0, mostShown).map((each) => ({
+    layers: layers.slice(0, mostShown).map(({ layer: each, source }) => ({
       name: ourNames.has(each.title) ? path.posix.parse(source.name).name : each.title,
       geometry_type: each.layer.geometryType,
       features: Number.isFinite(each.layer.featureCount) ? each.layer.featureCount : null,
@@ -83,7 +84,7 @@ async function inspectLayers(context: HandlerContext, given: Given): Promise<Ins
       crs: crsOf(each),
     })),
     layer_count: layers.length,
-    thumbnail: await tryToDraw(context, () => drawLayer(context, first)),
+    thumbnail: await tryToDraw(context, () => drawLayer(first.context, first.layer)),
   };
 }
 

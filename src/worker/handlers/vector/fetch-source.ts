@@ -4,12 +4,14 @@ import path from "node:path";
 import { ensureSpace } from "../../../adapters/gdal/ensure-space.ts";
 import type { Source } from "../../../adapters/storage/source.ts";
 import { endingOf, formatOf, isArchive, knownEndings } from "../../../core/vector/source-format.ts";
+import { unreadFilesFinding } from "../../../core/vector/findings.ts";
 import type { VectorFinding } from "../../../core/vector/findings.ts";
 import type { RawKind } from "../../../core/vector/raw-values.ts";
 import type { SourceFormat } from "../../../core/vector/source-format.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
 import { checkSource } from "./check-source.ts";
+import { ofFile } from "./refuse-file.ts";
 import { unpackArchive } from "./unpack-archive.ts";
 
 export interface SourceFile {
@@ -19,6 +21,8 @@ export interface SourceFile {
   readonly drivers: readonly [string];
   /** The sender's name of the file; names the table where `table_name` is not given. */
   readonly name: string;
+  /** Its own name in an archive, by which `layer` chooses it. */
+  readonly title?: string | undefined;
   /** The submitted files, the source itself first: an archive is one file, a shapefile several. */
   readonly received: readonly string[];
   /** What was changed before GDAL reads it. */
@@ -71,10 +75,45 @@ async function copyTo(source: Source, file: string, { signal }: HandlerContext):
   await chmod(file, 0o600);
 }
 
+interface GivenSource extends NamedSource {
+  readonly encoding?: string | null | undefined;
+  readonly layer?: string | null | undefined;
+}
+
+/** The only file of a submission, or the one that `layer` names. */
 export async function fetchSource(
-  named: NamedSource & { readonly encoding?: string | null | undefined },
+  named: GivenSource,
   context: HandlerContext,
 ): Promise<SourceFile> {
+  const { files } = await fetchSources(named, context);
+  const [source] = files;
+  if (source !== undefined && files.length === 1) return source;
+  const titles = files.map(({ name, title = name }) => title);
+  throw new PermanentError(
+    `The archive holds several files: ${titles.slice(0, 10).join(", ")}. Say which one with "layer", or send it in an archive of its own.`,
+    { code: "ARCHIVE_AMBIGUOUS", details: { layers: titles } },
+  );
+}
+
+/** The layer that is wanted in this file; none where its name in the archive was meant. */
+export function layerIn(
+  { title }: Pick<SourceFile, "title">,
+  layer: string | null | undefined,
+): string | undefined {
+  return layer === title ? undefined : (layer ?? undefined);
+}
+
+export interface FetchedFiles {
+  readonly files: readonly SourceFile[];
+  /** About the archive; each file has its own. */
+  readonly findings: readonly VectorFinding[];
+}
+
+/** Fetches the file, or the files of an archive. */
+export async function fetchSources(
+  named: GivenSource,
+  context: HandlerContext,
+): Promise<FetchedFiles> {
   const { blob_path } = named;
   const container = containerOf(named);
   const folder = path.join(context.workDir, "source");
@@ -87,8 +126,17 @@ export async function fetchSource(
   if (isArchive(blob_path)) {
     const archive = path.join(context.workDir, "source.zip");
     await copyTo(source, archive, context);
-    const unpacked = await unpackArchive(archive, folder, options);
-    return checkSource({ ...unpacked, received: [archive] }, named, context);
+    const { layer } = named;
+    const { files, unread } = await unpackArchive(archive, folder, { ...options, layer });
+    const checked: SourceFile[] = [];
+    for (const each of files) {
+      try {
+        checked.push(await checkSource({ ...each, received: [archive] }, named, context));
+      } catch (error) {
+        throw ofFile(files.length === 1 ? undefined : each.title, error);
+      }
+    }
+    return { files: checked, findings: unreadFilesFinding(unread) };
   }
   const format = formatOf(blob_path);
   if (format === undefined) {
@@ -111,5 +159,6 @@ export async function fetchSource(
       break;
     }
   }
-  return checkSource({ file, format, name: blob_path, received }, named, context);
+  const checked = await checkSource({ file, format, name: blob_path, received }, named, context);
+  return { files: [checked], findings: [] };
 }

@@ -53,7 +53,7 @@ export interface SourceLayer extends OpenedLayer {
   readonly inspect?: (() => Promise<unknown>) | undefined;
 }
 
-interface Given extends CsvColumns {
+export interface GivenLayer extends CsvColumns {
   readonly layer?: string | null | undefined;
   readonly encoding?: string | null | undefined;
   readonly source_crs?: string | null | undefined;
@@ -61,7 +61,7 @@ interface Given extends CsvColumns {
 
 export async function openLayers(
   source: SourceFile,
-  given: Given,
+  given: GivenLayer,
   context: HandlerContext,
 ): Promise<SourceLayer[]> {
   if (isParquet(source.format)) return [await openParquet(source, given, context)];
@@ -120,7 +120,7 @@ async function findLooseColumns(
 /** Opens a CSV that was made of a table; its rows are points by two of its columns. */
 async function openCsv(
   file: string,
-  given: Given,
+  given: GivenLayer,
   context: HandlerContext,
 ): Promise<SourceLayer[]> {
   const source = { file, format: csv, drivers: ["CSV"] as const };
@@ -148,7 +148,7 @@ async function openCsv(
 /** Each sheet becomes a CSV; those without coordinates are left out. */
 async function openTables(
   source: SourceFile,
-  given: Given,
+  given: GivenLayer,
   context: HandlerContext,
 ): Promise<SourceLayer[]> {
   const options = await openOptions(source, given);
@@ -198,7 +198,7 @@ async function openTables(
 
 async function openParquet(
   source: SourceFile,
-  given: Given,
+  given: GivenLayer,
   context: HandlerContext,
 ): Promise<SourceLayer> {
   const file = path.join(context.workDir, "parquet.csv");

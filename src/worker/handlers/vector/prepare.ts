@@ -4,15 +4,16 @@ import { hasPostgis } from "../../../adapters/postgres/queries/geo-tables.ts";
 import { beginLoad } from "../../../adapters/postgres/repositories/geo-loads.ts";
 import { nameLayers, nameTable } from "../../../core/vector/column-names.ts";
 import { emptyLayersFinding, ofLayer } from "../../../core/vector/findings.ts";
-import type { VectorFinding } from "../../../core/vector/findings.ts";
 import { unite } from "../../../core/vector/parts.ts";
 import { defineHandler } from "../../define-handler.ts";
 import { hashSource } from "../hash-content.ts";
 import { requireDatabase } from "../require-database.ts";
 import { chunkPrefix } from "./chunk-writer.ts";
-import { fetchSource, resolveSource } from "./fetch-source.ts";
+import type { SourceFile } from "./fetch-source.ts";
+import { fetchSources, resolveSource } from "./fetch-source.ts";
 import { keepDigits } from "./keep-digits.ts";
-import { openLayers } from "./open-layers.ts";
+import { openSources } from "./open-sources.ts";
+import { ofFile } from "./refuse-file.ts";
 import { LayerEmpty, prepareLayer } from "./prepare-layer.ts";
 import type { PreparedLayer } from "./prepare-layer.ts";
 
@@ -30,16 +31,21 @@ export const prepareVector = defineHandler("vector_prepare", async (params, cont
   const database = requireDatabase(context);
   const form = (await hasPostgis(database)) ? "postgis" : "wkb";
   context.progress(1, "fetching the file");
-  const source = await keepDigits(await fetchSource(params, context));
+  const sources: SourceFile[] = [];
+  const fetched = await fetchSources(params, context);
+  for (const each of fetched.files) sources.push(await keepDigits(each));
+  const [source] = sources;
+  if (source === undefined) throw new Error("a submission has a file");
   // GDAL may not report a full disk and write half a file, so free space is checked before and
   // after.
   await ensureSpace(context.workDir, spaceFactor * source.bytes);
   const hashing = hashSource(source.received, context.signal);
   hashing.catch(() => undefined);
-  const layers = await openLayers(source, params, context);
+  const { layers, plain } = await openSources(sources, params, context);
 
   context.progress(10, "reading every feature");
-  const name = params.table_name ?? nameTable(source.name);
+  const name =
+    params.table_name ?? nameTable(sources.length === 1 ? source.name : params.blob_path);
   const loadId = createHash("sha256")
     .update(`${context.job_id}|${name}`)
     .digest("hex")
@@ -49,7 +55,7 @@ export const prepareVector = defineHandler("vector_prepare", async (params, cont
       ? [name]
       : nameLayers(
           name,
-          layers.map(({ title }) => title),
+          layers.map(({ layer }) => layer.title),
         );
   const target = {
     form,
@@ -57,18 +63,23 @@ export const prepareVector = defineHandler("vector_prepare", async (params, cont
     chunkSize: params.chunk_size ?? 10_000,
   } as const;
   const prepared: PreparedLayer[] = [];
-  const findings: VectorFinding[] = [...source.findings];
-  const empty: string[] = [];
+  const findings = [...fetched.findings];
+  for (const { name: own, title = own, findings: found } of sources) {
+    findings.push(...(sources.length === 1 ? found : ofLayer(title, found)));
+  }
+  const empty = [...plain];
   let refusal: LayerEmpty | undefined;
-  for (const [index, layer] of layers.entries()) {
+  for (const [index, { layer, source: own, context: ownContext }] of layers.entries()) {
     const firstIndex = prepared.reduce((sum, { chunks }) => sum + chunks.length, 0);
     const named = { name: names[index] ?? name, firstIndex, source_crs: params.source_crs };
     try {
-      const done = await prepareLayer(layer, source, { ...target, ...named }, context);
+      const done = await prepareLayer(layer, own, { ...target, ...named }, ownContext);
       prepared.push(done);
       findings.push(...(layers.length === 1 ? done.findings : ofLayer(layer.title, done.findings)));
     } catch (error) {
-      if (!(error instanceof LayerEmpty)) throw error;
+      if (!(error instanceof LayerEmpty)) {
+        throw ofFile(sources.length > 1 ? layer.title : undefined, error);
+      }
       refusal ??= error;
       empty.push(layer.title);
     }

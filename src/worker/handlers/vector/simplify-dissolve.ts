@@ -6,7 +6,7 @@ import { endingOf } from "../../../core/vector/source-format.ts";
 import { defineHandler } from "../../define-handler.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
-import { fetchSource } from "./fetch-source.ts";
+import { fetchSource, layerIn } from "./fetch-source.ts";
 import { openOptions, runOptions } from "./gdal-options.ts";
 import { inspectLayer } from "./inspect-source.ts";
 import { sqlOf, withSql } from "./with-sql.ts";
@@ -66,7 +66,7 @@ async function openLayer(
 ): Promise<OpenedLayer> {
   const source = await fetchSource(given, context);
   const options = await openOptions(source, {});
-  const layer = await inspectLayer(source, options, given.layer, context);
+  const layer = await inspectLayer(source, options, layerIn(source, given.layer), context);
   return { file: source.file, drivers: source.drivers, openArgs: options.args, layer };
 }
 
