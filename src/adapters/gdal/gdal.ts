@@ -22,6 +22,7 @@ export interface Unusable {
 
 export const gdalPrograms = [
   "gdalinfo",
+  "gdalmdiminfo",
   "gdal_translate",
   "gdalwarp",
   "gdalbuildvrt",

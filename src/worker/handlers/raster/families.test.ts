@@ -16,7 +16,6 @@ import type { TestContext } from "../../../../test/support/handler-context.ts";
 import { ingestRaster, serveRasters } from "../../../../test/support/ingest-raster.ts";
 import type { Ingested } from "../../../../test/support/ingest-raster.ts";
 import { writeTiff } from "../../../../test/support/tiff.ts";
-import { arrayRemedy } from "../../../core/raster/finding.ts";
 import { validate } from "./validate-check-homogeneity.ts";
 
 /** `test/fixtures/families/make.py` wrote it. */
@@ -313,13 +312,6 @@ describe.skipIf(!hasGdal)("what arrives in another form (needs GDAL)", () => {
     ] as const) {
       expect((await server.point(made.layer, { lon, lat }, ask)).values).toEqual([value]);
     }
-  });
-
-  it("refuses an array of HDF5 that lies on its side, with how to turn it", async () => {
-    await expect(judge("sideways.h5")).rejects.toMatchObject({
-      code: "GEOTRANSFORM_MISSING",
-      message: expect.stringContaining(arrayRemedy) as string,
-    });
   });
 
   it("refuses a time that is none before it opens the file", async () => {

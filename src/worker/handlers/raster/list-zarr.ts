@@ -2,6 +2,7 @@
 import { readFile, readdir, stat } from "node:fs/promises";
 import path from "node:path";
 import { ignoreMissing } from "../../../adapters/runtime/error-code.ts";
+import { liesOnItsSide } from "../../../core/raster/place-array.ts";
 import { readVariable } from "../../../core/raster/variables.ts";
 import type { Variable, VariableGrid } from "../../../core/raster/variables.ts";
 import type { ZarrArray } from "../../../core/raster/zarr.ts";
@@ -12,6 +13,7 @@ import {
   readZarr2,
   readZarr3,
   sliceArray,
+  text,
   zarrSource,
 } from "../../../core/raster/zarr.ts";
 import type { HandlerContext } from "../../define-handler.ts";
@@ -91,6 +93,17 @@ export async function readZarrGrids(
     variable: { ...variable, source },
     grid: { ...grid, bands: [{ ...band, ...packing, label, time }] },
   }));
+}
+
+/** The reason why an array has no place; undefined: its rows are no longitudes. */
+export function refusePlace({ arrays }: Zarr, name: string): string | undefined {
+  const array = arrays.find((each) => each.name === name);
+  const [rows, columns] = (array?.dimensions ?? []).slice(-2).map((dimension) => {
+    const coordinate = array && coordinateOf(arrays, array, dimension);
+    return { name: dimension, unit: text(coordinate, "units") };
+  });
+  if (!liesOnItsSide(rows, columns)) return undefined;
+  return `The array "${name}" has its longitudes in rows and its latitudes in columns.`;
 }
 
 async function readCoordinate(

@@ -2,7 +2,6 @@
  * Turns a file of many grids (NetCDF, HDF, GRIB, Zarr) into one GeoTIFF of the task: its variables and
  * times become bands with names, packed values are unpacked.
  */
-import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { CheckedRaster } from "../../../adapters/files/check-raster-file.ts";
 import { checkRasterFile } from "../../../adapters/files/check-raster-file.ts";
@@ -11,7 +10,6 @@ import { openZip } from "../../../adapters/zip/open-zip.ts";
 import { GdalError } from "../../../adapters/gdal/gdal-error.ts";
 import { arrayRemedy, makeFinding } from "../../../core/raster/finding.ts";
 import type { RasterFindingCode } from "../../../core/raster/finding.ts";
-import { stackVrt } from "../../../core/raster/stack-vrt.ts";
 import {
   chooseVariables,
   isSideways,
@@ -19,17 +17,19 @@ import {
   mostLayers,
   readVariable,
 } from "../../../core/raster/variables.ts";
-import type { Variable, VariableGrid } from "../../../core/raster/variables.ts";
-import { wgs84Wkt } from "../../../core/raster/crs.ts";
+import type { Variable } from "../../../core/raster/variables.ts";
+import type { Placement } from "../../../core/raster/place-array.ts";
 import { toVariables } from "../../../core/raster/zarr.ts";
 import type { HandlerContext } from "../../define-handler.ts";
-import { listZarr, readZarrGrids } from "./list-zarr.ts";
+import { listZarr, readZarrGrids, refusePlace } from "./list-zarr.ts";
 import type { Zarr } from "./list-zarr.ts";
 import { RasterRejected } from "./plan-source.ts";
-import { plainOptions } from "./rewrite-source.ts";
-import { describeGrid, reading, runGdal, temporaryFile } from "./run-gdal.ts";
+import { createPlaceVariable } from "./place-variables.ts";
+import type { PlaceVariable } from "./place-variables.ts";
+import { reading, runGdal, temporaryFile } from "./run-gdal.ts";
 import type { Unpacked } from "./run-gdal.ts";
-import { widenSignedBytes } from "./widen-signed-bytes.ts";
+import { stackGrids } from "./stack-grids.ts";
+import type { FoundGrid } from "./stack-grids.ts";
 
 /** The drivers that open each format, the most suitable first, and how a file is named for them. */
 const formats: Readonly<
@@ -109,7 +109,7 @@ async function unpackGrids(
   wanted: string | undefined,
 ): Promise<Unpacked | undefined> {
   const ways = driver === undefined ? undefined : formats[driver];
-  if (ways === undefined) return undefined;
+  if (driver === undefined || ways === undefined) return undefined;
   const refuse: Refuse = (code, text, other) =>
     new RasterRejected(display, [makeFinding(code, text, other)]);
   if (problem !== undefined) throw refuse("EXTERNAL_REFERENCE", problem.message);
@@ -147,18 +147,32 @@ async function unpackGrids(
     const opened = { ...drivers, also, content, isInDegrees };
     try {
       if (zarr !== undefined) refuseMany(refuse, variables.map(countLayers));
-      const grids: { variable: Variable; grid: VariableGrid }[] = [];
+      const found: FoundGrid[] = [];
+      const placeOf: PlaceVariable =
+        zarr === undefined
+          ? createPlaceVariable(context, { file, driver })
+          : async (name) => refusePlace(zarr, name);
       for (const variable of variables) {
-        if (zarr === undefined) {
-          const grid = readVariable(await info(variable.source), variable.name);
-          if (grid !== undefined && grid.bands.length > 0) grids.push({ variable, grid });
-        } else grids.push(...(await readZarrGrids(context, file, zarr, variable, info)));
+        const read =
+          zarr === undefined
+            ? [{ variable, grid: readVariable(await info(variable.source), variable.name) }]
+            : await readZarrGrids(context, file, zarr, variable, info);
+        if (!read.some(({ grid }) => grid !== undefined && grid.bands.length > 0)) continue;
+        const place = await placeOf(variable.name);
+        if (typeof place === "string") {
+          throw refuse("GEOTRANSFORM_MISSING", place, { remedy: arrayRemedy });
+        }
+        for (const { variable: each, grid } of read) {
+          if (grid !== undefined) found.push({ variable: each, grid, place });
+        }
       }
-      const [placed] = grids;
+      const [placed] = found;
       if (placed === undefined) continue;
+      // Grids of the same size can lie elsewhere.
+      const grids = found.filter(({ place }) => isSamePlace(place, placed.place));
       const { latitude } = placed.grid;
       const latitudes =
-        way.name === undefined || latitude === undefined
+        way.name === undefined || latitude === undefined || placed.place !== undefined
           ? undefined
           : await info("-mm", `${whole}:${latitude}`).catch(unlessDamaged);
       if (latitudes !== undefined && isSideways(placed.grid, latitudes)) {
@@ -169,7 +183,7 @@ async function unpackGrids(
         refuse,
         grids.map(({ variable, grid }) => [variable.name, grid.bands.length]),
       );
-      return await stack(context, opened, grids);
+      return await stackGrids(context, opened, grids);
     } catch (error) {
       throw content === zarr3 && error instanceof GdalError
         ? refuseZarr3(context, refuse)
@@ -180,6 +194,9 @@ async function unpackGrids(
   if (content === zarr3) throw refuseZarr3(context, refuse);
   throw refuse("FILE_CORRUPTED", `It is ${content}, and cannot be opened.`);
 }
+
+const isSamePlace = (a: Placement | undefined, b: Placement | undefined): boolean =>
+  a?.crs === b?.crs && a?.transform.join() === b?.transform.join();
 
 function refuseZarr3({ gdal }: HandlerContext, refuse: Refuse): RasterRejected {
   const text = `It is ${zarr3}, which this worker's GDAL (${gdal.engine} ${gdal.version}) does not read. xarray for Python writes it as Zarr 2: to_zarr(path, zarr_format=2).`;
@@ -222,66 +239,4 @@ const codecWords =
 
 function unlessDamaged(error: unknown): undefined {
   if (!(error instanceof GdalError) || error.category === "transient") throw error;
-}
-
-async function stack(
-  context: HandlerContext,
-  from: {
-    readonly file: string;
-    readonly driver: string;
-    readonly also: readonly string[];
-    readonly content: string;
-    readonly isInDegrees: boolean;
-  },
-  grids: readonly { readonly variable: Variable; readonly grid: VariableGrid }[],
-): Promise<Unpacked> {
-  const parts: { readonly file: string; readonly type?: string }[] = [];
-  for (const { variable } of grids) {
-    const part = temporaryFile(context, "variable.tif");
-    const options = reading(context, from, "GTiff", ...from.also);
-    const args = ["-q", "-of", "GTiff", ...plainOptions, variable.source, part];
-    await runGdal(context, "gdal_translate", args, options);
-    const widened = await widenSignedBytes(context, { file: part, driver: "GTiff" });
-    parts.push(widened === undefined ? { file: part } : { file: widened.file, type: "Int16" });
-  }
-  const {
-    width,
-    height,
-    transform,
-    crs,
-    bands: stored,
-  } = await describeGrid(context, {
-    file: parts[0]?.file ?? "",
-    driver: "GTiff",
-  });
-  const isInDegrees = grids.some(
-    ({ grid }) => (from.isInDegrees || grid.isInDegrees) && !grid.hasCrs,
-  );
-  const bands = grids.flatMap(({ grid }, index) =>
-    grid.bands.map((band, at) => ({ ...band, file: "", ...parts[index], number: at + 1 })),
-  );
-  const times = [...new Set(bands.flatMap(({ time }) => time ?? []))].toSorted();
-  const virtual = temporaryFile(context, "stack.vrt");
-  const wkt2 = crs?.wkt2 ?? (isInDegrees ? wgs84Wkt : undefined);
-  const metadata = timesAsMetadata(times);
-  await writeFile(virtual, stackVrt({ width, height, transform, wkt2, bands, metadata }));
-  await ensureSpace(context.workDir, width * height * bands.length * 8);
-  const file = temporaryFile(context, "unpacked.tif");
-  const args = ["-q", "-of", "GTiff", ...plainOptions, virtual, file];
-  const input = { file: virtual, driver: "VRT" };
-  await runGdal(context, "gdal_translate", args, reading(context, input, "GTiff"));
-  const named = grids.map(({ variable }) => variable.name).filter((name) => name !== "");
-  const names = [...new Set(named)];
-  const what = names.length === 0 ? `${stored.length} layers` : `the variables ${names.join(", ")}`;
-  const when = times.length === 0 ? "" : ` at ${times.length} times`;
-  const text = `Of ${from.content}, ${what}${when} are kept, as ${bands.length} bands.`;
-  return { file, findings: [makeFinding("VARIABLES_AS_BANDS", text)] };
-}
-
-/** One time is that of the raster; several are its span. */
-function timesAsMetadata(times: readonly string[]): Record<string, string> {
-  const [first, last] = [times[0], times.at(-1)];
-  if (first === undefined || last === undefined) return {};
-  if (first !== last) return { RMHDAG_TIME_SPAN: `${first}/${last}` };
-  return { TIFFTAG_DATETIME: first.replaceAll("-", ":").replace("T", " ").replace("Z", "") };
 }
