@@ -80,7 +80,7 @@ interface GivenSource extends NamedSource {
   readonly layer?: string | null | undefined;
 }
 
-/** The only file of a submission, or the one that `layer` names. */
+/** Answers the only file of a submission, or the file that `layer` names. */
 export async function fetchSource(
   named: GivenSource,
   context: HandlerContext,
