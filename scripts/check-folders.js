@@ -13,7 +13,7 @@
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
-import ts from "typescript";
+import { parseSync, Visitor } from "oxc-parser";
 
 const root = "src";
 
@@ -55,9 +55,9 @@ function importsWithoutSource() {
 function readImports() {
   const graph = new Map();
   for (const from of sourceFiles(root)) {
-    for (const { fileName } of ts.preProcessFile(readFileSync(from, "utf8")).importedFiles) {
-      if (!fileName.startsWith(".")) continue;
-      const file = path.posix.join(path.posix.dirname(from), fileName);
+    for (const name of importedBy(from)) {
+      if (!name.startsWith(".")) continue;
+      const file = path.posix.join(path.posix.dirname(from), name);
       const [a, b] = nodesOf(from, file);
       const targets = graph.get(a) ?? new Map();
       graph.set(a, targets);
@@ -66,6 +66,22 @@ function readImports() {
     }
   }
   return graph;
+}
+
+/** What a file imports or exports from elsewhere, as it is written there; types and later imports too. */
+function importedBy(file) {
+  const names = [];
+  const add = ({ source }) => {
+    if (typeof source?.value === "string") names.push(source.value);
+  };
+  new Visitor({
+    ImportDeclaration: add,
+    ExportNamedDeclaration: add,
+    ExportAllDeclaration: add,
+    ImportExpression: add,
+    TSImportType: add,
+  }).visit(parseSync(file, readFileSync(file, "utf8")).program);
+  return names;
 }
 
 function sourceFiles(folder) {

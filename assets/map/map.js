@@ -1,4 +1,3 @@
-/* global document, window, Option, URLSearchParams */
 // The map page of a layer. Everything comes from this server: no key, no tiles of anybody else.
 import * as maplibre from "./maplibre-gl.mjs";
 

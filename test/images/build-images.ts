@@ -36,6 +36,7 @@ export async function run(command: string, ...args: string[]): Promise<string> {
 
 /** With TEST_IMAGES=built, takes the images of the last run. */
 export async function buildImages(): Promise<void> {
+  await checkPrograms();
   if (process.env["TEST_IMAGES"] === "built") return;
   if (!(await exists(base))) await buildBase();
   for (const [name, image] of Object.entries(images) as [ImageName, string][]) {
@@ -51,6 +52,15 @@ export async function buildImages(): Promise<void> {
     const file = `deploy/${files[name]}`;
     const from = ["--build-arg", `NODE_IMAGE=${base}`];
     await run("buildah", "bud", "--quiet", ...options, ...from, "-f", file, "-t", image, ".");
+  }
+}
+
+/** Before anything is built: the images take ten minutes, and only the last test starts them. */
+async function checkPrograms(): Promise<void> {
+  for (const program of ["buildah", "debootstrap", "runc"]) {
+    await run("which", program).catch((cause: unknown) => {
+      throw new Error(`${program} is missing: apt-get install buildah debootstrap runc`, { cause });
+    });
   }
 }
 

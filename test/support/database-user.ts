@@ -31,7 +31,11 @@ export async function makeProgramUser(
     remove: async () => {
       const client = new pg.Client({ connectionString: databaseUrl });
       await client.connect();
-      await client.query(`DROP OWNED BY ${user}; DROP ROLE ${user}`).finally(() => client.end());
+      try {
+        await client.query(`DROP OWNED BY ${user}; DROP ROLE ${user}`);
+      } finally {
+        await client.end();
+      }
     },
   };
 }

@@ -26,7 +26,7 @@ export interface Reply {
   readonly headers: Headers;
   readonly text: string;
   // What the test expects, as the library's `inject` has it.
-  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters
   json<Body = Record<string, unknown>>(): Body;
 }
 

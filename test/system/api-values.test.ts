@@ -104,7 +104,7 @@ describe("a large value", () => {
     const a = await client.getNode({ params: { ...params, node_id: "a" } });
     expect(await (await get(a.output?.["$ref"] as string)).json()).toEqual({ list });
     const b = await client.getNode({ params: { ...params, node_id: "b" } });
-    const address = (b.params?.["list"] as JsonObject)["$ref"] as string;
+    const address = (b.params!["list"] as JsonObject)["$ref"] as string;
     expect(address).toMatch(/\/nodes\/b\/params#\/list$/);
     expect(await (await get(address)).json()).toEqual({ list, n: 1 });
     expect(b.params?.["n"]).toBe(1);

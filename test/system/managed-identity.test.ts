@@ -133,7 +133,11 @@ describe.skipIf(noOpenssl !== undefined)("programs without passwords (needs open
       const url = new URL(server.url);
       change(url);
       const client = new pg.Client({ connectionString: url.href });
-      await client.connect().finally(() => client.end());
+      try {
+        await client.connect();
+      } finally {
+        await client.end();
+      }
     };
     await expect(
       refused((url) => {

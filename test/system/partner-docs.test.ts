@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
-import ts from "typescript";
+import { transform } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { GatewayTest } from "../support/gateway.ts";
 
@@ -26,9 +26,9 @@ afterAll(() => rm(work, { recursive: true }));
 /** A TypeScript example as a module. */
 async function load<Module>(file: string): Promise<Module> {
   const [code = ""] = await blocks(file, "ts");
-  const options = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 };
+  const { code: compiled } = await transform(code, { loader: "ts", target: "es2022" });
   const place = path.join(work, `${file}.mjs`);
-  await writeFile(place, ts.transpileModule(code, { compilerOptions: options }).outputText);
+  await writeFile(place, compiled);
   return (await import(place)) as Module;
 }
 

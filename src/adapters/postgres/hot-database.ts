@@ -45,8 +45,8 @@ export function openHotDatabase(options: HotDatabaseOptions): Database {
 
 export interface LeaseDatabaseOptions extends HotDatabaseOptions {
   /**
-   * Commits wait for the disk. It is needed where an outside broker carries the messages: it forgets a
-   * message that is leased, so the lease is the only copy.
+   * Commits wait for the disk, unless a statement turns that off for itself. It is needed where an outside broker
+   * carries the messages: it forgets a message once such a commit has put the lease, the only other copy, on disk.
    */
   readonly isDurable: boolean;
 }

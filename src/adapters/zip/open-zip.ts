@@ -141,7 +141,7 @@ function checkEntry(
   const { fileName, compressedSize, uncompressedSize } = entry;
   // A file system that ignores case would replace the first of two equal names.
   const key = fileName.toLowerCase();
-  // eslint-disable-next-line no-control-regex -- control characters are what it looks for
+  // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
   if (/[\u0000-\u001f\\:]/.test(fileName) || fileName.length > 512 || names.has(key)) {
     throw badName(fileName);
   }

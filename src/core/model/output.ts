@@ -43,7 +43,7 @@ const tooLarge = Symbol("too large");
 type TooLarge = typeof tooLarge;
 
 /** Text that UTF-8 or PostgreSQL cannot hold: NUL, or a surrogate without its other half. */
-// eslint-disable-next-line no-control-regex -- control characters are what it looks for
+// oxlint-disable-next-line no-control-regex -- control characters are what it looks for
 const unstorable = /\u0000|\p{Surrogate}/u;
 
 /** `path` leads to `value`; it is turned into text only for a message. */
@@ -121,7 +121,7 @@ function nameOf(value: unknown): string {
   return typeof name === "string" && name !== "" ? `a ${name}` : "an object";
 }
 
-// eslint-disable-next-line no-control-regex -- all of ASCII
+// oxlint-disable-next-line no-control-regex -- all of ASCII
 const ascii = /^[\u0000-\u007f]*$/;
 
 function utf8Length(text: string): number {

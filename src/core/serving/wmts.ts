@@ -72,7 +72,7 @@ const entities: Readonly<Record<string, string>> = {
 
 function escapeXml(text: string): string {
   // Other control characters cannot stand in XML 1.0 at all.
-  // eslint-disable-next-line no-control-regex -- control characters are what it removes
+  // oxlint-disable-next-line no-control-regex -- control characters are what it removes
   const allowed = text.replaceAll(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/g, "");
   return allowed.replaceAll(/[&<>"]/g, (sign) => entities[sign] ?? sign);
 }

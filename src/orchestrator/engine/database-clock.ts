@@ -12,6 +12,7 @@ export class DatabaseClock {
 
   /** Undefined until the first observation. */
   now(): number | undefined {
-    return this.readAt && this.readAt.now + performance.now() - this.readAt.monotonic;
+    if (this.readAt === undefined) return undefined;
+    return this.readAt.now + performance.now() - this.readAt.monotonic;
   }
 }

@@ -35,6 +35,6 @@ function directOf({ uploads: { staging } }: FileDeps): DirectStaging {
   if (staging.direct !== undefined) return staging.direct;
   throw new Problem(
     "SWITCHED_OFF",
-    "Storage is a local folder: send the bytes by PATCH to the upload's address.",
+    "Only storage of Azure takes files at an address of its own: send the bytes by PATCH to the upload.",
   );
 }

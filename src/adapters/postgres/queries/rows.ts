@@ -28,7 +28,7 @@ export function toPage<Row extends { place: string }>(
 }
 
 /** `toSent` for a query without a row type: the caller names the type of the sent row. */
-// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- a cast with a name
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- a cast with a name
 export function isoRow<T extends object>(row: object): T {
   return toSent(row) as T;
 }

@@ -28,7 +28,7 @@ export async function writeHeartbeat(
     [owner_id, host, pid, version],
   );
   const [last] = rows;
-  if (last === undefined || last.host === null || last.pid === null) return undefined;
+  if (last?.host == null || last.pid === null) return undefined;
   return last.host === host && last.pid === pid ? undefined : { host: last.host, pid: last.pid };
 }
 
