@@ -1,7 +1,9 @@
+/** By name: these adapters import runtime, so runtime cannot import their classes. */
+const explained = new Set(["MigrationError", "StorageNotOpened"]);
+
 /** The message for an operator when a program cannot start; undefined for an unexpected error. */
 export function startFailure(error: unknown, portName = "ORCHESTRATOR_PORT"): string | undefined {
-  // By name: adapters/postgres imports runtime, so runtime cannot import its class.
-  if (error instanceof Error && error.name === "MigrationError") return error.message;
+  if (error instanceof Error && explained.has(error.name)) return error.message;
   const { code, port, address } = error as NodeJS.ErrnoException & {
     port?: number;
     address?: string;

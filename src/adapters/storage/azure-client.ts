@@ -2,6 +2,7 @@ import type { TokenCredential } from "@azure/identity";
 import type { BlobServiceClient, ContainerClient, UserDelegationKey } from "@azure/storage-blob";
 import type { Clock } from "../runtime/clock.ts";
 import { systemClock } from "../runtime/clock.ts";
+import { StorageNotOpened } from "./storage-not-opened.ts";
 import type { SignedMethod, Zone } from "./storage.ts";
 import { zones } from "./storage.ts";
 
@@ -55,7 +56,8 @@ export async function openAzure({
     opened.map(([, { container }]) =>
       container.createIfNotExists().catch((error: unknown) => {
         // An identity that may not create containers uses those that exist.
-        if ((error as { statusCode?: number }).statusCode !== 403) throw error;
+        if ((error as { statusCode?: number }).statusCode === 403) return;
+        throw new StorageNotOpened(container.url, error);
       }),
     ),
   );

@@ -108,7 +108,11 @@ export function createLocalStorage(
       await rename(file, target);
       // Synced, because the record that the file is complete must not outlive its new name.
       const above = await open(path.dirname(target), "r");
-      await above.sync().finally(() => above.close());
+      try {
+        await above.sync();
+      } finally {
+        await above.close();
+      }
       return describe(name, await stat(target));
     },
 

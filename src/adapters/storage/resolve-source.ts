@@ -30,7 +30,7 @@ export function createSourceResolver(settings: SourceSettings): SourceResolver {
   };
 
   async function resolve(text: string): Promise<Source> {
-    // eslint-disable-next-line no-control-regex -- control characters are what it looks for
+    // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
     if (/[\u0000-\u001f\\]/.test(text)) {
       throw refusePath("A source must not contain control characters or backslashes.");
     }

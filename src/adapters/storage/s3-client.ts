@@ -1,5 +1,6 @@
 import type { S3Client } from "@aws-sdk/client-s3";
 import { statusOf } from "./s3-errors.ts";
+import { StorageNotOpened } from "./storage-not-opened.ts";
 import type { Zone } from "./storage.ts";
 import { zones } from "./storage.ts";
 
@@ -39,7 +40,14 @@ export async function openS3({ places }: S3Settings): Promise<Readonly<Record<Zo
     zone,
     { client: clientOf(places[zone]), bucket: places[zone].bucket },
   ]);
-  await Promise.all(opened.map(([, zone]) => makeBucket(zone)));
+  await Promise.all(
+    opened.map(([name, zone]) =>
+      makeBucket(zone).catch((error: unknown) => {
+        const server = places[name].endpoint ?? "AWS";
+        throw new StorageNotOpened(`the bucket ${zone.bucket} of ${server}`, error);
+      }),
+    ),
+  );
   return Object.fromEntries(opened) as Record<Zone, S3Zone>;
 }
 

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { describeStorage } from "../../../test/conformance/storage.ts";
 import { startS3Server } from "../../../test/support/s3-server.ts";
 import { s3Keys } from "../../../test/support/s3-signature.ts";
+import { startFailure } from "../runtime/start-failure.ts";
 import type { S3Settings } from "./s3-client.ts";
 import { openS3 } from "./s3-client.ts";
 import { copyInParts } from "./s3-copy.ts";
@@ -108,4 +109,14 @@ it("gives each zone its own server, identity and bucket, and the rest to all", (
   expect(places.gold).toMatchObject({ endpoint: "https://minio.example:9000", pathStyle: true });
   expect(() => settingsFor({})).toThrow(/AWS_REGION/);
   expect(() => settingsFor({ BRONZE_AWS_REGION: "eu-central-1" })).toThrow(/every zone/);
+});
+
+it("says which bucket of which server a program cannot start without", async () => {
+  const server = await startS3Server();
+  await server.stop();
+  const settings = settingsFor({ ...zoneKeys, AWS_ENDPOINT_URL_S3: server.url });
+  const failure: unknown = await openS3(settings).catch((error: unknown) => error);
+  expect(startFailure(failure)).toMatch(
+    /^Storage cannot be used: the bucket \w+ of http:\S+: .*ECONNREFUSED.*docs\/storage\.md/,
+  );
 });

@@ -132,7 +132,7 @@ function check(path: string): readonly [Zone, ...string[]] {
   };
   if (path.startsWith("/")) refuse("it must not be absolute");
   if (path.length > 1024) refuse("it is longer than 1024 characters");
-  // eslint-disable-next-line no-control-regex -- control characters are what it looks for
+  // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
   if (/[\u0000-\u001f\\]/.test(path)) refuse("it contains a control character or a backslash");
   const [first = "", ...rest] = path.split("/");
   if ([first, ...rest].some((part) => part === "" || part === "." || part === "..")) {

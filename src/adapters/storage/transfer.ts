@@ -22,7 +22,11 @@ export async function writeWhole(
     await write(temporary);
     const file = await open(temporary, "r+");
     // Synced, because a reference to the file is stored next and must not outlive its bytes.
-    await file.sync().finally(() => file.close());
+    try {
+      await file.sync();
+    } finally {
+      await file.close();
+    }
     await rename(temporary, target);
   } catch (error) {
     await rm(temporary, { force: true });
