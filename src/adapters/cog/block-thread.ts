@@ -24,6 +24,11 @@ const reduced = shared.reduced && {
 };
 const hole = sampleType === "float32" ? Math.fround(blocks.nodata) : blocks.nodata;
 
+/** The same memory serves one block after the other. */
+const packed = new Uint8Array(Array.from(blocks.bytes).reduce((a, b) => Math.max(a, b), 0));
+const spare = new Uint8Array(
+  blocks.predictor === 3 ? blockWidth * blockHeight * samples * sampleBytes : 0,
+);
 const descriptor = openSync(blocks.file, "r");
 for (let index = take(); index < count; index = take()) {
   const [column, row] = [index % across, Math.floor(index / across)];
@@ -43,7 +48,7 @@ function take(): number {
 }
 
 function decode(index: number, rows: number): Samples {
-  const stored = new Uint8Array(blocks.bytes[index] ?? 0);
+  const stored = packed.subarray(0, blocks.bytes[index] ?? 0);
   const read = readSync(descriptor, stored, 0, stored.length, blocks.offsets[index] ?? 0);
   const expected = blockWidth * rows * samples * sampleBytes;
   const bytes = blocks.isDeflated ? inflate(stored, expected) : stored;
@@ -51,7 +56,7 @@ function decode(index: number, rows: number): Samples {
   const isAligned = bytes.byteOffset % 8 === 0;
   const whole = isAligned ? bytes.subarray(0, expected) : bytes.slice(0, expected);
   const shape = { width: blockWidth, height: rows, samples, sampleType, sampleBytes };
-  return toSamples(whole, blocks.predictor, { ...shape, isLittleEndian: true });
+  return toSamples(whole, blocks.predictor, { ...shape, isLittleEndian: true }, spare);
 }
 
 /** In one chunk. Some writers fill the last strip up to its whole height. */

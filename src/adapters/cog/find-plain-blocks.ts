@@ -1,4 +1,4 @@
-import { blocksOf, isOverview, largestServedBlock } from "../../core/raster/tiff-structure.ts";
+import { blocksOf, largestServedBlock } from "../../core/raster/tiff-structure.ts";
 import type { TiffImage } from "../../core/raster/tiff-structure.ts";
 import type { SampleType } from "../tiles/raster-file.ts";
 import type { ByteSource } from "./byte-source.ts";
@@ -24,7 +24,6 @@ export interface PlainBlocks {
   readonly nodata: number;
   readonly offsets: ArrayLike<number>;
   readonly bytes: ArrayLike<number>;
-  readonly hasOverviews: boolean;
 }
 
 const tags = { bits: 258, fillOrder: 266, format: 339, nodata: 42_113 } as const;
@@ -60,7 +59,7 @@ async function find(file: string, source: ByteSource): Promise<PlainBlocks | und
   const { layout, first } = await readHeader(source);
   if (!layout.isLittle) return undefined;
   const { images } = await readTiffStructure(source);
-  const [main, ...others] = images;
+  const [main] = images;
   const directory = await readDirectory(source, layout, first);
   const sampleType = await readType(directory, main.samples_per_pixel);
   const nodata = await readNodata(source, directory);
@@ -92,7 +91,6 @@ async function find(file: string, source: ByteSource): Promise<PlainBlocks | und
     nodata,
     offsets: main.block_offsets,
     bytes: main.block_bytes,
-    hasOverviews: others.some(isOverview),
   };
 }
 

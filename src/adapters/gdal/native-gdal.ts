@@ -78,12 +78,19 @@ export async function createNativeGdal(
   const workDir = await mkdtemp(path.join(tmpdir(), "rmhdag-gdal-"));
   const ask = async (program: GdalProgram, ...args: string[]) =>
     (await run(program, args, { workDir, timeoutMs: 30_000 })).stdout;
-  const [version, raster, vector, tiff] = await Promise.all([
-    ask("gdalinfo", "--version"),
-    ask("gdalinfo", "--formats"),
-    ask("ogrinfo", "--formats"),
-    ask("gdalinfo", "--format", "GTiff"),
-  ]).finally(() => rm(workDir, { recursive: true, force: true }));
+  const askAll = async () => {
+    try {
+      return await Promise.all([
+        ask("gdalinfo", "--version"),
+        ask("gdalinfo", "--formats"),
+        ask("ogrinfo", "--formats"),
+        ask("gdalinfo", "--format", "GTiff"),
+      ]);
+    } finally {
+      await rm(workDir, { recursive: true, force: true });
+    }
+  };
+  const [version, raster, vector, tiff] = await askAll();
   const [rasterDrivers, vectorDrivers] = [readDrivers(raster), readDrivers(vector)];
   installed = [...new Set([...rasterDrivers, ...vectorDrivers])];
   return {

@@ -13,10 +13,19 @@ export interface BlockShape {
   readonly isLittleEndian: boolean;
 }
 
-/** The samples may share the memory of `whole`, which is changed. */
-export function toSamples(whole: Uint8Array, predictor: number | null, shape: BlockShape): Samples {
+/**
+ * The samples may share the memory of `whole`, which is changed, or of `spare`, which then has room for
+ * as many bytes.
+ */
+export function toSamples(
+  whole: Uint8Array,
+  predictor: number | null,
+  shape: BlockShape,
+  spare = new Uint8Array(predictor === 3 ? whole.length : 0),
+): Samples {
   if (predictor === 3) {
-    const made = undoFloating(whole, shape.width, shape.samples, shape.sampleBytes);
+    const made = spare.subarray(0, whole.length);
+    undoFloating(whole, made, shape);
     return viewAs(shape.sampleType, made);
   }
   if (!shape.isLittleEndian) swap(whole, shape.sampleBytes);
@@ -95,16 +104,14 @@ function undoLongHorizontal(bytes: Uint8Array, width: number, stride: number): v
  */
 function undoFloating(
   bytes: Uint8Array,
-  width: number,
-  stride: number,
-  sampleBytes: number,
-): Uint8Array {
+  made: Uint8Array,
+  { width, samples: stride, sampleBytes }: BlockShape,
+): void {
   const values = width * stride;
   const rowLength = values * sampleBytes;
-  const made = new Uint8Array(bytes.length);
   if (stride === 1 && sampleBytes === 4 && width % 4 === 0 && isLittleEndian) {
-    undoFloats(bytes, new Uint32Array(made.buffer), width);
-    return made;
+    undoFloats(bytes, new Uint32Array(made.buffer, made.byteOffset, made.length / 4), width);
+    return;
   }
   for (let start = 0; start + rowLength <= bytes.length; start += rowLength) {
     undoDifferences(bytes, start, start + rowLength, stride);
@@ -115,7 +122,6 @@ function undoFloating(
       }
     }
   }
-  return made;
 }
 
 /**

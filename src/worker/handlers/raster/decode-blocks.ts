@@ -31,8 +31,7 @@ export async function startDecoding(
 ): Promise<Decoding> {
   const blocks = input.driver === "GTiff" ? await findPlainBlocks(input.file) : undefined;
   if (blocks === undefined) return { decoded: decodeByGdal(context, input), isSampled: false };
-  // GDAL takes a sample from an overview, which is faster.
-  const isSampled = !blocks.hasOverviews && blocks.samples <= mostSampledBands;
+  const isSampled = blocks.samples <= mostSampledBands;
   const size = isSampled ? sampleSize(blocks.width, blocks.height) : undefined;
   const decode = async (): Promise<Decoded> => {
     const read = await readAllBlocks(blocks, size, context.signal);

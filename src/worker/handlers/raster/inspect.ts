@@ -21,6 +21,7 @@ import { maskedVrt } from "../../../core/raster/vrt.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { decodeByGdal, sampleOf, startDecoding, statisticsOf } from "./decode-blocks.ts";
 import type { Decoded, Decoding } from "./decode-blocks.ts";
+import { describeFile } from "./describe-file.ts";
 import { finiteStatistics } from "./finite-statistics.ts";
 import { rewriteSource } from "./rewrite-source.ts";
 import { reading, runGdal, temporaryFile } from "./run-gdal.ts";
@@ -138,9 +139,7 @@ async function describe(
   display: string,
 ): Promise<{ info: Info } | { info: undefined; finding: RasterFinding }> {
   try {
-    const args = ["-json", "-noct", input.file];
-    const { stdout } = await runGdal(context, "gdalinfo", args, reading(context, input));
-    const info = parseGdalInfo(stdout);
+    const info = parseGdalInfo(await describeFile(context, input));
     if (info !== undefined && info.bands.length > 0) return { info };
     const text = `"${display}" holds no raster bands that GDAL can read.`;
     return { info: undefined, finding: makeFinding("INVALID_FORMAT", text) };
