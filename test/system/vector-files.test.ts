@@ -102,6 +102,36 @@ describe.skipIf(!hasGdal)("vector_etl (needs GDAL)", () => {
   );
 
   it(
+    "loads every file of an archive as a layer of one job",
+    async () => {
+      const town = (name: string, place: readonly [number, number]) => ({
+        name: `${name}.geojson`,
+        content: Buffer.from(
+          JSON.stringify({
+            type: "Feature",
+            properties: { name },
+            geometry: { type: "Point", coordinates: place },
+          }),
+        ),
+      });
+      const archive = packZip(town("köln", [6.95, 50.94]), town("genève", [6.15, 46.2]));
+      const bronze = path.join(fleet.dataDirectory, "storage/bronze");
+      await writeFile(path.join(bronze, "towns.zip"), archive);
+      const { status, error, result_data } = await load("towns.zip");
+      expect([status, error]).toEqual(["completed", null]);
+      expect(result_data).toMatchObject({ feature_count: 2 });
+      const { rows } = await database.db.query<{ bounds: number[] }>(
+        "SELECT bounds FROM dagapp.geo_tables WHERE table_name LIKE 'towns\\_%' ORDER BY bounds",
+      );
+      expect(rows.map(({ bounds }) => bounds.slice(0, 2))).toEqual([
+        [6.15, 46.2],
+        [6.95, 50.94],
+      ]);
+    },
+    slow,
+  );
+
+  it(
     "cuts what crosses the antimeridian or surrounds a pole as its authors expect",
     async () => {
       const names = ["crossing-latitude", "great-circle", "over-180", "both-poles"];

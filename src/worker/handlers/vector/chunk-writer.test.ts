@@ -1,4 +1,4 @@
-import { mkdtemp, open, rm } from "node:fs/promises";
+import { mkdtemp, open, readdir, rm } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -42,4 +42,27 @@ it("writes every row where the system takes a part of the bytes only", async () 
   expect(rows.map((row) => row.split("\t").at(-1))).toEqual(
     Array.from({ length: 50 }, (_, row) => `row ${row}`),
   );
+});
+
+it("leaves nothing behind of rows that are no longer wanted", async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), "rmhdag-chunks-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const storage = createLocalStorage(path.join(folder, "storage"));
+  const writer = new ChunkWriter({
+    folder: path.join(folder, "work"),
+    storage,
+    prefix: "silver/load",
+    form: "wkb",
+    chunkSize: 10,
+    signal: new AbortController().signal,
+    firstIndex: 0,
+  });
+  // Two chunks in storage, and one that is being filled.
+  for (let row = 0; row < 25; row++) {
+    const parts = { points: Float64Array.of(row, 1), lines: [], polygons: [] };
+    await writer.write("point", parts, "");
+  }
+  await writer.discard();
+  expect((await storage.list("silver/")).items).toEqual([]);
+  expect(await readdir(folder)).not.toContain("work");
 });

@@ -138,6 +138,16 @@ export class ChunkWriter {
     });
   }
 
+  /** Removes what was written, also what is in storage already. */
+  async discard(): Promise<void> {
+    await this.storing.catch(() => undefined);
+    for (const { handle } of this.open.values()) await handle.close();
+    this.open.clear();
+    const { storage, folder } = this.options;
+    for (const { blob_path } of this.chunks.splice(0)) await storage.delete(blob_path);
+    await rm(folder, { recursive: true, force: true });
+  }
+
   private async begin(kind: Kind): Promise<OpenChunk> {
     const index = this.started++;
     await mkdir(this.options.folder, { recursive: true });

@@ -50,10 +50,16 @@ export class HeldBack {
     this.count += 1;
   }
 
+  async close(): Promise<void> {
+    const handles = this.handles ?? [];
+    this.handles = undefined;
+    for (const handle of handles) await handle.close();
+  }
+
   /** Yields the held features, repaired, in the order in which they were added. */
   async *release(): AsyncGenerator<Released> {
     if (this.handles === undefined) return;
-    for (const handle of this.handles) await handle.close();
+    await this.close();
     const { context } = this;
     const invalid = await this.findInvalid();
     const repaired = invalid.size === 0 ? new Map<number, Parts>() : await this.repair();

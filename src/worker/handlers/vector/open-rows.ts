@@ -38,21 +38,19 @@ export function openRows(
   lines: number | undefined,
   context: HandlerContext,
 ): LayerRows {
-  const running = new Set<Conversion>();
+  const begun: Conversion[] = [];
   const begin = (opened: PlacedLayer, part: string): Conversion => {
     const conversion = convertLayer({ ...opened, isProjected: true }, part, context);
-    running.add(conversion);
+    begun.push(conversion);
     return conversion;
   };
   const stop = () => {
-    for (const conversion of running) conversion.stop();
-    running.clear();
+    for (const conversion of begun) conversion.stop();
   };
   const discard = async () => {
-    const ended = [...running];
     stop();
-    await Promise.allSettled(ended.map(({ written }) => written));
-    for (const { path: file } of ended) await rm(file, { force: true });
+    await Promise.allSettled(begun.map(({ written }) => written));
+    for (const { path: file } of begun) await rm(file, { force: true });
   };
   const whole = lines === undefined ? begin(source, name) : undefined;
 

@@ -3,6 +3,7 @@ import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
+import { partOfTask } from "../../part-of-task.ts";
 import { layerIn } from "./fetch-source.ts";
 import type { SourceFile } from "./fetch-source.ts";
 import { ofFile } from "./refuse-file.ts";
@@ -36,7 +37,8 @@ export async function openSources(
   const plain: string[] = [];
   let refusal: unknown;
   for (const [index, source] of sources.entries()) {
-    const own = { ...context, workDir: path.join(context.workDir, "source", String(index)) };
+    const workDir = path.join(context.workDir, "source", String(index));
+    const own = partOfTask(context, { workDir });
     await mkdir(own.workDir, { recursive: true });
     const title = source.title ?? source.name;
     try {

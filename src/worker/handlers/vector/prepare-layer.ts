@@ -17,9 +17,11 @@ import { multiType, unite } from "../../../core/vector/parts.ts";
 import { isGml, isShapefile } from "../../../core/vector/source-format.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
+import { partOfTask } from "../../part-of-task.ts";
 import { findTransformationAt, warnOfTransformation } from "../assess-transformation.ts";
 import { ChunkWriter } from "./chunk-writer.ts";
 import type { WrittenKind } from "./chunk-writer.ts";
+import type { PlacedLayer } from "./convert-layer.ts";
 import { decideCrs } from "./decide-crs.ts";
 import type { SourceFile } from "./fetch-source.ts";
 import { isHalving as isHalvingFrom } from "./find-halving.ts";
@@ -79,42 +81,18 @@ export async function prepareLayer(
 async function convertAndWrite(
   guessed: SourceLayer,
   source: SourceFile,
-  { name, form, prefix, chunkSize, firstIndex, source_crs }: LayerTarget,
+  target: LayerTarget,
   context: HandlerContext,
 ): Promise<PreparedLayer> {
+  const { name, source_crs } = target;
   const given = { source_crs, hasDegreeColumns: guessed.hasDegreeColumns };
   const crs = await decideCrs(guessed, given, context);
   const system = crs.assign ?? guessed.layer.crsWkt ?? "EPSG:4326";
   const isHalving = await isHalvingFrom(system, context);
-  const place = (layer: SourceLayer) => ({ ...layer, assignCrs: crs.assign, isHalving });
-  const open = (layer: SourceLayer) => openRows(place(layer), name, source.lines, context);
-  // GDAL reads the layer by the guess while its values are looked at.
-  const early = open(guessed);
-  const checked = await guessed.checkValues?.().catch(async (error: unknown) => {
-    await early.discard();
-    throw error;
-  });
-  if (checked !== undefined) await early.discard();
-  const layer = checked ?? guessed;
-  const { signal, storage } = context;
-  const folder = path.join(context.workDir, `chunks-${name}`);
-  const writer = new ChunkWriter({ folder, storage, prefix, form, chunkSize, firstIndex, signal });
+  const begin = (layer: SourceLayer) =>
+    beginWriting({ ...layer, assignCrs: crs.assign, isHalving }, source, target, context);
+  const { layer, writer, written, kinds } = await writeChecked(guessed, begin);
   const claimed = layer.layer.featureCount;
-  const { isText = false } = source.format;
-  const written = await writeLayer(
-    {
-      name,
-      rows: checked === undefined ? early : open(layer),
-      isUntyped: layer.format.isUntyped === true,
-      rawColumns: layer.rawColumns,
-      canChooseEncoding: isText || isShapefile(source.format),
-      claimedCount: claimed,
-      straighten: (curved) => straighten(place(layer), name, curved, context),
-    },
-    writer,
-    context,
-  );
-  const kinds = await writer.finish();
   const { tally } = written;
   const sourceCount = countFeatures(written, claimed, source.bytes);
   if (sourceCount > written.seen) tally.add("FEATURES_UNREADABLE", sourceCount - written.seen);
@@ -168,10 +146,76 @@ async function convertAndWrite(
   };
 }
 
+interface Writing {
+  readonly done: Promise<{
+    readonly layer: SourceLayer;
+    readonly writer: ChunkWriter;
+    readonly written: WrittenLayer;
+    readonly kinds: readonly WrittenKind[];
+  }>;
+  /** Ends it, and removes what it has written. */
+  discard(): Promise<void>;
+}
+
+function beginWriting(
+  layer: SourceLayer & PlacedLayer,
+  source: SourceFile,
+  { name, form, prefix, chunkSize, firstIndex }: LayerTarget,
+  context: HandlerContext,
+): Writing {
+  const stopped = new AbortController();
+  const signal = AbortSignal.any([context.signal, stopped.signal]);
+  const part = partOfTask(context, { signal });
+  const rows = openRows(layer, name, source.lines, part);
+  const folder = path.join(context.workDir, `chunks-${name}`);
+  const { storage } = context;
+  const writer = new ChunkWriter({ folder, storage, prefix, form, chunkSize, firstIndex, signal });
+  const { isText = false } = source.format;
+  const write = async () => {
+    const written = await writeLayer(
+      {
+        name,
+        rows,
+        isUntyped: layer.format.isUntyped === true,
+        rawColumns: layer.rawColumns,
+        canChooseEncoding: isText || isShapefile(source.format),
+        claimedCount: layer.layer.featureCount,
+        straighten: (curved) => straighten(layer, name, curved, part),
+      },
+      writer,
+      part,
+    );
+    return { layer, writer, written, kinds: await writer.finish() };
+  };
+  const done = write();
+  done.catch(() => undefined);
+  const discard = async () => {
+    stopped.abort(new Error("The rows are no longer wanted."));
+    await Promise.allSettled([done]);
+    await rows.discard();
+    await writer.discard();
+  };
+  return { done, discard };
+}
+
 /**
- * The features of the source: those that GDAL gave, and those that it skipped. A header may claim
- * any number; more features than the file has bytes are not skipped but never were.
+ * Reads and writes a layer by the guess while its values are looked at, and once more if the guess was
+ * wrong.
  */
+async function writeChecked(
+  guessed: SourceLayer,
+  begin: (layer: SourceLayer) => Writing,
+): Promise<Awaited<Writing["done"]>> {
+  const early = begin(guessed);
+  const checked = await guessed.checkValues?.().catch(async (error: unknown) => {
+    await early.discard();
+    throw error;
+  });
+  if (checked === undefined) return early.done;
+  await early.discard();
+  return begin(checked).done;
+}
+
 const isWgs84 = /^(?:EPSG:4326|OGC:CRS84|GEOG\w*\["WGS 84")/i;
 
 /** The operation that PROJ uses in the middle of the layer. */
@@ -186,6 +230,10 @@ async function findUsed(
   return findTransformationAt(context, crs, [(west + east) / 2, (south + north) / 2]);
 }
 
+/**
+ * The features of the source: those that GDAL gave, and those that it skipped. A header may claim
+ * any number; more features than the file has bytes are not skipped but never were.
+ */
 function countFeatures({ seen }: WrittenLayer, claimed: number, bytes: number): number {
   return Number.isFinite(claimed) && claimed > seen && claimed <= bytes ? claimed : seen;
 }

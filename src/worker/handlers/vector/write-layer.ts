@@ -105,6 +105,9 @@ export async function writeLayer(
       }
       context.progress(15 + (70 * seen) / Math.max(1, seen, layer.claimedCount));
     }
+  } catch (error) {
+    await held.close();
+    throw error;
   } finally {
     layer.rows.stop();
   }
