@@ -20,7 +20,10 @@ import { hasGdal } from "../support/gdal.ts";
 import type { Orchestrator } from "../support/programs.ts";
 import { Fleet, finished, submit } from "../support/programs.ts";
 import { readTile } from "../support/read-tile.ts";
+import { itemOf } from "../support/stac.ts";
 import { noOpenssl } from "../support/tls-postgres.ts";
+
+const cogMedia = "image/tiff; application=geotiff; profile=cloud-optimized";
 
 /** A server of files in parts, with a certificate of its own. */
 async function serveFiles(files: Readonly<Record<string, () => Uint8Array>>) {
@@ -64,10 +67,16 @@ describe.skipIf(!hasGdal)("the catalogue's workflows, as real programs (needs GD
   let storage: Storage;
   let remote: Awaited<ReturnType<typeof serveFiles>> | undefined;
   const cog = readFileSync(fixture("raster/valid_cog_uint16.tif"));
+  /** A STAC item of another catalogue, with an asset beside it by a relative address. */
+  const scene = JSON.stringify({
+    ...itemOf("theirs", "scene", { properties: { "eo:cloud_cover": 3 } }),
+    assets: { visual: { href: "../a/cog.tif", type: cogMedia, roles: ["visual"] } },
+  });
   beforeAll(async () => {
     database = await createTestDatabase();
     fleet = new Fleet(database.url);
-    remote = noOpenssl === undefined ? await serveFiles({ "/a/cog.tif": () => cog }) : undefined;
+    const files = { "/a/cog.tif": () => cog, "/items/scene.json": () => Buffer.from(scene) };
+    remote = noOpenssl === undefined ? await serveFiles(files) : undefined;
     orchestrator = await fleet.orchestrator(remote?.env);
     await fleet.worker(remote?.env);
     storage = createLocalStorage(path.join(fleet.dataDirectory, "storage"));
@@ -141,6 +150,31 @@ describe.skipIf(!hasGdal)("the catalogue's workflows, as real programs (needs GD
       collection_id: "elsewhere",
       item_id: made["stac_item_id"] as string,
     });
+  });
+
+  it("show a STAC item of another server without a copy of its files", async (test) => {
+    test.skip(remote === undefined, noOpenssl);
+    const href = `${remote!.url}/items/scene.json`;
+    const sent = remote!.sent();
+    const made = await run("catalog_reference", { href, collection_id: "elsewhere" });
+    expect(made).toMatchObject({ stac_collection_id: "elsewhere", stac_item_id: "scene" });
+    expect(remote!.sent() - sent).toBeLessThan(cog.length / 2);
+    const address = `${orchestrator.url}/stac/collections/elsewhere/items/scene`;
+    const item = (await (await fetch(address)).json()) as StacItem;
+    expect(item).toMatchObject({
+      properties: { "eo:cloud_cover": 3 },
+      assets: { data: { href: `${remote!.url}/a/cog.tif` } },
+    });
+    expect(item.links).toContainEqual(expect.objectContaining({ rel: "via", href }));
+    const here = `${orchestrator.url}/stac/collections/set/items/set-valid_cog_uint16`;
+    const [one, other] = await Promise.all([
+      fetch(`${address}/statistics`),
+      fetch(`${here}/statistics`),
+    ]);
+    expect(one.status).toBe(200);
+    expect(await one.json()).toEqual(await other.json());
+    expect((await fetch(`${address}/preview?format=png&max_size=64`)).status).toBe(200);
+    await run("unpublish_raster", { collection_id: "elsewhere", item_id: "scene" });
   });
 
   it("unpublish an item with its file, or the item alone, which is then reported", async () => {

@@ -218,7 +218,7 @@ describe.skipIf(!hasGdal)("raster_ingest (needs GDAL)", () => {
   );
 
   it(
-    "keeps what is not alike out of a collection, and takes what is",
+    "keeps what is not alike out of a collection, names the file, and takes what is",
     async () => {
       const collection = async (...names: string[]) => {
         const blob_paths = await Promise.all(names.map(put));
@@ -233,9 +233,10 @@ describe.skipIf(!hasGdal)("raster_ingest (needs GDAL)", () => {
       ]);
       expect([bad.status, bad.error?.message]).toEqual([
         "failed",
-        expect.stringContaining("rotated_no_crs.tif") as string,
+        expect.stringContaining('CRS_MISSING: "bronze/rotated_no_crs.tif"') as string,
       ]);
       expect([mixed.status, mixed.error?.code]).toEqual(["failed", "COLLECTION_NOT_HOMOGENEOUS"]);
+      expect(mixed.error?.message).toContain("dem_float32_epsg2056.tif");
       // One has pixels of twice the size.
       expect(alike?.error?.message).toMatch(/H-4/);
       const one = await collection("rgb_utm18_nodata0.tif");

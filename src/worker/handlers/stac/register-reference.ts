@@ -47,7 +47,8 @@ export const registerReference = defineHandler(
       ? await describeBare(context, { ...params, item_id, platform }, now)
       : await describeForeign(
           context,
-          { ...params, ...(owner === undefined ? {} : { item_id }) },
+          // Items of operators keep the id that they have elsewhere.
+          { ...params, ...(owner?.kind === "version" ? { item_id } : {}) },
           now,
         );
     await ensureCollection(database, buildCollection({ collection_id, license: "other" }), owner);
