@@ -4,7 +4,9 @@ import { CoalescingSocket } from "./coalescing-socket.ts";
 import { runCopyTransaction } from "./copy-transaction.ts";
 import type { CopyTransaction } from "./copy-transaction.ts";
 import { statement } from "./queryable.ts";
-import type { Queryable, Transaction } from "./queryable.ts";
+import type { Queryable, Row, Transaction } from "./queryable.ts";
+import { queryThenFlush } from "./query-then-flush.ts";
+import type { Flushing } from "./query-then-flush.ts";
 import { isReadTimeout } from "./outage.ts";
 import { runTransaction } from "./transaction.ts";
 import type { TransactionOptions } from "./transaction.ts";
@@ -15,6 +17,12 @@ export type { Queryable, Transaction } from "./queryable.ts";
 export interface Database extends Queryable {
   transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
   copyTransaction<T>(work: (tx: CopyTransaction) => Promise<T>): Promise<T>;
+  /** For a statement whose commit does not wait for the disk: says also when it is there. */
+  queryThenFlush<R extends Row>(
+    text: string,
+    values?: readonly unknown[],
+    name?: string,
+  ): Promise<Flushing<R>>;
   close(): Promise<void>;
 }
 
@@ -58,6 +66,8 @@ export function openDatabase(options: OpenDatabaseOptions): Database {
     query: (text, values, name) => onPool((used) => used.query(statement(text, values, name))),
     transaction: (work, transactionOptions) =>
       onPool((used) => runTransaction(used, work, transactionOptions)),
+    queryThenFlush: (text, values, name) =>
+      onPool((used) => queryThenFlush(used, statement(text, values, name))),
     copyTransaction: (work) => runCopyTransaction((copyPool ??= openPool(options, false)), work),
     close: () =>
       (closing ??= Promise.all([pool.end(), copyPool?.end(), ...abandoned]).then(() => undefined)),

@@ -4,7 +4,7 @@
  * The connection is in the driver's pipeline mode: statements are written as they come, and the server
  * answers them in order. A transaction costs as many round trips as it has awaited queries.
  */
-import type pg from "pg";
+import pg from "pg";
 import { hasErrorCode } from "../runtime/error-code.ts";
 import { statement } from "./queryable.ts";
 import type { Row } from "./queryable.ts";
@@ -40,6 +40,18 @@ function isLargeStatement({ values = [] }: Statement): boolean {
   return length > largeLength;
 }
 
+/**
+ * The driver's own object for a statement. Given a configuration instead, the driver copies it by its
+ * property descriptors: 2.4 µs a statement instead of 0.2, and more while the code is cold.
+ */
+function toQuery<R extends Row>(
+  { text, values, name }: Statement,
+  query_timeout: number | undefined,
+  callback: (error: Error | null, result: pg.QueryResult<R>) => void,
+): pg.Query {
+  return Object.assign(new pg.Query(text, values), { name, query_timeout, callback });
+}
+
 export function createStatementPipeline(
   client: pg.PoolClient,
   statementTimeoutMs: number | undefined,
@@ -54,12 +66,12 @@ export function createStatementPipeline(
     hasBegun = true;
     isLarge ||= isLargeStatement(wanted);
     const limitMs = statementTimeoutMs ?? (isLarge ? largeTimeoutMs : undefined);
-    const limited = limitMs === undefined ? wanted : { ...wanted, query_timeout: limitMs };
     // The driver calls back before it returns when a parameter cannot be sent.
-    client.query(limited, (error: Error | null, result: pg.QueryResult<R>) => {
+    const callback = (error: Error | null, result: pg.QueryResult<R>): void => {
       firstError ??= error ?? undefined;
       answer(error ?? undefined, result);
-    });
+    };
+    client.query(toQuery(wanted, limitMs, callback));
   }
 
   function flush(): void {

@@ -83,10 +83,13 @@ export async function settleJob(
   }
   completeChildren(state, changed, trigger, batch);
   await storeOwnOutputs(deps, state, changed, trigger);
-  writeNodes(state, changed, trigger, batch);
-  if (!trigger.isNew && !mustWrite(state, update)) return;
+  if (!trigger.isNew && !mustWrite(state, update)) {
+    writeNodes(state, changed, trigger, undefined, batch);
+    return;
+  }
   passToHooks(state, trigger, update, batch);
   if (update.result !== undefined) update.result = await toStoredResult(deps, state, update.result);
+  writeNodes(state, changed, trigger, update.result, batch);
   if (isFinished(state.status)) state.end = endOf(state, update);
   batch.jobUpdates.push({
     ...update,
@@ -205,6 +208,7 @@ function writeNodes(
   state: JobState,
   changed: ReadonlyMap<string, NodeFact>,
   { notes, isNew }: Trigger,
+  result: Json | undefined,
   batch: WriteBatch,
 ): void {
   for (const [nodeId, fact] of changed) {
@@ -216,9 +220,20 @@ function writeNodes(
     batch.nodeUpdates.push({
       job_id: state.row.job_id,
       fact: output === undefined ? fact : { ...fact, output },
+      in_result: isCollectedIn(result, state, fact),
       task_id: fact.status === "dispatched" ? taskId(state.row.job_id, nodeId, fact.attempt) : null,
       worker_id: note?.worker_id ?? null,
       started_at: note?.started_at ?? null,
     });
   }
+}
+
+/** Whether the result of the job has the outputs that this fan-in has collected, under the name of the node. */
+function isCollectedIn(
+  result: Json | undefined,
+  { graph }: JobState,
+  { node_id, output }: NodeFact,
+): boolean {
+  if (graph.byId.get(node_id)?.type !== "fan_in" || output === undefined) return false;
+  return isJsonObject(result) && Object.hasOwn(result, node_id) && result[node_id] === output;
 }

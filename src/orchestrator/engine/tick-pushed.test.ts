@@ -27,6 +27,21 @@ outputs: { n: "{{ nodes.b.output.n }}" }`,
     next: join
   join: { type: fan_in }
 outputs: { all: "{{ nodes.join.output.results }}" }`,
+  collect: `nodes:
+  split:
+    type: fan_out
+    source: "{{ inputs.list }}"
+    task: { handler: echo }
+    next: join
+  join: { type: fan_in }`,
+  rename: `nodes:
+  split:
+    type: fan_out
+    source: "{{ inputs.list }}"
+    task: { handler: echo }
+    next: join
+  join: { type: fan_in }
+outputs: { join: "{{ nodes.join.output.count }}", all: "{{ nodes.join.output }}" }`,
 };
 
 describe("a pushed report", () => {
@@ -250,6 +265,24 @@ describe("a pushed report", () => {
       [id],
     );
     expect(rows).toEqual([{ children: [0] }, { children: [1, 2] }]);
+    await engine.expectReplay(id);
+  });
+
+  // What a fan-in collects is copied from the result, where the result has it under the fan-in's name.
+  it.each([
+    ["collect", { join: { results: [{ n: 1 }, { n: 2 }], count: 2 } }],
+    ["rename", { join: 2, all: { results: [{ n: 1 }, { n: 2 }], count: 2 } }],
+  ])("of the last child leaves its fan-in what it collected (%s)", async (workflow, result) => {
+    const id = await submit(workflow, { list: [1, 2] });
+    report(next(), { n: 1 });
+    report(next(), { n: 2 });
+    expect(await settle()).toBe(1);
+    expect((await engine.job(id)).result_data).toMatchObject(result);
+    const { rows } = await database.db.query(
+      `SELECT output FROM dagapp.dag_node_states WHERE job_id = $1 AND node_id = 'join'`,
+      [id],
+    );
+    expect(rows).toMatchObject([{ output: { results: [{ n: 1 }, { n: 2 }], count: 2 } }]);
     await engine.expectReplay(id);
   });
 

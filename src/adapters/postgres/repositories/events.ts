@@ -2,7 +2,7 @@ import type { EventStatus, EventType } from "../../../core/model/event.ts";
 import type { JsonObject } from "../../../core/model/json.ts";
 import { eventsChannel } from "../channels.ts";
 import type { Transaction } from "../queryable.ts";
-import { textArray } from "../text-array.ts";
+import { rowStatement } from "../row-statement.ts";
 
 export interface NewEvent {
   readonly job_id: string;
@@ -55,38 +55,38 @@ function pack({ event_type, event_status, node_id, task_id, event_data }: NewEve
   return packed;
 }
 
-/**
- * Inserts events in the transaction of the change that they record. The commit notifies orchestrators
- * that stream events, and notifies none while none streams: PostgreSQL runs commits with a NOTIFY one
- * after the other, including their writes to disk.
- */
-export function insertEvents(tx: Transaction, events: readonly NewEvent[]): void {
-  const rows = packEvents(events);
-  const column = <K extends keyof NewEvent>(key: K) => rows.map((row) => row[key]);
-  tx.send(
-    `WITH woken AS (
+const insertEventsStatement = rowStatement<EventRow>(
+  "insert_events",
+  {
+    job_id: ["text", (row) => row.job_id],
+    seq: ["int", (row) => row.seq],
+    type: ["text", (row) => row.event_type],
+    status: ["text", (row) => row.event_status],
+    node_id: ["text", (row) => row.node_id],
+    task_id: ["text", (row) => row.task_id],
+    data: ["text", ({ event_data }) => (event_data === null ? null : JSON.stringify(event_data))],
+    children: [
+      "text",
+      ({ children }) => (children === undefined ? null : `{${children.join(",")}}`),
+    ],
+    earlier: ["json", ({ earlier }) => (earlier === undefined ? null : JSON.stringify(earlier))],
+  },
+  (rows) => `WITH woken AS (
        SELECT CASE WHEN EXISTS (SELECT FROM dagapp.dag_orchestrators WHERE watches)
          THEN pg_notify('${eventsChannel}', '') END)
      INSERT INTO dagapp.dag_job_events
        (job_id, seq, event_type, event_status, node_id, task_id, event_data, children, earlier)
      SELECT job_id, seq, type, status::dagapp.event_status, node_id, task_id, data::jsonb,
        children::integer[], earlier::jsonb
-     FROM unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
-         $8::text[], $9::text[])
-       AS t(job_id, seq, type, status, node_id, task_id, data, children, earlier), woken`,
-    [
-      column("job_id"),
-      column("seq"),
-      column("event_type"),
-      column("event_status"),
-      column("node_id"),
-      column("task_id"),
-      rows.map(({ event_data }) => (event_data === null ? null : JSON.stringify(event_data))),
-      rows.map(({ children }) => (children === undefined ? null : `{${children.join(",")}}`)),
-      textArray(
-        rows.map(({ earlier }) => (earlier === undefined ? null : JSON.stringify(earlier))),
-      ),
-    ],
-    "insert_events",
-  );
+     FROM ${rows("t")}, woken`,
+);
+
+/**
+ * Inserts events in the transaction of the change that they record. The commit notifies orchestrators
+ * that stream events, and notifies none while none streams: PostgreSQL runs commits with a NOTIFY one
+ * after the other, including their writes to disk.
+ */
+export function insertEvents(tx: Transaction, events: readonly NewEvent[]): void {
+  const { text, values, name } = insertEventsStatement(packEvents(events));
+  tx.send(text, values, name);
 }

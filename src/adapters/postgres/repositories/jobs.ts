@@ -2,8 +2,8 @@ import type { JobStatus } from "../../../core/model/job.ts";
 import type { Json, JsonObject } from "../../../core/model/json.ts";
 import { engineChannel } from "../channels.ts";
 import type { Queryable, Transaction } from "../queryable.ts";
+import { rowStatement } from "../row-statement.ts";
 import { searchByKey } from "../search-by-key.ts";
-import { textArray } from "../text-array.ts";
 
 /** The columns that every tick reads again, under the job's lock. */
 export interface JobHead {
@@ -56,8 +56,33 @@ export interface NewJob {
 /** A new job with the state after its first evaluation, so that its row is written once. */
 export type FirstState = NewJob & Omit<JobUpdate, "expected_event_seq">;
 
-/** Traced jobs have one column more. */
-const insertJobsText = (traced: boolean) => `
+const insertJobsOf = (name: string, traced: boolean) =>
+  rowStatement<FirstState>(
+    name,
+    {
+      job_id: ["text", (job) => job.job_id],
+      workflow_id: ["text", (job) => job.workflow_id],
+      hash: ["text", (job) => job.workflow_hash],
+      version: ["text", (job) => job.workflow_version],
+      priority: ["smallint", (job) => job.priority],
+      inputs: ["json", (job) => JSON.stringify(job.input_params)],
+      owner_id: ["text", (job) => job.owner_id],
+      correlation_id: ["text", (job) => job.correlation_id],
+      idempotency_key: ["text", (job) => job.idempotency_key],
+      submitted_by: ["text", (job) => job.submitted_by],
+      callback_url: ["text", (job) => job.callback_url],
+      rerun_of: ["text", (job) => job.rerun_of],
+      total: ["int", (job) => job.nodes_total],
+      unsettled: ["int", (job) => job.nodes_unsettled],
+      status: ["text", (job) => job.status],
+      event_seq: ["int", (job) => job.event_seq],
+      result: ["json", (job) => resultText(job)],
+      error_code: ["text", (job) => job.error_code],
+      error_message: ["text", (job) => job.error_message],
+      failed_node_id: ["text", (job) => job.failed_node_id],
+      ...(traced && { trace_parent: ["text", (job: FirstState) => job.trace_parent] }),
+    },
+    (rows) => `
   INSERT INTO dagapp.dag_jobs
     (job_id, workflow_id, workflow_hash, workflow_version, priority, input_params, owner_id,
      correlation_id, idempotency_key, submitted_by, callback_url, rerun_of, nodes_total,
@@ -69,18 +94,13 @@ const insertJobsText = (traced: boolean) => `
      failed_node_id, CASE WHEN status <> 'pending' THEN now() END,
      CASE WHEN status IN ('completed', 'failed', 'cancelled') THEN now() END
      ${traced ? ", trace_parent" : ""}
-  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::smallint[], $6::text[],
-     $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::int[],
-     $14::int[], $15::text[], $16::int[], $17::text[], $18::text[], $19::text[], $20::text[]
-     ${traced ? ", $21::text[]" : ""})
-    AS t(job_id, workflow_id, hash, version, priority, inputs, owner_id, correlation_id,
-         idempotency_key, submitted_by, callback_url, rerun_of, total, unsettled, status,
-         event_seq, result, error_code, error_message, failed_node_id
-         ${traced ? ", trace_parent" : ""})
+  FROM ${rows("t")}
   ON CONFLICT DO NOTHING
-  RETURNING job_id`;
-const insertPlain = { text: insertJobsText(false), name: "insert_jobs" };
-const insertTraced = { text: insertJobsText(true), name: "insert_traced_jobs" };
+  RETURNING job_id`,
+  );
+const insertPlain = insertJobsOf("insert_jobs", false);
+/** Traced jobs have one column more. */
+const insertTraced = insertJobsOf("insert_traced_jobs", true);
 
 /**
  * Inserts the jobs whose idempotency key is not taken, and answers their ids. Without keys there can
@@ -90,35 +110,11 @@ export async function insertJobs(
   tx: Transaction,
   jobs: readonly FirstState[],
 ): Promise<ReadonlySet<string>> {
-  const column = <K extends keyof FirstState>(key: K) => jobs.map((job) => job[key]);
   const traced = jobs.some((job) => job.trace_parent !== null);
-  const { text, name } = traced ? insertTraced : insertPlain;
-  const values = [
-    column("job_id"),
-    column("workflow_id"),
-    column("workflow_hash"),
-    column("workflow_version"),
-    column("priority"),
-    textArray(jobs.map((job) => JSON.stringify(job.input_params))),
-    column("owner_id"),
-    column("correlation_id"),
-    column("idempotency_key"),
-    column("submitted_by"),
-    column("callback_url"),
-    column("rerun_of"),
-    column("nodes_total"),
-    column("nodes_unsettled"),
-    column("status"),
-    column("event_seq"),
-    jobs.map(({ result }) => (result === undefined ? null : JSON.stringify(result))),
-    column("error_code"),
-    column("error_message"),
-    column("failed_node_id"),
-    ...(traced ? [column("trace_parent")] : []),
-  ];
+  const { text, values, name } = traced ? insertTraced(jobs) : insertPlain(jobs);
   if (jobs.every((job) => job.idempotency_key === null)) {
     tx.send(text, values, name);
-    return new Set(column("job_id"));
+    return new Set(jobs.map((job) => job.job_id));
   }
   const { rows } = await tx.query<{ job_id: string }>(text, values, name);
   return new Set(rows.map((row) => row.job_id));
@@ -196,16 +192,20 @@ export async function noteSettleError(
   );
 }
 
-/**
- * Updates jobs and takes their row locks. The transaction fails unless this orchestrator owns every
- * one of them and its last event is the expected one: each other writer of a job numbers an event.
- */
-export function updateJobs(tx: Transaction, updates: readonly JobUpdate[], ownerId: string): void {
-  // In the order of job ids, so that two transactions cannot deadlock.
-  const ordered = [...updates].sort((a, b) => (a.job_id < b.job_id ? -1 : 1));
-  const column = <K extends keyof JobUpdate>(key: K) => ordered.map((update) => update[key]);
-  tx.send(
-    `WITH updated AS (
+const updateJobsStatement = rowStatement<JobUpdate>(
+  "update_jobs",
+  {
+    job_id: ["text", (job) => job.job_id],
+    status: ["text", (job) => job.status],
+    unsettled: ["int", (job) => job.nodes_unsettled],
+    event_seq: ["int", (job) => job.event_seq],
+    result: ["json", (job) => resultText(job)],
+    error_code: ["text", (job) => job.error_code],
+    error_message: ["text", (job) => job.error_message],
+    failed_node_id: ["text", (job) => job.failed_node_id],
+    expected: ["int", (job) => job.expected_event_seq],
+  },
+  (rows, other) => `WITH updated AS (
        UPDATE dagapp.dag_jobs j SET
          status = u.status::dagapp.job_status,
          nodes_unsettled = u.unsettled,
@@ -223,30 +223,26 @@ export function updateJobs(tx: Transaction, updates: readonly JobUpdate[], owner
          started_at = CASE WHEN u.status <> 'pending' THEN coalesce(j.started_at, now()) END,
          completed_at = CASE WHEN u.status IN ('completed', 'failed', 'cancelled')
            THEN coalesce(j.completed_at, now()) END
-       FROM unnest($1::text[], $2::text[], $3::int[], $4::int[], $5::text[], $6::text[],
-           $7::text[], $8::text[], $9::int[])
-         AS u(job_id, status, unsettled, event_seq, result, error_code, error_message,
-              failed_node_id, expected)
-       WHERE ${searchByKey("j.job_id", "u.job_id")} AND j.owner_id = $10 AND j.event_seq = u.expected
+       FROM ${rows("u")}
+       WHERE ${searchByKey("j.job_id", "u.job_id")} AND j.owner_id = ${other(0)}
+         AND j.event_seq = u.expected
        RETURNING 1)
-     SELECT dagapp.expect((SELECT count(*) FROM updated) = $11)`,
-    [
-      column("job_id"),
-      column("status"),
-      column("nodes_unsettled"),
-      column("event_seq"),
-      textArray(
-        ordered.map(({ result }) => (result === undefined ? null : JSON.stringify(result))),
-      ),
-      column("error_code"),
-      column("error_message"),
-      column("failed_node_id"),
-      column("expected_event_seq"),
-      ownerId,
-      ordered.length,
-    ],
-    "update_jobs",
-  );
+     SELECT dagapp.expect((SELECT count(*) FROM updated) = ${other(1)})`,
+);
+
+/**
+ * Updates jobs and takes their row locks. The transaction fails unless this orchestrator owns every
+ * one of them and its last event is the expected one: each other writer of a job numbers an event.
+ */
+export function updateJobs(tx: Transaction, updates: readonly JobUpdate[], ownerId: string): void {
+  // In the order of job ids, so that two transactions cannot deadlock.
+  const ordered = [...updates].sort((a, b) => (a.job_id < b.job_id ? -1 : 1));
+  const { text, values, name } = updateJobsStatement(ordered, [ownerId, ordered.length]);
+  tx.send(text, values, name);
+}
+
+function resultText({ result }: Pick<JobUpdate, "result">): string | null {
+  return result === undefined ? null : JSON.stringify(result);
 }
 
 export interface RequestChange {

@@ -3,8 +3,8 @@ import type { JsonObject } from "../../../core/model/json.ts";
 import type { NodeStatus, NodeType } from "../../../core/model/node.ts";
 import type { TaskError } from "../../../core/model/task.ts";
 import type { Queryable, Transaction } from "../queryable.ts";
+import { rowStatement } from "../row-statement.ts";
 import { searchByKey } from "../search-by-key.ts";
-import { textArray } from "../text-array.ts";
 
 interface NodeRow {
   readonly job_id: string;
@@ -103,10 +103,27 @@ export interface NewNode {
   readonly max_retries: number;
 }
 
-export function insertNodes(tx: Transaction, nodes: readonly NewNode[]): void {
-  const facts = nodes.map((node) => node.fact);
-  tx.send(
-    `INSERT INTO dagapp.dag_node_states
+const insertNodesStatement = rowStatement<NewNode>(
+  "insert_nodes",
+  {
+    job_id: ["text", (node) => node.job_id],
+    node_id: ["text", ({ fact }) => fact.node_id],
+    type: ["text", (node) => node.node_type],
+    status: ["text", ({ fact }) => fact.status],
+    parent: ["text", ({ fact }) => fact.parent?.node_id ?? null],
+    index: ["int", ({ fact }) => fact.parent?.index ?? null],
+    attempt: ["int", ({ fact }) => fact.attempt],
+    task_id: ["text", (node) => node.task_id],
+    handler: ["text", (node) => node.handler],
+    queue: ["text", (node) => node.queue],
+    timeout: ["int", (node) => node.timeout_seconds],
+    retries: ["int", (node) => node.max_retries],
+    params: ["json", ({ fact }) => toJson(fact.params)],
+    output: ["json", ({ fact }) => toJson(fact.output)],
+    error: ["text", ({ fact }) => toJson(fact.error)],
+    fan_out: ["text", ({ fact }) => toJson(fact.fan_out)],
+  },
+  (rows) => `INSERT INTO dagapp.dag_node_states
        (job_id, node_id, node_type, status, parent_node_id, fan_out_index, attempt, task_id,
         handler, queue, timeout_seconds, max_retries, input_params, output, error, fan_out,
         dispatched_at, completed_at)
@@ -115,36 +132,22 @@ export function insertNodes(tx: Transaction, nodes: readonly NewNode[]): void {
         error::jsonb, fan_out::jsonb,
         CASE WHEN status = 'dispatched' THEN now() END,
         CASE WHEN status IN ('completed', 'failed', 'skipped', 'cancelled') THEN now() END
-     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::int[],
-        $8::text[], $9::text[], $10::text[], $11::int[], $12::int[], $13::text[], $14::text[],
-        $15::text[], $16::text[])
-       AS t(job_id, node_id, type, status, parent, index, attempt, task_id, handler, queue,
-            timeout, retries, params, output, error, fan_out)`,
-    [
-      nodes.map((node) => node.job_id),
-      facts.map((fact) => fact.node_id),
-      nodes.map((node) => node.node_type),
-      facts.map((fact) => fact.status),
-      facts.map((fact) => fact.parent?.node_id ?? null),
-      facts.map((fact) => fact.parent?.index ?? null),
-      facts.map((fact) => fact.attempt),
-      nodes.map((node) => node.task_id),
-      nodes.map((node) => node.handler),
-      nodes.map((node) => node.queue),
-      nodes.map((node) => node.timeout_seconds),
-      nodes.map((node) => node.max_retries),
-      textArray(facts.map((fact) => toJson(fact.params))),
-      textArray(facts.map((fact) => toJson(fact.output))),
-      facts.map((fact) => toJson(fact.error)),
-      facts.map((fact) => toJson(fact.fan_out)),
-    ],
-    "insert_nodes",
-  );
+     FROM ${rows("t")}`,
+);
+
+export function insertNodes(tx: Transaction, nodes: readonly NewNode[]): void {
+  const { text, values, name } = insertNodesStatement(nodes);
+  tx.send(text, values, name);
 }
 
 export interface NodeUpdate {
   readonly job_id: string;
   readonly fact: NodeFact;
+  /**
+   * The output is in the job's result, which this transaction has written, under the name of the node. It
+   * is copied from there: reading the JSON of a thousand outputs again takes milliseconds.
+   */
+  readonly in_result: boolean;
   /** The task of a new dispatch. */
   readonly task_id: string | null;
   /** The worker whose result settled the node. */
@@ -152,17 +155,36 @@ export interface NodeUpdate {
   readonly started_at: string | null;
 }
 
-export function updateNodes(tx: Transaction, updates: readonly NodeUpdate[]): void {
-  const facts = updates.map((update) => update.fact);
-  tx.send(
-    `UPDATE dagapp.dag_node_states n SET
+const updateNodesStatement = rowStatement<NodeUpdate>(
+  "update_nodes",
+  {
+    job_id: ["text", (update) => update.job_id],
+    node_id: ["text", ({ fact }) => fact.node_id],
+    status: ["text", ({ fact }) => fact.status],
+    attempt: ["int", ({ fact }) => fact.attempt],
+    retries: ["int", ({ fact }) => fact.retry_count],
+    throttles: ["int", ({ fact }) => fact.throttle_count],
+    task_id: ["text", (update) => update.task_id],
+    // Parameters are written with the first dispatch and never change.
+    params: ["json", ({ task_id, fact }) => (task_id === null ? null : toJson(fact.params))],
+    output: ["json", ({ in_result, fact }) => (in_result ? null : toJson(fact.output))],
+    error: ["text", ({ fact }) => toJson(fact.error)],
+    fan_out: ["text", ({ fact }) => toJson(fact.fan_out)],
+    retry_at: ["float8", ({ fact }) => fact.retry_at ?? null],
+    worker_id: ["text", (update) => update.worker_id],
+    started_at: ["timestamptz", (update) => update.started_at],
+    in_result: ["boolean", (update) => update.in_result],
+  },
+  (rows) => `UPDATE dagapp.dag_node_states n SET
        status = u.status::dagapp.node_status,
        attempt = u.attempt,
        retry_count = u.retries,
        throttle_count = u.throttles,
        task_id = coalesce(u.task_id, n.task_id),
        input_params = coalesce(u.params::jsonb, n.input_params),
-       output = u.output::jsonb,
+       output = CASE WHEN u.in_result
+         THEN (SELECT result_data -> u.node_id FROM dagapp.dag_jobs WHERE job_id = u.job_id)
+         ELSE u.output::jsonb END,
        error = u.error::jsonb,
        fan_out = u.fan_out::jsonb,
        retry_at = to_timestamp(u.retry_at / 1000),
@@ -171,33 +193,13 @@ export function updateNodes(tx: Transaction, updates: readonly NodeUpdate[]): vo
        started_at = CASE WHEN u.task_id IS NULL THEN coalesce(u.started_at, n.started_at) END,
        completed_at = CASE WHEN u.status IN ('completed', 'failed', 'skipped', 'cancelled')
          THEN now() END
-     FROM unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::int[], $6::int[], $7::text[],
-        $8::text[], $9::text[], $10::text[], $11::text[], $12::float8[], $13::text[],
-        $14::timestamptz[])
-       AS u(job_id, node_id, status, attempt, retries, throttles, task_id, params, output, error,
-            fan_out, retry_at, worker_id, started_at)
+     FROM ${rows("u")}
      WHERE ${searchByKey("n.job_id", "u.job_id")} AND n.node_id = u.node_id`,
-    [
-      updates.map((update) => update.job_id),
-      facts.map((fact) => fact.node_id),
-      facts.map((fact) => fact.status),
-      facts.map((fact) => fact.attempt),
-      facts.map((fact) => fact.retry_count),
-      facts.map((fact) => fact.throttle_count),
-      updates.map((update) => update.task_id),
-      // Parameters are written with the first dispatch and never change.
-      textArray(
-        updates.map(({ task_id, fact }) => (task_id === null ? null : toJson(fact.params))),
-      ),
-      textArray(facts.map((fact) => toJson(fact.output))),
-      facts.map((fact) => toJson(fact.error)),
-      facts.map((fact) => toJson(fact.fan_out)),
-      facts.map((fact) => fact.retry_at ?? null),
-      updates.map((update) => update.worker_id),
-      updates.map((update) => update.started_at),
-    ],
-    "update_nodes",
-  );
+);
+
+export function updateNodes(tx: Transaction, updates: readonly NodeUpdate[]): void {
+  const { text, values, name } = updateNodesStatement(updates);
+  tx.send(text, values, name);
 }
 
 /** Cancels the unsettled nodes of jobs that ended early, children included. */

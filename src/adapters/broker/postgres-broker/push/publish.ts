@@ -1,6 +1,6 @@
 import { reach } from "../../../runtime/fail-points.ts";
 import type { Transaction } from "../../../postgres/queryable.ts";
-import { textArray } from "../../../postgres/text-array.ts";
+import { rowStatement } from "../../../postgres/row-statement.ts";
 import type { OutMessage } from "../../broker.ts";
 import { handlerHeader } from "../../broker.ts";
 import type { LeasedMessage } from "../sql/message-columns.ts";
@@ -8,19 +8,35 @@ import { messageColumns } from "../sql/message-columns.ts";
 import { headersColumn } from "../sql/publish.ts";
 import type { PushConnections } from "./connections.ts";
 
+interface NewLease {
+  readonly message: OutMessage;
+  readonly headers: string | null;
+  readonly holder: string;
+}
+
 /**
  * Inserts messages as leases: a message that goes to a waiting worker is never ready, and no
  * consumer is notified. From here on it is a lease like any other: renewed, withdrawn, and returned
  * to its queue when the worker stops renewing.
  */
-const insertLeasesText = `
+const insertLeasesStatement = rowStatement<NewLease>(
+  "dag_queue_push",
+  {
+    key: ["text", ({ message }) => message.id],
+    priority: ["smallint", ({ message: { priority = 0 } }) => priority],
+    group_key: ["text", ({ message: { group = null } }) => group],
+    headers: ["text", (lease) => lease.headers],
+    body: ["json", ({ message }) => message.body],
+    holder: ["text", (lease) => lease.holder],
+  },
+  (rows, other) => `
 INSERT INTO dagapp.dag_queue_leases (${messageColumns}, holder, until)
-SELECT nextval('dagapp.dag_queue_ready_message_id_seq'), $1, priority, 1, 0, 0, key, group_key,
+SELECT nextval('dagapp.dag_queue_ready_message_id_seq'), ${other(0)}, priority, 1, 0, 0, key, group_key,
   headers::jsonb, body, now(), holder, now() + interval '1 ms' *
-    coalesce((SELECT lease_ms FROM dagapp.dag_queues WHERE queue = $1), 30000)
-FROM unnest($2::text[], $3::smallint[], $4::text[], $5::text[], $6::text[], $7::text[])
-  AS t(key, priority, group_key, headers, body, holder)
-RETURNING message_id, message_key, leased_at::text`;
+    coalesce((SELECT lease_ms FROM dagapp.dag_queues WHERE queue = ${other(0)}), 30000)
+FROM ${rows("t")}
+RETURNING message_id, message_key, leased_at::text`,
+);
 
 /**
  * Leases as many messages as connected workers have credit for, the most urgent first, and pushes
@@ -73,18 +89,17 @@ async function insertLeases(
   messages: readonly OutMessage[],
   holders: readonly string[],
 ): Promise<readonly LeasedMessage[]> {
+  const headers = headersColumn(messages);
+  const leases = messages.map((message, index) => ({
+    message,
+    headers: headers[index] ?? null,
+    holder: holders[index] ?? "",
+  }));
+  const { text, values, name } = insertLeasesStatement(leases, [queue]);
   const { rows } = await tx.query<Pick<LeasedMessage, "message_id" | "message_key" | "leased_at">>(
-    insertLeasesText,
-    [
-      queue,
-      messages.map(({ id }) => id),
-      messages.map(({ priority = 0 }) => priority),
-      messages.map(({ group = null }) => group),
-      headersColumn(messages),
-      textArray(messages.map(({ body }) => body)),
-      holders,
-    ],
-    "dag_queue_push",
+    text,
+    values,
+    name,
   );
   const byKey = new Map(rows.map((row) => [row.message_key, row]));
   return messages.map(({ id, priority = 0, headers = null, body }) => {

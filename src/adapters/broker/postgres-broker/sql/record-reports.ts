@@ -3,6 +3,7 @@ import type { Queryable, Transaction } from "../../../postgres/queryable.ts";
 import { recordReportsSql, reportColumns } from "../../../postgres/repositories/reports.ts";
 import type { Settled } from "../../broker.ts";
 import type { LeaseToken } from "./message-columns.ts";
+import { rowStatement } from "../../../postgres/row-statement.ts";
 import { searchByKey } from "../../../postgres/search-by-key.ts";
 
 /** A report whose message is leased in this database. */
@@ -28,13 +29,19 @@ const recordFailuresSql = recordReportsSql({
   accepted: "SELECT incoming.*, started_at AS started FROM incoming",
   expected: true,
 });
-const completeHeldSql = `
+const completeHeld = rowStatement<LeaseToken>(
+  "dag_complete_reported",
+  {
+    message_id: ["bigint", (lease) => lease.message_id],
+    deliveries: ["int", (lease) => lease.deliveries],
+  },
+  (rows, other) => `
 WITH completed AS (
-  DELETE FROM dagapp.dag_queue_leases AS lease
-  USING unnest($1::bigint[], $2::integer[]) AS held(message_id, deliveries)
+  DELETE FROM dagapp.dag_queue_leases AS lease USING ${rows("held")}
   WHERE ${searchByKey("lease.message_id", "held.message_id")} AND lease.deliveries = held.deliveries
   RETURNING 1)
-SELECT dagapp.expect(cardinality($1::bigint[]) = (SELECT count(*) FROM completed))`;
+SELECT dagapp.expect((SELECT count(*) FROM completed) = ${other(0)})`,
+);
 
 /**
  * Records reports and answers for each, in the order given: `lost` when its lease was no longer held,
@@ -101,11 +108,8 @@ export function recordExpectedReports(
   reports: readonly (LeasedReport & { readonly started_at: string | null })[],
 ): void {
   const held = byMessage(reports).map(({ lease }) => lease);
-  tx.send(
-    completeHeldSql,
-    [held.map(({ message_id }) => message_id), held.map(({ deliveries }) => deliveries)],
-    "dag_complete_reported",
-  );
+  const { text, values, name } = completeHeld(held, [held.length]);
+  tx.send(text, values, name);
   const failures = reports.filter(({ status }) => status === "failed");
   if (failures.length === 0) return;
   tx.send(recordFailuresSql, reportColumns(failures), "dag_record_failures");
