@@ -35,7 +35,11 @@ export function consume(deps: ConsumeDependencies): Consumption {
       try {
         const subscription = await deps.broker.consume(queue, options, async (delivery) => {
           running++;
-          await deps.execute(delivery).finally(() => running--);
+          try {
+            await deps.execute(delivery);
+          } finally {
+            running--;
+          }
         });
         subscriptions.push(subscription);
         deps.log.info({ queue, maxInFlight }, "consuming");

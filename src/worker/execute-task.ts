@@ -55,7 +55,10 @@ export async function executeTask(deps: ExecuteDependencies, delivery: Delivery)
   const ended = await run(traced?.deps ?? deps, task, mask);
   const ending = mask === undefined ? ended : hideSecrets(ended, mask);
   traced?.ran(ending);
-  const outcome = await settle(traced?.deps ?? deps, task, ending);
+  const outcome =
+    ending.status === "stopped"
+      ? await giveUp(traced?.deps ?? deps, task, ending.cause)
+      : await report(traced?.deps ?? deps, task, ending);
   traced?.end();
   deps.onEnded?.(message.handler, outcome, (performance.now() - since) / 1000);
 }
@@ -127,6 +130,7 @@ async function run(
   mask: Mask | undefined,
 ): Promise<Ending> {
   const stop = armStop(task.delivery, task.message.timeout_seconds * 1000);
+  let context: TaskContext | undefined;
   try {
     const handler = findHandler(deps, task.message.handler);
     // Looking through the text is cheaper than walking the parameters of every small task.
@@ -134,9 +138,14 @@ async function run(
       ? await loadParams(deps, task, handler.streams ?? [])
       : task.message.params;
     const params = validateParams(handler, given, deps.parameterDefaults);
-    const result = await runHandler(deps, { ...task, mask }, handler, params, stop);
+    context = new TaskContext(deps, task, stop, mask);
+    stop.throwIfStopped();
+    reach("worker.before_run");
+    const result = await runHandler(handler, params, context, stop);
     reach("worker.after_run");
-    return { status: "completed", output: await toOutput(deps, task.message, handler, result) };
+    const output = toOutput(deps, task.message, handler, result);
+    // Each await costs a short task a turn.
+    return { status: "completed", output: typeof output === "string" ? output : await output };
   } catch (error) {
     const ending = toEnding(error, stop.cause(), task.message);
     const isExpected = error instanceof HandlerError || error instanceof KnownError;
@@ -147,6 +156,10 @@ async function run(
     return ending;
   } finally {
     stop.disarm();
+    const cleaning = context?.cleanUp()?.catch((err: unknown) => {
+      deps.log.warn({ err, task_id: task.message.task_id }, "a work folder was not removed");
+    });
+    if (cleaning !== undefined) await cleaning;
   }
 }
 
@@ -183,36 +196,25 @@ function validateParams(
   throw new PermanentError(message, { code: "INVALID_PARAMS" });
 }
 
-async function runHandler(
-  deps: ExecuteDependencies,
-  task: RunningTask & { readonly mask: Mask | undefined },
+function runHandler(
   handler: Handler,
   params: unknown,
+  context: TaskContext,
   stop: StopSignal,
 ): Promise<unknown> {
-  const context = new TaskContext(deps, task, stop, task.mask);
-  try {
-    stop.throwIfStopped();
-    reach("worker.before_run");
-    return await new Promise((resolve, reject) => {
-      stop.onAbandoned(reject);
-      handler.run(params, context).then(resolve, reject);
-    });
-  } finally {
-    // Without a folder nothing is awaited: each await costs a short task a turn.
-    const cleaning = context.cleanUp()?.catch((err: unknown) => {
-      deps.log.warn({ err, task_id: task.message.task_id }, "a work folder was not removed");
-    });
-    if (cleaning !== undefined) await cleaning;
-  }
+  return new Promise((resolve, reject) => {
+    stop.onAbandoned(reject);
+    handler.run(params, context).then(resolve, reject);
+  });
 }
 
-async function toOutput(
+/** The output as JSON; a promise where it is too large for a report and goes to storage. */
+function toOutput(
   deps: ExecuteDependencies,
   message: TaskMessage,
   handler: Handler,
   result: unknown,
-): Promise<string> {
+): string | Promise<string> {
   // Must come before the contract: a schema would follow a cycle without end.
   const checked = checkOutput(result);
   if (!checked.ok) throw new PermanentError(checked.error.message, { code: checked.error.code });
@@ -225,7 +227,9 @@ async function toOutput(
   // Without storage of its own the worker sends the whole, and the orchestrator stores it.
   return isSmall || deps.reachOf !== undefined
     ? checked.json
-    : JSON.stringify(await storeValue(deps.storage, message.job_id, checked.json));
+    : storeValue(deps.storage, message.job_id, checked.json).then((stored) =>
+        JSON.stringify(stored),
+      );
 }
 
 /**
@@ -243,30 +247,38 @@ function toEnding(error: unknown, cause: StopCause | undefined, message: TaskMes
   return { status: "failed", error: classifyError(error) };
 }
 
-async function settle(
-  deps: ExecuteDependencies,
-  task: RunningTask,
-  ending: Ending,
+/** Settles the delivery of a task that was stopped from outside. */
+async function giveUp(
+  { log }: ExecuteDependencies,
+  { delivery, message }: RunningTask,
+  cause: StopCause,
 ): Promise<TaskOutcome> {
-  const { delivery, message } = task;
-  // No child logger: creating one costs more than running a short task.
-  const { log } = deps;
-  const { task_id, job_id, node_id, handler } = message;
-  const about = { task_id, job_id, node_id, handler };
-  if (ending.status === "stopped") {
-    log.info({ ...about, cause: ending.cause }, "task stopped");
-    if (ending.cause === "shutdown") await delivery.release();
-    // A cancelled job needs no report. After `held_too_long` another worker retries; after `lost`
-    // the retry has no effect.
-    else if (ending.cause === "cancelled") await delivery.complete();
-    else await delivery.retry({ reason: `given up: ${ending.cause}` });
-    return ending.cause === "lost" ? "lost" : "stopped";
+  log.info({ ...about(message), cause }, "task stopped");
+  if (cause === "shutdown") await delivery.release();
+  // A cancelled job needs no report. After `held_too_long` another worker retries; after `lost` the
+  // retry has no effect.
+  else if (cause === "cancelled") await delivery.complete();
+  else await delivery.retry({ reason: `given up: ${cause}` });
+  return cause === "lost" ? "lost" : "stopped";
+}
+
+async function report(
+  { log, reporter }: ExecuteDependencies,
+  task: RunningTask,
+  outcome: Outcome,
+): Promise<TaskOutcome> {
+  if (outcome.status === "failed") {
+    log.info({ ...about(task.message), error: outcome.error }, "task failed");
   }
-  if (ending.status === "failed") log.info({ ...about, error: ending.error }, "task failed");
   reach("worker.before_report");
-  const settled = await deps.reporter.report(task, ending);
+  const settled = await reporter.report(task, outcome);
   reach("worker.after_report");
-  if (settled === "ok") return ending.status;
-  log.warn(about, "the report came too late: the task is no longer ours");
+  if (settled === "ok") return outcome.status;
+  log.warn(about(task.message), "the report came too late: the task is no longer ours");
   return "lost";
+}
+
+/** For log lines. There is no child logger: creating one costs more than running a short task. */
+function about({ task_id, job_id, node_id, handler }: TaskMessage) {
+  return { task_id, job_id, node_id, handler };
 }

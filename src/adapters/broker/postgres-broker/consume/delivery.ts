@@ -3,7 +3,7 @@ import type { TaskReport } from "../../../../core/messages.ts";
 import type { Batcher } from "../../../runtime/batcher.ts";
 import type { DebouncedWriter } from "../../../runtime/debounced-writer.ts";
 import type { AbortCause, Delivery, Settled } from "../../broker.ts";
-import { DeliveryAborted } from "../../broker.ts";
+import { DeliveryAborted, timeoutHeader } from "../../broker.ts";
 import type { LeasedMessage, LeaseToken } from "../sql/message-columns.ts";
 import { holdLease } from "../sql/progress.ts";
 import type { Progress } from "../sql/progress.ts";
@@ -17,6 +17,9 @@ export interface DeliveryDependencies {
   readonly progress: DebouncedWriter<Progress>;
 }
 
+const graceAfterTimeoutMs = 30_000;
+const longestHoldMs = 6 * 3_600_000;
+
 /** A leased message that a fetch or a push brought to a subscription. */
 export interface ReceivedMessage extends LeasedMessage {
   /** The push connection that brought it; absent: it was fetched from the queue. */
@@ -25,7 +28,8 @@ export interface ReceivedMessage extends LeasedMessage {
 
 /**
  * A leased message in the hands of this process. A class: an object literal with an accessor takes a
- * microsecond to make, and its fifteen functions are held until the report is answered.
+ * microsecond to make, and its fifteen functions are held until the report is answered. Whatever a
+ * delivery holds meanwhile is copied by the garbage collector, so a report makes few promises.
  */
 export class HeldDelivery implements Delivery, ReportOrigin {
   readonly id: string;
@@ -36,10 +40,14 @@ export class HeldDelivery implements Delivery, ReportOrigin {
   readonly lease: LeaseToken;
   readonly leased_at: string;
   readonly pushedBy: object | undefined;
+  /** When it was fetched or pushed, by `performance.now()`. */
+  takenAt = 0;
+  /** When its handler started to occupy a slot; undefined: it occupies none. */
+  startedAt: number | undefined;
   private readonly deps: DeliveryDependencies;
   /** Called when the handler starts to settle the delivery: its slot is free. */
   private readonly onSettling: (held: HeldDelivery) => void;
-  private listeners: Set<(reason: DeliveryAborted) => void> | undefined;
+  private listeners: ((reason: DeliveryAborted) => void)[] | undefined;
   private controller: AbortController | undefined;
   private aborted: DeliveryAborted | undefined;
   private settled = false;
@@ -71,11 +79,18 @@ export class HeldDelivery implements Delivery, ReportOrigin {
     return this.controller.signal;
   }
 
+  /** How long its lease is renewed. */
+  get holdMs(): number {
+    const { headers } = this;
+    const timeout = Object.hasOwn(headers, timeoutHeader) ? Number(headers[timeoutHeader]) : NaN;
+    return timeout > 0 ? timeout * 1000 + graceAfterTimeoutMs : longestHoldMs;
+  }
+
   onAbort(listener: (reason: DeliveryAborted) => void): () => void {
-    (this.listeners ??= new Set()).add(listener);
+    (this.listeners ??= []).push(listener);
     if (this.aborted !== undefined) listener(this.aborted);
     return () => {
-      this.listeners?.delete(listener);
+      this.listeners = this.listeners?.filter((other) => other !== listener);
     };
   }
 
@@ -129,16 +144,14 @@ export class HeldDelivery implements Delivery, ReportOrigin {
   }
 
   /** Runs the first `settle`; later ones answer `lost`. */
-  private async settleOnce(settle: () => Promise<Settled>): Promise<Settled> {
-    if (this.settled) return "lost";
+  private settleOnce(settle: () => Promise<Settled>): Promise<Settled> {
+    if (this.settled) return Promise.resolve("lost");
     this.settled = true;
     this.onSettling(this);
-    try {
-      return await settle();
-    } catch (error) {
+    return settle().catch((error: unknown) => {
       // The statement may have been committed. The fence makes a second attempt safe.
       this.settled = false;
       throw error;
-    }
+    });
   }
 }

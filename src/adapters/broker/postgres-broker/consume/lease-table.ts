@@ -5,6 +5,7 @@
  * The main thread writes, the renewing thread only reads. A row that changes while it is read may mix
  * the numbers of two leases; no such lease exists in the database, so renewing it changes nothing.
  */
+import type { LeaseToken } from "../sql/message-columns.ts";
 import type { HeldLease } from "./renewal-protocol.ts";
 
 const fields = 5;
@@ -25,15 +26,20 @@ export class LeaseTable {
   }
 
   /** Answers the row of the lease; undefined: the table is full. */
-  hold({ message_id, deliveries, lease_ms, hold_ms }: HeldLease, since: number) {
+  hold(
+    { message_id, deliveries }: LeaseToken,
+    leaseMs: number,
+    holdMs: number,
+    since: number,
+  ): number | undefined {
     const row = this.free.pop();
     if (row === undefined) return undefined;
     const { values } = this;
     let at = row * fields;
     values[at++] = message_id;
     values[at++] = deliveries;
-    values[at++] = lease_ms;
-    values[at++] = hold_ms;
+    values[at++] = leaseMs;
+    values[at++] = holdMs;
     values[at] = since;
     Atomics.store(this.taken, row, 1);
     return row;

@@ -2,26 +2,23 @@ import { Worker } from "node:worker_threads";
 import type { Logger } from "../../../runtime/logger.ts";
 import type { LeaseToken } from "../sql/message-columns.ts";
 import { LeaseTable, sharedNow } from "./lease-table.ts";
-import { leaseKey } from "./renewal-protocol.ts";
-import type {
-  FromThread,
-  HeldLease,
-  ThreadData,
-  ThreadOptions,
-  ToThread,
-} from "./renewal-protocol.ts";
+import type { FromThread, ThreadData, ThreadOptions, ToThread } from "./renewal-protocol.ts";
 
 export type RenewalEnd = Extract<FromThread, { kind: "ended" }>["cause"];
 
-export interface EndingLease extends HeldLease {
-  readonly onEnd: (cause: RenewalEnd) => void;
+/** A delivery whose lease is renewed. It is aborted when the lease is lost, cancelled or held too long. */
+export interface RenewedDelivery {
+  readonly lease: LeaseToken;
+  /** How long the lease is renewed. */
+  readonly holdMs: number;
+  abort(cause: RenewalEnd): void;
 }
 
 /** The main thread's side of the renewing thread. */
 export interface Renewal {
   /** Must be called before the handlers start: a handler that never yields blocks later calls. */
-  hold(leases: readonly EndingLease[]): void;
-  drop(lease: LeaseToken): void;
+  hold(deliveries: readonly RenewedDelivery[], leaseMs: number): void;
+  drop(delivery: RenewedDelivery): void;
   renewNow(): void;
   stop(): Promise<void>;
 }
@@ -39,14 +36,9 @@ const threadFile = new URL(
 const restartPauseMs = 500;
 const leasesPerTable = 2048;
 
-interface LeasePlace {
-  readonly table: LeaseTable;
-  readonly row: number;
-  readonly onEnd: (cause: RenewalEnd) => void;
-}
-
 export function startRenewal(options: ThreadOptions, log: Logger): Renewal {
-  const held = new Map<string, LeasePlace>();
+  /** The row of each lease, counted through all tables. */
+  const held = new Map<RenewedDelivery, number>();
   const tables = [new LeaseTable(leasesPerTable)];
   let shortestMs: number | undefined;
   let stopping = false;
@@ -75,19 +67,18 @@ export function startRenewal(options: ThreadOptions, log: Logger): Renewal {
     thread = start();
   }
 
-  function place(lease: EndingLease): LeasePlace {
-    const { onEnd } = lease;
-    const since = sharedNow();
-    for (const table of tables) {
-      const row = table.hold(lease, since);
-      if (row !== undefined) return { table, row, onEnd };
+  function place({ lease, holdMs }: RenewedDelivery, leaseMs: number, since: number): number {
+    for (let index = 0; ; index++) {
+      const row = (tables[index] ?? addTable()).hold(lease, leaseMs, holdMs, since);
+      if (row !== undefined) return index * leasesPerTable + row;
     }
+  }
+
+  function addTable(): LeaseTable {
     const table = new LeaseTable(leasesPerTable);
     tables.push(table);
     post({ kind: "table", buffer: table.buffer });
-    const row = table.hold(lease, since);
-    if (row === undefined) throw new Error("A new lease table has no free row.");
-    return { table, row, onEnd };
+    return table;
   }
 
   function post(message: ToThread): void {
@@ -99,23 +90,28 @@ export function startRenewal(options: ThreadOptions, log: Logger): Renewal {
       log.warn({ reason: message.message }, "leases could not be renewed; trying again");
       return;
     }
-    held.get(leaseKey(message.lease))?.onEnd(message.cause);
+    const { message_id, deliveries } = message.lease;
+    for (const delivery of held.keys()) {
+      const { lease } = delivery;
+      if (lease.message_id !== message_id || lease.deliveries !== deliveries) continue;
+      delivery.abort(message.cause);
+      return;
+    }
   }
 
   return {
-    hold(leases) {
-      for (const lease of leases) {
-        held.set(leaseKey(lease), place(lease));
-        if (lease.lease_ms >= (shortestMs ?? Infinity)) continue;
-        shortestMs = lease.lease_ms;
-        post({ kind: "lease_ms", lease_ms: shortestMs });
-      }
+    hold(deliveries, leaseMs) {
+      const since = sharedNow();
+      for (const delivery of deliveries) held.set(delivery, place(delivery, leaseMs, since));
+      if (leaseMs >= (shortestMs ?? Infinity)) return;
+      shortestMs = leaseMs;
+      post({ kind: "lease_ms", lease_ms: shortestMs });
     },
-    drop(lease) {
-      const known = held.get(leaseKey(lease));
-      if (known === undefined) return;
-      held.delete(leaseKey(lease));
-      known.table.drop(known.row);
+    drop(delivery) {
+      const row = held.get(delivery);
+      if (row === undefined) return;
+      held.delete(delivery);
+      tables[Math.floor(row / leasesPerTable)]?.drop(row % leasesPerTable);
     },
     renewNow() {
       if (held.size > 0) post({ kind: "renew_now" });

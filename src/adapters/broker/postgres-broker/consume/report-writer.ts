@@ -78,17 +78,22 @@ export function createReportWriter({ db, push, log }: ReportWriterOptions): Repo
     return answers;
   }
 
+  /** The orchestrator may have recorded the report, and the lease is gone with it. */
+  async function writeAgain(report: LeasedReport): Promise<Settled> {
+    const written = await batches.add(report);
+    return written === "lost" ? recorded.add(report) : written;
+  }
+
   return {
-    async write(report, { lease, leased_at, pushedBy }) {
+    write(report, { lease, leased_at, pushedBy }) {
       // Without the worker's id: the push server knows it from the connection.
       const { task_id, job_id, node_id, status, output, error } = report;
       const sent = { task_id, job_id, node_id, status, output, error, lease, leased_at };
-      const answer = await push?.report(sent, pushedBy);
-      if (answer === "ok" || answer === "lost") return answer;
-      const leased = { ...report, lease };
-      const written = await batches.add(leased);
-      // After `again` the orchestrator may have recorded the report, and the lease is gone with it.
-      return answer === "again" && written === "lost" ? recorded.add(leased) : written;
+      const pushed = push?.report(sent, pushedBy);
+      if (pushed === undefined) return batches.add({ ...report, lease });
+      return pushed.then((answer) =>
+        answer === "again" ? writeAgain({ ...report, lease }) : answer,
+      );
     },
     idle: async () => {
       await batches.idle();

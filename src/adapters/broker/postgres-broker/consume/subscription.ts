@@ -14,7 +14,6 @@
  */
 import { backoffDelay } from "../../../../core/backoff.ts";
 import type { Logger } from "../../../runtime/logger.ts";
-import { timeoutHeader } from "../../broker.ts";
 import type { DeliveryHandler, Subscription } from "../../broker.ts";
 import { HeldDelivery } from "./delivery.ts";
 import type { DeliveryDependencies, ReceivedMessage } from "./delivery.ts";
@@ -55,8 +54,6 @@ const enoughMeasured = 20;
 const longestWaitMs = 500;
 /** No task is started while so many deliveries run or settle. */
 const maxSettling = 1000;
-const graceAfterTimeoutMs = 30_000;
-const longestHoldMs = 6 * 3_600_000;
 const defaultGraceMs = 30_000;
 const longestPauseMs = 5000;
 const suspectsPauseMs = 1000;
@@ -65,8 +62,11 @@ const longestTimerMs = 2_000_000_000;
 
 export function subscribe(options: SubscriptionOptions): PostgresSubscription {
   const { db, queue, leaseMs, renewal, isolation, log } = options;
-  const running = new Map<HeldDelivery, Promise<void>>();
-  const prefetched: { readonly held: HeldDelivery; readonly since: number }[] = [];
+  /** Deliveries whose handler runs, or whose report is on its way. */
+  const running = new Set<HeldDelivery>();
+  const prefetched: HeldDelivery[] = [];
+  /** Called when nothing runs any more. */
+  let onIdle: (() => void) | undefined;
   /** Handlers that occupy a slot; a delivery that only settles occupies none. */
   let working = 0;
   /** The running average of how long handlers take; infinite until enough were timed. */
@@ -103,7 +103,7 @@ export function subscribe(options: SubscriptionOptions): PostgresSubscription {
     while (mayStart() && working < options.maxInFlight && running.size < maxSettling) {
       const next = prefetched.shift();
       if (next === undefined) break;
-      start(next.held);
+      void start(next);
     }
     pushes?.changed();
     isolation.advance();
@@ -166,9 +166,8 @@ export function subscribe(options: SubscriptionOptions): PostgresSubscription {
           { queue, message: message.message_key },
           "running a message alone, because its worker died or was cut off",
         );
-        renew([held]);
-        start(held);
-        await running.get(held);
+        renewal.hold([held], leaseMs);
+        await start(held);
       }
     } catch (err) {
       log.warn({ err, queue }, "suspects could not be fetched; trying again");
@@ -185,23 +184,13 @@ export function subscribe(options: SubscriptionOptions): PostgresSubscription {
     const deliveries = messages.map((message) => hold(message));
     if (messages.length === 0) return;
     if (closing) return releaseAll(deliveries);
-    renew(deliveries);
-    const since = performance.now();
-    prefetched.push(...deliveries.map((held) => ({ held, since })));
+    renewal.hold(deliveries, leaseMs);
+    const now = performance.now();
+    for (const held of deliveries) {
+      held.takenAt = now;
+      prefetched.push(held);
+    }
     scheduleRelease();
-  }
-
-  function renew(deliveries: readonly HeldDelivery[]): void {
-    renewal.hold(
-      deliveries.map((held) => ({
-        ...held.lease,
-        lease_ms: leaseMs,
-        hold_ms: holdMs(held),
-        onEnd: (cause) => {
-          held.abort(cause);
-        },
-      })),
-    );
   }
 
   function scheduleRelease(): void {
@@ -214,7 +203,7 @@ export function subscribe(options: SubscriptionOptions): PostgresSubscription {
   async function releaseWaiting(): Promise<void> {
     releaseTimer = undefined;
     const oldest = prefetched[0];
-    if (oldest !== undefined && performance.now() - oldest.since >= longestWaitMs) {
+    if (oldest !== undefined && performance.now() - oldest.takenAt >= longestWaitMs) {
       averageMs = Infinity;
       measured = 0;
       await releasePrefetched().catch((err: unknown) => {
@@ -226,8 +215,8 @@ export function subscribe(options: SubscriptionOptions): PostgresSubscription {
   }
 
   async function releasePrefetched(): Promise<void> {
-    const untouched = prefetched.splice(0).map(({ held }) => held);
-    for (const { lease } of untouched) renewal.drop(lease);
+    const untouched = prefetched.splice(0);
+    for (const held of untouched) renewal.drop(held);
     await releaseAll(untouched);
   }
 
@@ -244,8 +233,7 @@ export function subscribe(options: SubscriptionOptions): PostgresSubscription {
   }
 
   function receivedIds(): number[] {
-    const received = [...running.keys(), ...prefetched.map(({ held }) => held)];
-    return received.map(({ lease }) => lease.message_id);
+    return [...running, ...prefetched].map(({ lease }) => lease.message_id);
   }
 
   async function accept(messages: readonly ReceivedMessage[]): Promise<void> {
@@ -266,48 +254,44 @@ export function subscribe(options: SubscriptionOptions): PostgresSubscription {
   const member = { isIdle: () => running.size === 0 && prefetched.length === 0, wake };
   isolation.join(member);
 
-  const startedAt = new Map<HeldDelivery, number>();
-
-  function start(held: HeldDelivery): void {
+  async function start(held: HeldDelivery): Promise<void> {
     working += 1;
-    startedAt.set(held, performance.now());
-    running.set(
-      held,
-      run(held).finally(() => {
-        freeSlot(held);
-        renewal.drop(held.lease);
-        running.delete(held);
-        pump();
-      }),
-    );
+    held.startedAt = performance.now();
+    running.add(held);
+    try {
+      await options.handler(held);
+      if (!held.isSettled()) await held.complete();
+    } catch (error) {
+      await retryThrown(held, error);
+    }
+    freeSlot(held);
+    renewal.drop(held);
+    running.delete(held);
+    if (running.size === 0) onIdle?.();
+    pump();
   }
 
   /** Frees the slot once, when the handler begins to settle or ends without settling. */
   function freeSlot(held: HeldDelivery): void {
-    const start = startedAt.get(held);
-    if (start === undefined) return;
-    startedAt.delete(held);
+    const { startedAt } = held;
+    if (startedAt === undefined) return;
+    held.startedAt = undefined;
     working -= 1;
-    const tookMs = Math.max(0.05, performance.now() - start);
+    const tookMs = Math.max(0.05, performance.now() - startedAt);
     measured += 1;
     if (measured === enoughMeasured) averageMs = tookMs;
     else if (measured > enoughMeasured) averageMs = 0.9 * averageMs + 0.1 * tookMs;
     pump();
   }
 
-  async function run(delivery: HeldDelivery): Promise<void> {
+  async function retryThrown(held: HeldDelivery, error: unknown): Promise<void> {
+    log.warn({ err: error, queue, message: held.id }, "a message handler threw");
     try {
-      try {
-        await options.handler(delivery);
-        if (!delivery.isSettled()) await delivery.complete();
-      } catch (error) {
-        log.warn({ err: error, queue, message: delivery.id }, "a message handler threw");
-        const reason = error instanceof Error ? error.message : String(error);
-        if (!delivery.isSettled()) await delivery.retry({ reason });
-      }
-    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      if (!held.isSettled()) await held.retry({ reason });
+    } catch (err) {
       log.warn(
-        { err: error, queue, message: delivery.id },
+        { err, queue, message: held.id },
         "a message was not settled; its lease will expire",
       );
     }
@@ -331,20 +315,17 @@ export function subscribe(options: SubscriptionOptions): PostgresSubscription {
     await pumping;
     clearTimeout(releaseTimer);
     await releasePrefetched();
-    for (const held of running.keys()) held.abort("shutdown");
-    await waitAtMost(graceMs, Promise.all(running.values()));
-    const unfinished = [...running.keys()];
+    for (const held of running) held.abort("shutdown");
+    if (running.size > 0) {
+      await waitAtMost(graceMs, new Promise<void>((resolve) => (onIdle = resolve)));
+    }
+    const unfinished = [...running];
     await releaseAll(unfinished);
-    for (const { lease } of unfinished) renewal.drop(lease);
+    for (const held of unfinished) renewal.drop(held);
     isolation.leave(member);
   }
 
   return { wake, close };
-}
-
-function holdMs({ headers }: HeldDelivery): number {
-  const timeout = Object.hasOwn(headers, timeoutHeader) ? Number(headers[timeoutHeader]) : NaN;
-  return timeout > 0 ? timeout * 1000 + graceAfterTimeoutMs : longestHoldMs;
 }
 
 async function waitAtMost(milliseconds: number, work: Promise<unknown>): Promise<void> {
