@@ -5,7 +5,6 @@
  */
 import type { Database } from "../../../postgres/database.ts";
 import { openRelayDatabase } from "../../../postgres/hot-database.ts";
-import type { Queryable } from "../../../postgres/queryable.ts";
 import type { Listen } from "../../../postgres/share-listener.ts";
 import type { Logger } from "../../../runtime/logger.ts";
 import type { Broker, BrokerCapabilities, OutsideStatus, QueueDepth } from "../../broker.ts";
@@ -22,7 +21,7 @@ export interface OutsideOptions {
   readonly db: Database;
   readonly url: string;
   readonly holder: string;
-  readonly leases: () => Queryable;
+  readonly leases: () => Database;
   readonly listen: Listen;
   readonly transport: Transport;
   readonly relays: boolean;

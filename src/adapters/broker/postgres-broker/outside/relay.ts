@@ -7,6 +7,7 @@ import type { Logger } from "../../../runtime/logger.ts";
 import { createService } from "../../../runtime/service.ts";
 import type { Transport } from "../../transport.ts";
 import { lockRelay, readUnsent, removeSent } from "../sql/carry.ts";
+import { makeDueReady } from "../sql/sweep.ts";
 
 export interface RelayOptions {
   readonly db: Database;
@@ -30,14 +31,23 @@ export async function relayOnce(options: RelayOptions): Promise<number | undefin
   const { db, transport, queue } = options;
   return db.transaction(
     async (tx) => {
-      if (!(await lockRelay(tx, queue))) return busyMs;
-      const { messages, dueInMs } = await readUnsent(tx, queue, batchSize);
-      if (messages.length === 0) return dueInMs ?? undefined;
-      reach("relay.before_send");
-      await transport.send(queue, messages);
-      reach("relay.after_send");
-      await removeSent(tx, queue, messages);
-      return 0;
+      // In one round trip: a message waits for each.
+      const [isLocked, { messages, dueInMs }] = await Promise.all([
+        lockRelay(tx, queue),
+        readUnsent(tx, queue, batchSize),
+      ]);
+      if (!isLocked) return busyMs;
+      if (messages.length > 0) {
+        reach("relay.before_send");
+        await transport.send(queue, messages);
+        reach("relay.after_send");
+        removeSent(tx, queue, messages);
+      }
+      if (dueInMs !== null && dueInMs <= 0) {
+        await makeDueReady(tx, queue);
+        return 0;
+      }
+      return messages.length === batchSize ? 0 : (dueInMs ?? undefined);
     },
     // A second attempt would only send twice; the service tries again after a pause.
     { maxAttempts: 1 },

@@ -1,12 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import type { Queryable } from "../../../postgres/queryable.ts";
+import type { Database } from "../../../postgres/database.ts";
 import { reach } from "../../../runtime/fail-points.ts";
 import type { Logger } from "../../../runtime/logger.ts";
 import { handlerHeader } from "../../broker.ts";
 import type { ArrivedMessage, CarriedMessage, Transport } from "../../transport.ts";
 import { sendingOf } from "../../transport.ts";
-import { leaseArrived, postpone } from "../sql/carry.ts";
+import { leaseArrived, leaseNone, postpone } from "../sql/carry.ts";
+import type { ArrivedLeases } from "../sql/carry.ts";
 import type { FetchOptions, FetchResult } from "../sql/fetch.ts";
 import { publish } from "../sql/publish.ts";
 import { createReceiver } from "./receiver.ts";
@@ -20,7 +21,7 @@ export interface OutsideSource {
 }
 
 export interface OutsideSourceOptions {
-  readonly db: () => Queryable;
+  readonly db: () => Database;
   readonly transport: Transport;
   readonly queue: string;
   /** The next fetch may find messages. */
@@ -39,6 +40,7 @@ const mostKnown = 10_000;
 export function createOutsideSource(options: OutsideSourceOptions): OutsideSource {
   const { db, transport, queue, onArrival, log } = options;
   let leasing = 0;
+  const settling = new Set<Promise<void>>();
   /**
    * Sendings that were leased here. A connection that drops before the outside broker knows of it brings
    * their messages again, also after they were completed.
@@ -55,7 +57,7 @@ export function createOutsideSource(options: OutsideSourceOptions): OutsideSourc
   async function lease(
     arrived: readonly ArrivedMessage[],
     fetchOptions: FetchOptions,
-  ): Promise<FetchResult> {
+  ): Promise<ArrivedLeases> {
     const carried: CarriedMessage[] = [];
     const refused: CarriedMessage[] = [];
     for (const message of arrived) {
@@ -65,12 +67,30 @@ export function createOutsideSource(options: OutsideSourceOptions): OutsideSourc
       else refused.push(message.carried);
     }
     if (refused.length > 0) await postpone(db(), queue, refused, notAccepted);
-    const result = await leaseArrived(db(), queue, carried, fetchOptions);
-    const leased = new Set(result.messages.map(({ message_id }) => message_id));
+    const leases = await leaseArrived(db(), queue, carried, fetchOptions);
+    const leased = new Set(leases.fetched.messages.map(({ message_id }) => message_id));
     for (const message of carried) {
       if (leased.has(message.message_id)) known.set(sendingOf(message), true);
     }
-    return result;
+    return leases;
+  }
+
+  /**
+   * Accepts messages when their leases are on disk, and meanwhile their handlers run. Those that were not
+   * leased too: they came twice, or their task has ended. Leases that may be lost are tried again: a second
+   * copy of one that is there gets none.
+   */
+  async function settle(arrived: readonly ArrivedMessage[], flushed: Promise<void>): Promise<void> {
+    try {
+      await flushed;
+      for (const message of arrived) message.accept();
+    } catch (err) {
+      log.warn({ err, queue }, "leases may not be on disk; their messages are returned");
+      for (const message of arrived) {
+        if (message.carried !== undefined) known.delete(sendingOf(message.carried));
+        message.giveBack();
+      }
+    }
   }
 
   /** Publishes the message of another program again, with what a lease needs. */
@@ -81,16 +101,17 @@ export function createOutsideSource(options: OutsideSourceOptions): OutsideSourc
   return {
     async fetch(limit, fetchOptions) {
       const arrived = receiver.take(limit);
+      if (arrived.length === 0) return leaseNone(db(), queue, fetchOptions);
       leasing += arrived.length;
       try {
-        if (arrived.length > 0) reach("outside.before_lease");
-        const result = await lease(arrived, fetchOptions);
-        if (arrived.length > 0) reach("outside.after_lease");
-        // Also those that were not leased: they came twice, or their task has ended.
-        for (const message of arrived) message.accept();
+        reach("outside.before_lease");
+        const { fetched, flushed } = await lease(arrived, fetchOptions);
+        reach("outside.after_lease");
+        const settled = settle(arrived, flushed).finally(() => settling.delete(settled));
+        settling.add(settled);
         // A batch with duplicates is not full, although more messages wait.
-        if (arrived.length === limit && result.messages.length < limit) onArrival();
-        return result;
+        if (arrived.length === limit && fetched.messages.length < limit) onArrival();
+        return fetched;
       } catch (error) {
         for (const message of arrived) message.giveBack();
         throw error;
@@ -99,7 +120,10 @@ export function createOutsideSource(options: OutsideSourceOptions): OutsideSourc
       }
     },
     waiting: () => receiver.waiting() + leasing,
-    close: () => receiver.close(),
+    close: async () => {
+      await Promise.all(settling);
+      await receiver.close();
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 /** Moves messages between the ready table and an outside broker. */
 import { queueChannelSql } from "../../../postgres/channels.ts";
+import type { Database } from "../../../postgres/database.ts";
 import type { Queryable, Transaction } from "../../../postgres/queryable.ts";
 import { maxDeliveriesExceeded } from "../../broker.ts";
 import type { CarriedMessage } from "../../transport.ts";
@@ -7,7 +8,6 @@ import type { FetchOptions, FetchResult } from "./fetch.ts";
 import { leasedColumns, suspectsSql, toFetchResult } from "./fetch.ts";
 import type { FetchedRow } from "./fetch.ts";
 import { messageColumns } from "./message-columns.ts";
-import { makeDueReady } from "./sweep.ts";
 
 const carriedColumns = `message_id, priority, deliveries, released, lost, message_key, group_key,
   headers, body, enqueued_at::text, xmin::text AS sending`;
@@ -28,26 +28,31 @@ export async function lockRelay(tx: Transaction, queue: string): Promise<boolean
   return rows[0]?.locked === true;
 }
 
+/** At least one row is answered, because a row carries the time of the next delayed message. */
+type UnsentRow = { readonly in_ms: number | null } & (
+  CarriedMessage | { readonly message_id: null }
+);
+
 /**
  * Reads messages that must be sent. Nothing is locked meanwhile: a tick that withdraws messages must
  * not wait for an outside broker.
  */
 export async function readUnsent(tx: Transaction, queue: string, limit: number): Promise<Unsent> {
-  await makeDueReady(tx, queue);
-  const { rows: messages } = await tx.query<CarriedMessage>(
-    `SELECT ${carriedColumns} FROM dagapp.dag_queue_ready
-     WHERE queue = $1 AND visible_at IS NULL ORDER BY priority DESC, message_id LIMIT $2`,
+  const { rows } = await tx.query<UnsentRow>(
+    `SELECT due.in_ms, unsent.*
+     FROM (
+       SELECT ceil(extract(epoch FROM min(visible_at) - now()) * 1000)::float8 AS in_ms
+       FROM dagapp.dag_queue_ready WHERE queue = $1 AND visible_at IS NOT NULL AND suspect IS NULL
+     ) AS due LEFT JOIN (
+       SELECT ${carriedColumns} FROM dagapp.dag_queue_ready
+       WHERE queue = $1 AND visible_at IS NULL ORDER BY priority DESC, message_id LIMIT $2
+     ) AS unsent ON true`,
     [queue, limit],
     "dag_relay_read",
   );
-  if (messages.length > 0) return { messages, dueInMs: null };
-  const { rows } = await tx.query<{ in_ms: number | null }>(
-    `SELECT ceil(extract(epoch FROM min(visible_at) - now()) * 1000)::float8 AS in_ms
-     FROM dagapp.dag_queue_ready WHERE queue = $1 AND visible_at IS NOT NULL AND suspect IS NULL`,
-    [queue],
-    "dag_relay_due",
-  );
-  return { messages, dueInMs: rows[0]?.in_ms ?? null };
+  const dueInMs = rows[0]?.in_ms ?? null;
+  const messages = rows.filter((row) => row.message_id !== null);
+  return { messages, dueInMs };
 }
 
 /** Counts the messages that wait to be sent, and how long the oldest has waited. */
@@ -63,15 +68,15 @@ export async function readOutbox(
 }
 
 /**
- * Removes messages that the outside broker has stored. OFFSET 0 makes PostgreSQL search each by its key: a
- * plan from a time when the table was empty compares every row of it with every message.
+ * Removes messages that the outside broker has stored, with the commit. OFFSET 0 makes PostgreSQL search each
+ * by its key: a plan from a time when the table was empty compares every row of it with every message.
  */
-export async function removeSent(
+export function removeSent(
   tx: Transaction,
   queue: string,
   messages: readonly CarriedMessage[],
-): Promise<void> {
-  await tx.query(
+): void {
+  tx.send(
     `DELETE FROM dagapp.dag_queue_ready WHERE ctid = ANY (ARRAY(
        SELECT found.ctid
        FROM unnest($2::bigint[], $3::integer[], $4::smallint[]) AS sent(id, count, priority)
@@ -116,21 +121,44 @@ leased AS (
   ON CONFLICT (message_id) DO NOTHING
   RETURNING ${leasedColumns}
 )
-SELECT NULL::float8 AS in_ms, suspects.waited_ms, leased.*
+SELECT NULL::float8 AS in_ms, suspects.waited_ms, leased.*,
+  set_config('synchronous_commit', 'off', true) AS commits
 FROM (${suspectsSql("$1", "$15")}) AS suspects LEFT JOIN leased ON true`;
 
+export interface ArrivedLeases {
+  readonly fetched: FetchResult;
+  /** Resolves when the leases are on disk: until then the outside broker has the only safe copy. */
+  readonly flushed: Promise<void>;
+}
+
 export async function leaseArrived(
+  db: Database,
+  queue: string,
+  messages: readonly CarriedMessage[],
+  options: FetchOptions,
+): Promise<ArrivedLeases> {
+  const [text, values, name] = leaseStatement(queue, messages, options);
+  const { result, flushed } = await db.queryThenFlush<FetchedRow>(text, values, name);
+  return { fetched: toFetchResult(result.rows), flushed };
+}
+
+/** Answers how long suspects have waited, where no message has arrived. */
+export async function leaseNone(
   db: Queryable,
+  queue: string,
+  options: FetchOptions,
+): Promise<FetchResult> {
+  const { rows } = await db.query<FetchedRow>(...leaseStatement(queue, [], options));
+  return toFetchResult(rows);
+}
+
+function leaseStatement(
   queue: string,
   messages: readonly CarriedMessage[],
   { leaseMs, holder, accepts }: FetchOptions,
-): Promise<FetchResult> {
-  const { rows } = await db.query<FetchedRow>(
-    leaseArrivedSql,
-    [...columns(queue, messages), leaseMs, holder, accepts ?? null],
-    "dag_queue_lease_arrived",
-  );
-  return toFetchResult(rows);
+): [text: string, values: unknown[], name: string] {
+  const values = [...columns(queue, messages), leaseMs, holder, accepts ?? null];
+  return [leaseArrivedSql, values, "dag_queue_lease_arrived"];
 }
 
 /**
