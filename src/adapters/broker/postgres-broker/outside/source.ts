@@ -42,10 +42,10 @@ export function createOutsideSource(options: OutsideSourceOptions): OutsideSourc
   let leasing = 0;
   const settling = new Set<Promise<void>>();
   /**
-   * Sendings that were leased here. A connection that drops before the outside broker knows of it brings
-   * their messages again, also after they were completed.
+   * Sendings that were leased here, and the flush of their leases. A lock that ends, or a connection that
+   * drops, before the outside broker knows of a lease brings its message again, also after it was completed.
    */
-  const known = new LRUCache<string, true>({ max: mostKnown });
+  const known = new LRUCache<string, Promise<void>>({ max: mostKnown });
   const receiver = createReceiver({
     transport,
     from: { queue, dead: false },
@@ -70,23 +70,42 @@ export function createOutsideSource(options: OutsideSourceOptions): OutsideSourc
     const leases = await leaseArrived(db(), queue, carried, fetchOptions);
     const leased = new Set(leases.fetched.messages.map(({ message_id }) => message_id));
     for (const message of carried) {
-      if (leased.has(message.message_id)) known.set(sendingOf(message), true);
+      if (leased.has(message.message_id)) known.set(sendingOf(message), leases.flushed);
     }
     return leases;
   }
 
   /**
    * Accepts messages when their leases are on disk, and meanwhile their handlers run. Those that were not
-   * leased too: they came twice, or their task has ended. Leases that may be lost are tried again: a second
-   * copy of one that is there gets none.
+   * leased too: they came twice, or their task has ended. A second copy waits for the flush of the first one's
+   * lease: the commit of a later fetch says nothing of it where the server was replaced in between.
    */
-  async function settle(arrived: readonly ArrivedMessage[], flushed: Promise<void>): Promise<void> {
+  function settle(arrived: readonly ArrivedMessage[], flushed: Promise<void>): void {
+    const byFlush = new Map<Promise<void>, ArrivedMessage[]>();
+    for (const message of arrived) {
+      const { carried } = message;
+      const first = carried === undefined ? undefined : known.get(sendingOf(carried));
+      const group = byFlush.get(first ?? flushed);
+      if (group === undefined) byFlush.set(first ?? flushed, [message]);
+      else group.push(message);
+    }
+    for (const [flush, messages] of byFlush) {
+      const settled = settleAfter(flush, messages).finally(() => settling.delete(settled));
+      settling.add(settled);
+    }
+  }
+
+  /** Leases that may be lost are tried again: a second copy of one that is there gets none. */
+  async function settleAfter(
+    flushed: Promise<void>,
+    messages: readonly ArrivedMessage[],
+  ): Promise<void> {
     try {
       await flushed;
-      for (const message of arrived) message.accept();
+      for (const message of messages) message.accept();
     } catch (err) {
       log.warn({ err, queue }, "leases may not be on disk; their messages are returned");
-      for (const message of arrived) {
+      for (const message of messages) {
         if (message.carried !== undefined) known.delete(sendingOf(message.carried));
         message.giveBack();
       }
@@ -107,8 +126,7 @@ export function createOutsideSource(options: OutsideSourceOptions): OutsideSourc
         reach("outside.before_lease");
         const { fetched, flushed } = await lease(arrived, fetchOptions);
         reach("outside.after_lease");
-        const settled = settle(arrived, flushed).finally(() => settling.delete(settled));
-        settling.add(settled);
+        settle(arrived, flushed);
         // A batch with duplicates is not full, although more messages wait.
         if (arrived.length === limit && fetched.messages.length < limit) onArrival();
         return fetched;
