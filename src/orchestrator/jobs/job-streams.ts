@@ -12,10 +12,10 @@
  * streams, one query a second reads the leases of all their jobs together.
  */
 import type { Database } from "../../adapters/postgres/database.ts";
-import { readEvents } from "../../adapters/postgres/queries/history.ts";
 import type { GraphCache } from "../../adapters/postgres/queries/graph-cache.ts";
 import { readJobNodes } from "../../adapters/postgres/queries/job-nodes.ts";
 import { findJob } from "../../adapters/postgres/queries/jobs.ts";
+import { readNewEvents } from "../../adapters/postgres/queries/new-events.ts";
 import { readCurrentTasks } from "../../adapters/postgres/queries/tasks.ts";
 import type { CurrentTask, JobEvent } from "../../core/api/job-schemas.ts";
 import type { StreamMessage } from "../../core/api/stream.ts";
@@ -105,12 +105,12 @@ export function createJobStreams(options: JobStreamsOptions): JobStreams {
     try {
       const jobIds = [...new Set([...followers].map(({ jobId }) => jobId))];
       const found = await readCurrentTasks(db, jobIds, mostTasks * jobIds.length);
+      const known = new Map(jobIds.map((jobId) => [jobId, tasksOf(found, jobId)]));
       for (const follower of followers) {
-        const tasks = found
-          .filter(({ job_id }) => job_id === follower.jobId)
-          .slice(0, mostTasks)
-          .map(({ job_id: _jobId, ...task }) => task);
-        const text = JSON.stringify(tasks);
+        const { tasks, text } = known.get(follower.jobId) ?? {
+          tasks: [],
+          text: follower.lastTasks,
+        };
         if (text === follower.lastTasks) continue;
         // A client that has not taken the previous progress gets only the newest.
         follower.lastTasks = text;
@@ -176,7 +176,7 @@ export function createJobStreams(options: JobStreamsOptions): JobStreams {
   }
 
   async function readMessages(jobId: string, seq: number): Promise<StreamMessage[]> {
-    const { events, next } = await readEvents(db, jobId, { after: seq }, mostEvents);
+    const events = await readNewEvents(db, jobId, seq, mostEvents);
     const job = await findJob(db, jobId);
     if (job === undefined) return [];
     const last = events.at(-1)?.seq ?? seq;
@@ -192,7 +192,7 @@ export function createJobStreams(options: JobStreamsOptions): JobStreams {
         nodes: nodes.filter(({ node_id }) => changed(node_id)),
       });
     }
-    if (next === null && isFinished(job.status) && last >= job.event_seq) {
+    if (isFinished(job.status) && last >= job.event_seq) {
       messages.push({ type: "end", seq: last, status: job.status });
     }
     return messages;
@@ -270,6 +270,18 @@ function shared<T>(
   };
   reading.then(forget, forget);
   return reading;
+}
+
+/** Answers the current tasks of one job, with the text by which a change of them is found. */
+function tasksOf(
+  found: Awaited<ReturnType<typeof readCurrentTasks>>,
+  ofJob: string,
+): { readonly tasks: readonly CurrentTask[]; readonly text: string } {
+  const tasks = found
+    .filter(({ job_id }) => job_id === ofJob)
+    .slice(0, mostTasks)
+    .map(({ job_id: _jobId, ...task }) => task);
+  return { tasks, text: JSON.stringify(tasks) };
 }
 
 async function woken(follower: Follower, signal: AbortSignal): Promise<void> {
