@@ -3,6 +3,20 @@ import { readMigrations } from "../migration-files.ts";
 import { canLiveWith } from "../schema-version.ts";
 import { iso } from "./conditions.ts";
 
+let kept: ReturnType<typeof readMigrations> | undefined;
+
+/**
+ * Reads the files once: those of a running program do not change, and probes ask for the schema several
+ * times a second. A failure is not kept.
+ */
+function programMigrations(): ReturnType<typeof readMigrations> {
+  kept ??= readMigrations().catch((error: unknown) => {
+    kept = undefined;
+    throw error;
+  });
+  return kept;
+}
+
 export interface SchemaStatus {
   readonly database: string;
   readonly server_version: string;
@@ -16,7 +30,7 @@ export interface SchemaStatus {
 
 /** Also works on a database that has no schema of ours yet. */
 export async function readSchemaStatus(db: Queryable): Promise<SchemaStatus> {
-  const files = await readMigrations();
+  const files = await programMigrations();
   const { rows: server } = await db.query<{
     database: string;
     server_version: string;
