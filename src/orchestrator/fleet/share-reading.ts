@@ -5,12 +5,12 @@ export type Share = <T>(read: () => Promise<T>) => () => Promise<T>;
 const leastMs = 250;
 const longestMs = 10_000;
 /** An answer is kept for so many times as long as its reading took. */
-const keptFactor = 20;
+const keptFactor = 50;
 
 /**
  * Gives all observers that ask at about the same time one reading. Counting messages and jobs takes the
  * longer the more there are, so the answer is kept in proportion: however many dashboards and probes ask,
- * at most a twentieth of the time is spent on reading for them. A failure is not kept.
+ * at most a fiftieth of the time is spent on reading for them. A failure is not kept.
  */
 export const shareReading: Share = (read) => {
   let kept: ReturnType<typeof read> | undefined;
