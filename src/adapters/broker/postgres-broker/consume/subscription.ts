@@ -46,6 +46,8 @@ export interface PostgresSubscription extends Subscription {
 }
 
 const maxBatch = 200;
+/** A batch to run and one to fetch meanwhile. */
+const maxPrefetched = 2 * maxBatch;
 /** As many messages are prefetched as the slots finish within this time. */
 const prefetchMs = 20;
 /** Nothing is prefetched before so many handlers were timed. */
@@ -96,7 +98,7 @@ export function subscribe(options: SubscriptionOptions): PostgresSubscription {
   }
 
   function prefetchLimit(): number {
-    return Math.min(maxBatch, Math.floor((options.maxInFlight * prefetchMs) / averageMs));
+    return Math.min(maxPrefetched, Math.floor((options.maxInFlight * prefetchMs) / averageMs));
   }
 
   function pump(): void {
@@ -107,14 +109,24 @@ export function subscribe(options: SubscriptionOptions): PostgresSubscription {
     }
     pushes?.changed();
     isolation.advance();
-    if (!mayStart() || pumping !== undefined || !mayHaveMore) return;
-    // Short tasks are fetched many at a time; half of the prefetch keeps the slots busy meanwhile.
-    if (room() < Math.max(1, prefetchLimit() / 2)) return;
-    pumping = fetch().finally(() => {
+    if (pumping !== undefined || !mustFetch()) return;
+    pumping = fetchAll().finally(() => {
       pumping = undefined;
       // Slots may have become free, and messages may have arrived, during the fetch.
       pump();
     });
+  }
+
+  /** Short tasks are fetched many at a time; half of the prefetch keeps the slots busy meanwhile. */
+  function mustFetch(): boolean {
+    return mayStart() && mayHaveMore && room() >= Math.max(1, prefetchLimit() / 2);
+  }
+
+  async function fetchAll(): Promise<void> {
+    // One fetch fills all slots that become free in this turn of the event loop.
+    await new Promise((resolve) => setImmediate(resolve));
+    do await fetch();
+    while (mustFetch());
   }
 
   const isClosing = () => closing;
@@ -124,8 +136,6 @@ export function subscribe(options: SubscriptionOptions): PostgresSubscription {
   }
 
   async function fetch(): Promise<void> {
-    // One fetch fills all slots that become free in this turn of the event loop.
-    await new Promise((resolve) => setImmediate(resolve));
     const wanted = Math.max(1, Math.min(maxBatch, room()));
     if (suspectMs !== null) {
       isolation.request(suspectMs, runSuspects);
@@ -145,6 +155,9 @@ export function subscribe(options: SubscriptionOptions): PostgresSubscription {
         mayHaveMore = true;
       } else if (messages.length === wanted) mayHaveMore = true;
       else if (dueInMs !== null) wakeIn(dueInMs);
+      // In the next turn, because short tasks run to their end before anything else: the next fetch
+      // must have left by then, so that the database works while they run.
+      if (messages.length > 0) setImmediate(pump);
     } catch (error) {
       const pauseMs = backoffDelay(failures++, 100, longestPauseMs);
       log.warn({ err: error, queue, pauseMs }, "messages could not be fetched; trying again");
