@@ -23,6 +23,8 @@ export interface PlacedLayer extends OpenedLayer {
   readonly assignCrs: string | undefined;
   /** True: GDAL transforms from its system to units of two degrees. */
   readonly isHalving: boolean;
+  /** A condition in SQL. Undefined: all rows are converted. */
+  readonly rows?: string | undefined;
 }
 
 /**
@@ -37,7 +39,7 @@ export function convertLayer(
 ): Conversion {
   // Never a file that exists: it would be read before GDAL replaces it.
   const file = path.join(context.workDir, `rows-${name}-${randomUUID()}.sql`);
-  const { assignCrs, layer } = source;
+  const { assignCrs } = source;
   const crs = assignCrs === undefined ? [] : ["-s_srs", assignCrs];
   const isHalved = source.isProjected && source.isHalving;
   const args = [
@@ -49,7 +51,7 @@ export function convertLayer(
     ...source.openArgs,
     file,
     source.file,
-    ...(source.query === undefined ? [layer.name] : ["-sql", source.query]),
+    ...chooseRows(source),
   ];
   const stopped = new AbortController();
   const signal = AbortSignal.any([context.signal, stopped.signal]);
@@ -72,6 +74,11 @@ export function convertLayer(
       stopped.abort(new Error("The rows are no longer wanted."));
     },
   };
+}
+
+function chooseRows({ query, rows, layer }: PlacedLayer): string[] {
+  if (query === undefined) return rows === undefined ? [layer.name] : [layer.name, "-where", rows];
+  return ["-sql", rows === undefined ? query : `${query} WHERE ${rows}`];
 }
 
 function explain(error: unknown, assigned: string | undefined): unknown {

@@ -14,7 +14,7 @@ import type { GeoColumn, GeometryForm } from "../../../core/vector/geo-table.ts"
 import type { Kind } from "../../../core/vector/parts.ts";
 import type { Transformation } from "../../../core/raster/transformation.ts";
 import { multiType, unite } from "../../../core/vector/parts.ts";
-import { isGml, isShapefile } from "../../../core/vector/source-format.ts";
+import { isGeoPackage, isGml, isShapefile } from "../../../core/vector/source-format.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
 import { partOfTask } from "../../part-of-task.ts";
@@ -166,7 +166,8 @@ function beginWriting(
   const stopped = new AbortController();
   const signal = AbortSignal.any([context.signal, stopped.signal]);
   const part = partOfTask(context, { signal });
-  const rows = openRows(layer, name, source.lines, part);
+  const cut = { lines: source.lines, isGeoPackage: isGeoPackage(layer.format) };
+  const rows = openRows(layer, name, cut, part);
   const folder = path.join(context.workDir, `chunks-${name}`);
   const { storage } = context;
   const writer = new ChunkWriter({ folder, storage, prefix, form, chunkSize, firstIndex, signal });

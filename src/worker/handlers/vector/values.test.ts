@@ -109,6 +109,37 @@ c.commit()`;
       expect(left).toHaveLength(1);
     });
 
+    it("of a long GeoPackage, which is converted in parts, keep their order", async () => {
+      const lines = Array.from({ length: 20_000 }, (_, n) => `${n % 90},1,${n},t${n}`);
+      const text = ["lon,lat,n,t", ...lines].join("\n");
+      const options = ["-oo", "X_POSSIBLE_NAMES=lon", "-oo", "Y_POSSIBLE_NAMES=lat"];
+      const more = [...options, "-oo", "AUTODETECT_TYPE=YES", "-a_srs", "EPSG:4326"];
+      const blob = await convert("long.gpkg", "long.csv", text, "-f", "GPKG", ...more);
+      const prepared = await load(blob);
+      expect(prepared).toMatchObject({ feature_count: 20_000, source_feature_count: 20_000 });
+      const sql = `SELECT count(DISTINCT n)::int AS numbers, bool_and(n::int = fid - 1) AS "isInOrder",
+        bool_and(t = 't' || n) AS "isWhole" FROM geo.long`;
+      expect(await rows(sql)).toEqual([{ numbers: 20_000, isInOrder: true, isWhole: true }]);
+    });
+
+    it("of a GeoPackage are found among very many columns", async () => {
+      const names = Array.from({ length: 400 }, (_, index) => `c${index}`);
+      const values = (last: number) =>
+        Object.fromEntries(names.map((name, index) => [name, index === 399 ? last : index]));
+      const text = collection(point(values(1)), point(values(2)));
+      const blob = await convert("wide.gpkg", "wide.json", text);
+      const python = `import sqlite3,sys; c=sqlite3.connect(sys.argv[1])
+for (t,) in c.execute("select name from sqlite_master where type='trigger'").fetchall(): c.execute(f'drop trigger "{t}"')
+c.execute("update wide set c399=1.5 where fid=1"); c.commit()`;
+      await promisify(execFile)("python3", ["-c", python, inBronze("wide.gpkg")]);
+      const prepared = await load(blob);
+      expect(typesOf(prepared)).toMatchObject({ c0: "integer", c399: "double precision" });
+      expect(await rows("SELECT c399 FROM geo.wide ORDER BY c399")).toEqual([
+        { c399: 1.5 },
+        { c399: 2 },
+      ]);
+    });
+
     it("reals of a GeoPackage stay reals, however many digits they have", async () => {
       const features = [
         point({ n: 1, half: 0.5, third: 1 / 3, on: true, none: null, at: "2024-05-01" }),
