@@ -56,22 +56,34 @@ export interface AccessRequest extends ClientAddress {
   readonly header: (name: string) => string | undefined;
 }
 
-export async function identify(
+/** Answers with a promise only where it looks something up: most requests do not wait for one. */
+export function identify(
   policy: AccessPolicy,
   request: AccessRequest,
-): Promise<Caller | undefined> {
-  const token = readToken(request.authorization ?? "");
+): Caller | undefined | Promise<Caller | undefined> {
+  const token = readToken(request.authorization);
   if (token !== undefined) {
-    const caller = await policy.authenticate(token, request);
-    if (caller === undefined) throw new Problem("UNAUTHENTICATED", "The token is not known here.");
-    return caller;
+    const caller = policy.authenticate(token, request);
+    return caller instanceof Promise ? caller.then(knownCaller) : knownCaller(caller);
   }
   const session = readSessionCookie(request.header);
-  const known = session === undefined ? undefined : await policy.findSession?.(session);
-  if (known !== undefined) {
-    refuseForeignOrigin(request);
-    return known;
+  if (session !== undefined && policy.findSession !== undefined) {
+    return policy.findSession(session).then((known) => {
+      if (known === undefined) return identifyByAddress(policy, request);
+      refuseForeignOrigin(request);
+      return known;
+    });
   }
+  return identifyByAddress(policy, request);
+}
+
+function knownCaller(caller: Caller | undefined): Caller {
+  if (caller === undefined) throw new Problem("UNAUTHENTICATED", "The token is not known here.");
+  return caller;
+}
+
+/** The user of a proxy, or of this machine. */
+function identifyByAddress(policy: AccessPolicy, request: AccessRequest): Caller | undefined {
   if (policy.proxy !== undefined && comesFrom(policy.proxy, request.remoteAddress)) {
     const user = userOf(policy.proxy, request.header);
     // The proxy may call this server by another name than the browser does.
@@ -90,14 +102,17 @@ export async function identify(
     );
   }
   refuseForeignOrigin(request);
-  return { name: "loopback", access: everything.options };
+  return userOfThisMachine;
 }
+
+const userOfThisMachine: Caller = { name: "loopback", access: everything.options };
 
 /**
  * The token of a request: a bearer, or the password of Basic authentication with any name, which
  * desktop programs such as QGIS can send.
  */
-function readToken(authorization: string): string | undefined {
+function readToken(authorization: string | undefined): string | undefined {
+  if (authorization === undefined) return undefined;
   const bearer = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
   if (bearer !== undefined) return bearer;
   const basic = /^Basic +([A-Za-z\d+/=]+) *$/i.exec(authorization)?.[1];
@@ -137,7 +152,12 @@ export function refuseForeignOrigin({
   throw new Problem("FORBIDDEN", `A page of ${origin} may not change anything here.`);
 }
 
+/** The usual names of this machine, which need not be parsed as a part of an address. */
+const usualHost = /^(localhost|127\.0\.0\.1)(?::[0-5]?\d{1,4})?$/;
+
 function hostName(host: string | undefined): string | undefined {
+  const usual = host === undefined ? undefined : usualHost.exec(host)?.[1];
+  if (usual !== undefined) return usual;
   const url = `http://${host ?? ""}`;
   return URL.canParse(url) ? new URL(url).hostname : undefined;
 }

@@ -7,9 +7,13 @@ export function toRoute(path: string): string {
   return path.replace(rest, "*").replaceAll(/\{(\w+)\}/g, ":$1");
 }
 
-/** Renames the parameter `*` of the router to the name in `{path*}`. */
-export function nameRest(contract: Contract, params: unknown): unknown {
-  const name = rest.exec(contract.path)?.[1];
+/** The name in a last `{path*}`; undefined: the path has none. */
+export function restOf(path: string): string | undefined {
+  return rest.exec(path)?.[1];
+}
+
+/** Renames the parameter `*` of the router to the name that `restOf` gives. */
+export function nameRest(name: string | undefined, params: unknown): unknown {
   if (name === undefined) return params;
   const { "*": taken, ...others } = params as Record<string, string>;
   return { ...others, [name]: taken };

@@ -61,13 +61,13 @@ export function limitBody(
   request: IncomingMessage,
   requestMs: number,
   isStreamed: boolean,
-  answer: (error: Error & { readonly code: string }) => void,
+  answer: (error: Error & { readonly code: string }, socket: Socket) => void,
 ): void {
   const { "content-length": length = "0", "transfer-encoding": encoding } = request.headers;
   if (length === "0" && encoding === undefined) return;
   // The whole body of an injected request is there at once, and it has no connection to end.
   if (!(request.socket instanceof Socket)) return;
-  let seen = request.socket.bytesRead;
+  let seen = isStreamed ? request.socket.bytesRead : 0;
   const late = setTimeout(() => {
     if (request.complete) return;
     if (isStreamed && request.socket.bytesRead > seen) {
@@ -75,15 +75,15 @@ export function limitBody(
       late.refresh();
       return;
     }
-    answer(Object.assign(new Error("the body is late"), { code: "ERR_HTTP_REQUEST_TIMEOUT" }));
+    const error = new Error("the body is late");
+    answer(Object.assign(error, { code: "ERR_HTTP_REQUEST_TIMEOUT" }), request.socket);
     // The client may go on sending: it has a moment to read the answer.
     setTimeout(() => request.socket.destroy(), lingerMs).unref();
   }, requestMs);
-  const clear = () => {
+  // Emitted once, behind the end of the body too.
+  request.on("close", () => {
     clearTimeout(late);
-  };
-  request.once("end", clear);
-  request.once("close", clear);
+  });
 }
 
 const lingerMs = 1000;

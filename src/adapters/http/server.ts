@@ -6,6 +6,7 @@
 import { randomUUID } from "node:crypto";
 import { maxHeaderSize } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import websocket from "@fastify/websocket";
 import fastify from "fastify";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -19,7 +20,9 @@ import { Answer, callHandler, checkAnswer } from "./handler.ts";
 import { answerClientError } from "./client-errors.ts";
 import { parseBody } from "./parse-request.ts";
 import { answerError, problemMedia } from "./problem.ts";
-import { listResources, nameRest, toRoute } from "./route-path.ts";
+import { RequestAborter } from "./request-aborter.ts";
+import type { Resource } from "./route-path.ts";
+import { listResources, nameRest, restOf, toRoute } from "./route-path.ts";
 import { takeSignature } from "./signed-address.ts";
 import type { ServerOptions } from "./server-options.ts";
 import { limitBody, timeoutSettings, usualTimeouts } from "./server-options.ts";
@@ -43,10 +46,9 @@ const securityHeaders = {
 
 export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   const { contracts, handlers, log, timeouts = usualTimeouts } = options;
-  const callers = new WeakMap<FastifyRequest, Caller>();
   const signed = new WeakMap<IncomingMessage, string>();
   const sockets = new WeakMap<FastifyRequest, OpenedStream>();
-  const streams = new Set<AbortController>();
+  const streams = new Set<{ abort(): void }>();
   const spans = createRequestSpans(options.tracer);
 
   const app = fastify({
@@ -69,42 +71,34 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
     ...timeoutSettings(timeouts),
   });
   app.server.maxConnections = timeouts.mostConnections;
-  const inFlight = new Set<ServerResponse>();
-  app.server.on("request", (_request, response) => {
-    inFlight.add(response);
-    response.once("close", () => inFlight.delete(response));
+  let inFlight = 0;
+  const countEnded = () => (inFlight -= 1);
+  app.server.on("request", (_request, response: ServerResponse) => {
+    inFlight += 1;
+    response.on("close", countEnded);
   });
   await app.register(websocket, { options: { maxPayload: 1024 } });
+  // A property of the request and not a WeakMap, whose entries each garbage collection looks at.
+  app.decorateRequest("caller");
   acceptJsonOnly(app);
 
   const resources = listResources(contracts);
-  app.addHook("onRequest", async (request, reply) => {
-    reply.headers({ ...securityHeaders, "x-request-id": request.id });
-    spans?.start(request);
-    const { raw: rawBody } = request.routeOptions.config as RouteConfig;
-    limitBody(request.raw, timeouts.requestMs, rawBody !== undefined, (error) => {
-      answerClientError(error, request.raw.socket, securityHeaders);
-    });
-    const path = pathOf(request);
-    const resource = request.is404
-      ? resources.at(path)
-      : resources.within(request.routeOptions.url ?? "").find(({ pattern }) => pattern.test(path));
-    if (resource === undefined) return;
-    // In this hook, before the body is read.
-    reply.header("allow", resource.allow);
-    if (request.method === "OPTIONS") return reply.headers(resource.options).code(204).send();
-    throw new Problem("METHOD_NOT_ALLOWED", `Use ${resource.allow} here.`);
+  // Hooks of known routes are made with their contracts, below; the library describes the route of a
+  // request by a new object with each look. Hooks call back instead of being async functions, so that
+  // most requests reach their handler without a promise.
+  app.addHook("onRequest", (request, reply, done) => {
+    if (!request.is404) {
+      done();
+      return;
+    }
+    begin(request, reply, false);
+    const resource = resources.at(pathOf(request));
+    if (resource === undefined) done();
+    else refuseMethod(resource, request, reply);
   });
-  app.addHook("onResponse", async (request, reply) => {
-    const { method, id: request_id } = request;
-    const path = templateOf(request);
-    const status = reply.statusCode;
-    const seconds = reply.elapsedTime / 1000;
-    options.onAnswered?.({ method, path, status, seconds });
-    const trace_id = spans?.end(request, status);
-    const caller = callers.get(request)?.name;
-    const url = hideSecrets(request.url);
-    log.debug({ request_id, trace_id, method, url, status, seconds, caller }, "answered");
+  app.addHook("onResponse", (request, reply, done) => {
+    if (request.is404) recordAnswer(request, reply, "unknown");
+    done();
   });
   app.addHook("preClose", async () => {
     for (const stream of streams) stream.abort();
@@ -115,6 +109,33 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   app.setNotFoundHandler((request, reply) => {
     fail(new Problem("NOT_FOUND", `There is nothing at ${pathOf(request)}.`), request, reply);
   });
+
+  /** The first step of every request, before its body is read. */
+  function begin(request: FastifyRequest, reply: FastifyReply, isStreamed: boolean): void {
+    reply.headers(securityHeaders);
+    reply.header("x-request-id", request.id);
+    limitBody(request.raw, timeouts.requestMs, isStreamed, answerLateBody);
+  }
+
+  /** Answers OPTIONS, and refuses methods that the resource does not have. */
+  function refuseMethod(resource: Resource, request: FastifyRequest, reply: FastifyReply): void {
+    reply.header("allow", resource.allow);
+    if (request.method === "OPTIONS") void reply.headers(resource.options).code(204).send();
+    else throw new Problem("METHOD_NOT_ALLOWED", `Use ${resource.allow} here.`);
+  }
+
+  /** The last step of every request; `path` is the contract's. */
+  function recordAnswer(request: FastifyRequest, reply: FastifyReply, path: string): void {
+    const { method, id: request_id } = request;
+    const status = reply.statusCode;
+    const seconds = reply.elapsedTime / 1000;
+    options.onAnswered?.({ method, path, status, seconds });
+    const trace_id = spans?.end(request, status);
+    if (log.isLevelEnabled?.("debug") === false) return;
+    const caller = request.caller?.name;
+    const url = hideSecrets(request.url);
+    log.debug({ request_id, trace_id, method, url, status, seconds, caller }, "answered");
+  }
 
   function fail(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const { bodyLimit, config } = request.routeOptions;
@@ -129,19 +150,27 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
     void reply.code(status).type(problemMedia).send(body);
   }
 
-  async function authorise(contract: Contract, request: FastifyRequest): Promise<void> {
+  /** Answers with a promise only where the caller must be looked up. */
+  function authorise(contract: Contract, request: FastifyRequest): Promise<void> | undefined {
     if (contract.access === "public") {
-      if (contract.anonymous === true || options.access.anonymousOnPublic === true) return;
+      if (contract.anonymous === true || options.access.anonymousOnPublic === true)
+        return undefined;
     }
     const token = signed.get(request.raw);
     const caller =
-      token === undefined
-        ? await identifyCaller(contract, request)
-        : open(contract, request, token);
-    if (caller !== undefined) {
-      callers.set(request, caller);
-      options.admit?.(caller, contract);
+      token === undefined ? identifyCaller(contract, request) : open(contract, request, token);
+    if (caller instanceof Promise) {
+      return caller.then((known) => {
+        admit(contract, request, known);
+      });
     }
+    admit(contract, request, caller);
+    return undefined;
+  }
+
+  function admit(contract: Contract, request: FastifyRequest, caller: Caller | undefined): void {
+    request.caller = caller;
+    if (caller !== undefined) options.admit?.(caller, contract);
     demandAccess(contract.access, caller);
   }
 
@@ -152,41 +181,45 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
   }
 
   function identifyCaller(contract: Contract, request: FastifyRequest) {
+    const { headers } = request;
+    const forwardedFor = headers["x-forwarded-for"] ?? "";
     return identify(options.access, {
-      authorization: request.headers.authorization,
-      host: request.headers.host,
-      origin: request.headers.origin,
+      authorization: headers.authorization,
+      host: headers.host,
+      origin: headers.origin,
       remoteAddress: request.socket.remoteAddress,
-      forwardedFor: [request.headers["x-forwarded-for"]].flat().join(","),
-      forwarded: "x-forwarded-for" in request.headers || "forwarded" in request.headers,
+      forwardedFor: Array.isArray(forwardedFor) ? forwardedFor.join(",") : forwardedFor,
+      forwarded: "x-forwarded-for" in headers || "forwarded" in headers,
       changes: contract.method !== "GET" || contract.stream === "socket",
       header: headerOf(request),
     });
   }
 
-  function run(contract: Contract, request: FastifyRequest, signal: AbortSignal): Promise<unknown> {
+  function run(
+    { contract, rest }: Route,
+    request: FastifyRequest,
+    aborter: { readonly signal: AbortSignal },
+  ): Promise<unknown> {
     const raw = {
-      params: nameRest(contract, request.params),
+      params: nameRest(rest, request.params),
       query: contract.stream === undefined ? request.query : withLastEvent(request),
       body: request.body,
     };
     return callHandler(handlers, contract, raw, {
-      caller: callers.get(request),
+      caller: request.caller,
       requestId: request.id,
       traceParent: spans?.context(request) ?? validTraceParent(request.headers["traceparent"]),
       method: request.method,
       remoteAddress: request.socket.remoteAddress,
       header: headerOf(request),
-      signal,
+      aborter,
     });
   }
 
-  async function answer(contract: Contract, request: FastifyRequest, reply: FastifyReply) {
-    const aborter = new AbortController();
-    reply.raw.once("close", () => {
-      aborter.abort(clientGone);
-    });
-    const result = await run(contract, request, aborter.signal);
+  async function answer(route: Route, request: FastifyRequest, reply: FastifyReply) {
+    const { contract, mediaType } = route;
+    const aborter = new RequestAborter(reply.raw);
+    const result = await run(route, request, aborter);
     const given = result instanceof Answer ? result : new Answer(result);
     if (contract.stream === "events" && given.status === undefined) {
       reply.hijack();
@@ -204,16 +237,25 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
     reply.code(status);
     if (status === 204 || status === 304) return reply.headers(given.headers).send();
     if (options.checkAnswers === true) checkAnswer(contract, given.body);
-    const media = contract.media ?? "application/json";
     return reply
-      .headers({ "content-type": withCharset(media), ...given.headers })
+      .header("content-type", mediaType)
+      .headers(given.headers)
       .send(contract.media === undefined ? JSON.stringify(given.body) : given.body);
   }
 
   for (const contract of contracts) {
+    const url = toRoute(contract.path);
+    const path = url.replaceAll(/:(\w+)/g, "{$1}");
+    const inside = resources.within(url);
+    const isStreamed = contract.rawBody !== undefined;
+    const known: Route = {
+      contract,
+      rest: restOf(contract.path),
+      mediaType: withCharset(contract.media ?? "application/json"),
+    };
     const route = {
       method: contract.method,
-      url: toRoute(contract.path),
+      url,
       exposeHeadRoute: contract.stream === undefined,
       bodyLimit: Math.min(
         contract.bodyLimit ?? usualBodyLimit,
@@ -223,12 +265,26 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
         raw: contract.rawBody,
         headInOutage: contract.headInOutage,
       } satisfies RouteConfig,
-      onRequest: async (request: FastifyRequest) => {
-        await authorise(contract, request);
+      onRequest: (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
+        spans?.start(request, path);
+        begin(request, reply, isStreamed);
+        const other = inside.find(({ pattern }) => pattern.test(pathOf(request)));
+        if (other !== undefined) {
+          refuseMethod(other, request, reply);
+          return undefined;
+        }
+        const lookup = authorise(contract, request);
+        if (lookup === undefined) done();
+        // The library waits for a promise as it waits for `done`.
+        return lookup;
+      },
+      onResponse: (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
+        recordAnswer(request, reply, path);
+        done();
       },
     };
     if (contract.stream !== "socket") {
-      app.route({ ...route, handler: (request, reply) => answer(contract, request, reply) });
+      app.route({ ...route, handler: (request, reply) => answer(known, request, reply) });
       continue;
     }
     app.route({
@@ -237,7 +293,7 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
       preValidation: async (request) => {
         if (!request.ws) throw new Problem("BAD_REQUEST", "Open this address as a WebSocket.");
         const aborter = new AbortController();
-        const messages = (await run(contract, request, aborter.signal)) as AsyncIterable<object>;
+        const messages = (await run(known, request, aborter)) as AsyncIterable<object>;
         sockets.set(request, { aborter, messages });
       },
       handler: async () => undefined,
@@ -270,7 +326,7 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
     close: async () => {
       // Node would wait a minute for idle connections, which clients keep open for later requests.
       const dropIdle = setInterval(() => {
-        if (inFlight.size === 0) app.server.closeAllConnections();
+        if (inFlight === 0) app.server.closeAllConnections();
       }, 50);
       await app.close().finally(() => {
         clearInterval(dropIdle);
@@ -282,6 +338,20 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
 interface RouteConfig {
   readonly raw?: RawMedia | undefined;
   readonly headInOutage?: number | undefined;
+}
+
+/** A contract, and what its requests need of it. */
+interface Route {
+  readonly contract: Contract;
+  readonly rest: string | undefined;
+  readonly mediaType: string;
+}
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Set when the caller is identified. */
+    caller: Caller | undefined;
+  }
 }
 
 interface OpenedStream {
@@ -298,12 +368,8 @@ function refuseSchema() {
   };
 }
 
-/** One for all requests: every answer aborts its signal, and a new error with its stack is slow. */
-const clientGone = new DOMException("The client is gone.", "AbortError");
-
-/** The contract's path, such as `/api/v1/jobs/{job_id}`. */
-function templateOf(request: FastifyRequest): string {
-  return request.routeOptions.url?.replaceAll(/:(\w+)/g, "{$1}") ?? "unknown";
+function answerLateBody(error: Error & { readonly code: string }, socket: Socket): void {
+  answerClientError(error, socket, securityHeaders);
 }
 
 function pathOf(request: FastifyRequest): string {

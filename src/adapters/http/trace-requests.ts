@@ -7,12 +7,11 @@ import type { Span, Tracer } from "../tracing/tracer.ts";
 interface TracedRequest {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
-  readonly is404: boolean;
-  readonly routeOptions: { readonly url?: string | undefined };
 }
 
 export interface RequestSpans {
-  start(request: TracedRequest): void;
+  /** `route` is the contract's path, such as `/api/v1/jobs/{job_id}`. */
+  start(request: TracedRequest, route: string): void;
   context(request: TracedRequest): string | undefined;
   /** Undefined where the sampler left the request out. */
   traceId(request: TracedRequest): string | undefined;
@@ -33,10 +32,8 @@ export function createRequestSpans(tracer: Tracer | undefined): RequestSpans | u
   return {
     traceId,
     context: (request) => spans.get(request)?.context,
-    start(request) {
-      const { url } = request.routeOptions;
-      if (url === undefined || request.is404 || untraced.test(url)) return;
-      const route = url.replaceAll(/:(\w+)/g, "{$1}");
+    start(request, route) {
+      if (untraced.test(route)) return;
       const span = tracer.start(`${request.method} ${route}`, {
         kind: "server",
         parent: validTraceParent(request.headers["traceparent"]),

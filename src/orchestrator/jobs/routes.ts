@@ -54,12 +54,14 @@ export function jobRoutes(
   return {
     ...nodeRoutes(deps),
 
-    submitJob: async ({ body, query: { wait = 0 }, caller, traceParent, signal }) => {
-      const answer = await submit(deps, { ...body, trace_parent: traceParent }, caller);
+    submitJob: async (request) => {
+      const { body, caller, traceParent: trace_parent } = request;
+      const { wait = 0 } = request.query;
+      const answer = await submit(deps, { ...body, trace_parent }, caller);
       if (wait === 0) return accepted(answer);
       const end = isFinished(answer.status)
         ? { status: answer.status }
-        : await verbs.waitForEnd(answer.job_id, wait * 1000, signal);
+        : await verbs.waitForEnd(answer.job_id, wait * 1000, request.signal);
       return accepted(
         end === undefined ? answer : { ...answer, ...(await withResult(deps, answer.job_id, end)) },
       );
