@@ -303,12 +303,6 @@ export interface PushedReport extends TaskReport {
   readonly started_at: string | null;
 }
 
-export interface WhichReports {
-  readonly least?: number;
-  /** Reports of these jobs stay. */
-  readonly exceptJobs?: ReadonlySet<string>;
-}
-
 /**
  * The receiving end of a broker that lets workers push their reports to an orchestrator. Whatever is
  * not recorded here is refused, and its worker writes it to the database.
@@ -316,8 +310,7 @@ export interface WhichReports {
 export interface PushedReports {
   /** Calls `wake` whenever reports have arrived. */
   onArrival(wake: () => void): void;
-  /** Takes reports in the order of their arrival, or none if fewer than `least` can be taken. */
-  take(limit: number, which?: WhichReports): readonly PushedReport[];
+  take(limit: number): readonly PushedReport[];
   /**
    * Completes the messages of the reports and records those that are failures; the caller writes a
    * success to its node. The transaction fails unless every message is still held and every failure is

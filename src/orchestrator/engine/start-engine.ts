@@ -1,5 +1,4 @@
 import { hostname } from "node:os";
-import type { PushedReport } from "../../adapters/broker/broker.ts";
 import { engineChannel, orphansChannel } from "../../adapters/postgres/channels.ts";
 import type { Durations } from "../../adapters/http/metrics.ts";
 import type { NodeKey } from "../../adapters/postgres/repositories/nodes.ts";
@@ -10,8 +9,8 @@ import type { Logger } from "../../adapters/runtime/logger.ts";
 import { createService } from "../../adapters/runtime/service.ts";
 import { version } from "../../adapters/runtime/version.ts";
 import type { EngineDeps } from "./deps.ts";
+import { batchSize } from "./find-work.ts";
 import { recover } from "./recover.ts";
-import { createArrivals } from "./settle-arrivals.ts";
 import { takeOver } from "./take-over.ts";
 import type { TickReport } from "./tick.ts";
 import { tick } from "./tick.ts";
@@ -141,14 +140,6 @@ function createTicking(
   let lastTickAt: string | null = null;
   let lastError: string | null = null;
   const pushed = deps.broker.pushedReports;
-  const arrivals = pushed && createArrivals(pushed, settle, wake);
-
-  /** A failure is logged here: no caller awaits a tick of pushed reports. */
-  async function settle(reports: readonly PushedReport[]): Promise<void> {
-    await count("pushed", tick(deps, reports)).catch((err: unknown) => {
-      log.error({ err, reports: reports.length }, "pushed reports were not settled");
-    });
-  }
 
   async function count(
     kind: "pushed" | "database",
@@ -169,31 +160,25 @@ function createTicking(
 
   /** Answers after how many milliseconds to run again at the latest. */
   async function runOnce(): Promise<number> {
-    arrivals?.startTicks();
+    const reports = pushed?.take(batchSize) ?? [];
+    if (reports.length > 0) await count("pushed", tick(deps, reports));
     if (mustRead || performance.now() >= readAt) {
-      // Jobs whose tick is under way are locked until its commit.
-      await arrivals?.idle();
       mustRead = false;
       const { more, next_due_ms } = await count("database", tick(deps));
       readAt = performance.now() + (more ? 0 : Math.min(pollMs, next_due_ms ?? pollMs));
     }
-    return Math.max(0, readAt - performance.now());
+    return reports.length === batchSize ? 0 : Math.max(0, readAt - performance.now());
   }
 
-  const ticking = createService({ name: "tick", log, intervalMs: pollMs, runOnce });
-  function wake(): void {
-    ticking.wake();
-  }
-  pushed?.onArrival(wake);
-  async function stop(): Promise<void> {
-    await ticking.stop();
-    await arrivals?.idle();
-  }
+  const service = createService({ name: "tick", log, intervalMs: pollMs, runOnce });
+  pushed?.onArrival(() => {
+    service.wake();
+  });
   return {
-    service: { ...ticking, stop },
+    service,
     wake: () => {
       mustRead = true;
-      wake();
+      service.wake();
     },
     status: () => ({ last_tick_at: lastTickAt, last_error: lastError }),
   };

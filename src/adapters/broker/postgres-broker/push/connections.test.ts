@@ -105,19 +105,6 @@ describe("pushed reports", () => {
     expect(two.received).toEqual([{ refused: [3] }]);
   });
 
-  it("of jobs that are being settled stay, in the order of their arrival", () => {
-    const { connections, join } = setUp();
-    const { connection } = join("one");
-    const of = (n: number, job_id: string) => ({ ...report(n), job_id });
-    const reports = [of(1, "busy"), of(2, "free"), of(3, "busy"), of(4, "free")];
-    connections.receive(connection, { reports });
-    const exceptJobs = new Set(["busy"]);
-    const idsOf = (taken: readonly { task_id: string }[]) => taken.map(({ task_id }) => task_id);
-    expect(connections.take(10, { least: 3, exceptJobs })).toEqual([]);
-    expect(idsOf(connections.take(1, { exceptJobs }))).toEqual(["t2"]);
-    expect(idsOf(connections.take(10))).toEqual(["t1", "t3", "t4"]);
-  });
-
   it("are dropped with the connection: its worker writes them to the database", () => {
     const { connections, join } = setUp();
     const { connection } = join("one");

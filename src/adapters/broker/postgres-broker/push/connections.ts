@@ -3,7 +3,7 @@
  * that they pushed. Nothing here survives the process, and nothing has to.
  */
 import { reach } from "../../../runtime/fail-points.ts";
-import type { PushedReport, PushedReports, WhichReports } from "../../broker.ts";
+import type { PushedReport, PushedReports } from "../../broker.ts";
 import type { LeasedMessage, LeaseToken } from "../sql/message-columns.ts";
 import { recordExpectedReports } from "../sql/record-reports.ts";
 import type { FromClient, FromServer, SentReport } from "./protocol.ts";
@@ -29,8 +29,6 @@ export interface PushCounters {
   pushed: number;
   reported: number;
 }
-
-const noJobs: ReadonlySet<string> = new Set();
 
 /** A pushed report with the lease it settles and the connection that its answer goes to. */
 class ArrivedReport implements PushedReport {
@@ -146,16 +144,8 @@ export class PushConnections implements PushedReports {
     this.wake = wake;
   }
 
-  take(limit: number, { least = 1, exceptJobs = noJobs }: WhichReports = {}): PushedReport[] {
-    if (this.arrived.length < least) return [];
-    const taken: ArrivedReport[] = [];
-    const left: ArrivedReport[] = [];
-    for (const report of this.arrived) {
-      (taken.length < limit && !exceptJobs.has(report.job_id) ? taken : left).push(report);
-    }
-    if (taken.length < least) return [];
-    this.arrived = left;
-    return taken;
+  take(limit: number): readonly PushedReport[] {
+    return this.arrived.splice(0, limit);
   }
 
   record: PushedReports["record"] = (tx, reports) => {
