@@ -17,7 +17,6 @@ import type { Logger } from "../../runtime/logger.ts";
 import type { Broker, BrokerCapabilities, Settled } from "../broker.ts";
 import type { Transport } from "../transport.ts";
 import { createOutside } from "./outside/outside.ts";
-import { fetchMessages } from "./sql/fetch.ts";
 import { findMissing, takeNewDeadLetters, takeOverdue } from "./sql/find-failed.ts";
 import { ensureQueue, findLeaseMs, readDeadLetters, readDepth, requeue } from "./sql/inspect.ts";
 import { maintainQueues } from "./sql/maintain.ts";
@@ -28,6 +27,7 @@ import { publish } from "./sql/publish.ts";
 import type { PushClient } from "./push/client.ts";
 import type { PushConnections } from "./push/connections.ts";
 import { pushMessages } from "./push/publish.ts";
+import { createFetchFromMark } from "./consume/fetch-from-mark.ts";
 import { createRemoteLeases } from "./consume/remote-leases.ts";
 import { startRenewal } from "./consume/renewal.ts";
 import type { Renewal } from "./consume/renewal.ts";
@@ -99,6 +99,7 @@ export function createPostgresBroker(options: PostgresBrokerOptions): Broker {
   let closed = false;
 
   const leases = (): Database => (consuming ??= startConsuming()).leases;
+  const fetchFromMark = createFetchFromMark(leases);
   const completions = createBatcher<LeaseToken, Settled>({
     maxItems: maxCompletions,
     flush: (batch) => complete(leases(), batch),
@@ -183,7 +184,7 @@ export function createPostgresBroker(options: PostgresBrokerOptions): Broker {
     ...(pushConnections === undefined ? {} : { pushedReports: pushConnections }),
     remoteLeases: createRemoteLeases({
       db: leases,
-      fetch: outside?.fetch ?? ((...args) => fetchMessages(leases(), ...args)),
+      fetch: outside?.fetch ?? fetchFromMark,
       watch:
         outside?.watch ??
         ((queues, ring) => (consuming ??= startConsuming()).listen(queues.map(queueChannel), ring)),
@@ -214,7 +215,7 @@ export function createPostgresBroker(options: PostgresBrokerOptions): Broker {
       });
       const subscription = subscribe({
         db: leases(),
-        fetch: source?.fetch ?? ((...args) => fetchMessages(leases(), queue, ...args)),
+        fetch: source?.fetch ?? ((...args) => fetchFromMark(queue, ...args)),
         completions,
         reports,
         progress,

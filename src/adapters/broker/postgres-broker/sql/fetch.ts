@@ -18,6 +18,12 @@ export interface FetchOptions {
   readonly accepts: readonly string[] | undefined;
 }
 
+/** A place in the order of a queue. */
+export type QueueMark = Pick<LeasedMessage, "priority" | "message_id">;
+
+/** Every message is behind it: the priority is the highest that the column holds. */
+export const frontOfQueue: QueueMark = { priority: 32_767, message_id: 0 };
+
 /** A message without the header is for any consumer; without a list a consumer accepts all. */
 const isAccepted = (list: string) =>
   `coalesce(headers ->> '${handlerHeader}' = ANY (${list}::text[]), true)`;
@@ -31,17 +37,27 @@ export const suspectsSql = (queue: string, accepts: string) => `
   FROM dagapp.dag_queue_ready
   WHERE queue = ${queue} AND suspect IS NOT NULL AND visible_at <= now() AND ${isAccepted(accepts)}`;
 
+const lockReady = (condition: string) => `
+  SELECT ctid FROM dagapp.dag_queue_ready
+  WHERE queue = $1 AND visible_at IS NULL AND ${condition}
+    AND ${isAccepted("$5")}
+  ORDER BY priority DESC, message_id LIMIT $2 FOR UPDATE SKIP LOCKED`;
+
 /**
  * Moves messages from the ready table to the leases in one statement. The rows are locked, so their
  * ctid cannot change. The answer also says when the next delayed message is due, so that an idle
  * consumer knows how long to sleep.
+ *
+ * Of the priority of the mark ($6) only messages behind it ($7) are taken. The three parts are three searches
+ * of the same index, in the order of the queue, and the next one is begun only when the last was not enough.
  */
 const leaseMessagesSql = `
-WITH locked AS MATERIALIZED (
-  SELECT ctid FROM dagapp.dag_queue_ready
-  WHERE queue = $1 AND visible_at IS NULL
-    AND ${isAccepted("$5")}
-  ORDER BY priority DESC, message_id LIMIT $2 FOR UPDATE SKIP LOCKED
+WITH more_urgent AS (${lockReady("priority > $6::smallint")}),
+as_urgent AS (${lockReady("priority = $6::smallint AND message_id > $7::bigint")}),
+less_urgent AS (${lockReady("priority < $6::smallint")}),
+locked AS MATERIALIZED (
+  SELECT ctid FROM more_urgent UNION ALL SELECT ctid FROM as_urgent UNION ALL SELECT ctid FROM less_urgent
+  LIMIT $2
 ),
 taken AS (
   DELETE FROM dagapp.dag_queue_ready
@@ -88,11 +104,11 @@ export async function fetchMessages(
   db: Queryable,
   queue: string,
   limit: number,
-  { leaseMs, holder, accepts }: FetchOptions,
+  { leaseMs, holder, accepts, from }: FetchOptions & { readonly from: QueueMark },
 ): Promise<FetchResult> {
   const { rows } = await db.query<FetchedRow>(
     leaseMessagesSql,
-    [queue, limit, leaseMs, holder, accepts ?? null],
+    [queue, limit, leaseMs, holder, accepts ?? null, from.priority, from.message_id],
     "dag_queue_fetch",
   );
   return toFetchResult(rows);
