@@ -95,7 +95,7 @@ export async function startEngine(
       log.warn({ deadLettered, overdue, lost }, "failed tasks that their worker did not report");
       ticking.wake();
     }),
-    service("maintain", 60, () => deps.broker.maintain()),
+    service("maintain", 10, () => deps.broker.maintain()),
     scanning,
   ];
   const listener = listen([engineChannel, orphansChannel], (wake) => {

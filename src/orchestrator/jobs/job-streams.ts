@@ -45,11 +45,11 @@ export interface JobStreamsOptions {
 /**
  * A busy job commits hundreds of times a second, and each look at it costs as much as a few of its tasks.
  * All streams look at the same times, so that they stay equally far and share what is read. The pause
- * grows with the time that the last look took, so that reading takes a twentieth of the time at most.
+ * grows with the time that the last look took, so that reading takes a fiftieth of the time at most.
  */
 const leastPauseMs = 50;
 const longestPauseMs = 1000;
-const pauseFactor = 20;
+const pauseFactor = 50;
 /** Events in one message; a wide fan-out sends several messages. */
 const mostEvents = 2000;
 const mostTasks = 100;

@@ -91,9 +91,10 @@ export async function listTasks(
 }
 
 /**
- * Reads the tasks of some jobs that workers hold now. There are few leased messages, however many
- * wait in the queue. The node of each is searched by its key, which is part of the task's id: a job can
- * have a million nodes.
+ * Reads the tasks of some jobs that workers hold now, the oldest first. There are few leased messages,
+ * however many wait in the queue. The node of each is searched by its key, which is part of the task's id: a
+ * job can have a million nodes. Twice as many leases as tasks are looked at, because a few belong to attempts
+ * that have ended.
  */
 export async function readCurrentTasks(
   db: Queryable,
@@ -105,13 +106,15 @@ export async function readCurrentTasks(
   >(
     `SELECT l.job_id, n.node_id, l.task_id, l.worker_id, l.started_at,
             l.progress_percent, l.progress_message
-     FROM dagapp.dag_running_tasks l CROSS JOIN LATERAL (
+     FROM (
+       SELECT * FROM dagapp.dag_running_tasks WHERE job_id = ANY ($1)
+       ORDER BY started_at, task_id LIMIT 2 * $2) l
+     CROSS JOIN LATERAL (
        SELECT node_id FROM dagapp.dag_node_states
        WHERE job_id = l.job_id
          AND node_id = regexp_replace(substr(l.task_id, length(l.job_id) + 2), '_[0-9]+$', '')
          AND task_id = l.task_id AND status = 'dispatched'
        LIMIT 1) n
-     WHERE l.job_id = ANY ($1)
      ORDER BY l.started_at, n.node_id LIMIT $2`,
     [jobIds, limit],
   );
