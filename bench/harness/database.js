@@ -72,6 +72,10 @@ export async function openAdmin(url) {
       );
       return row.pages;
     },
+    async bytes(name) {
+      const [row] = await run("SELECT pg_database_size($1)::float8 AS bytes", [name]);
+      return row.bytes;
+    },
     topStatements: (name) =>
       run(
         `SELECT calls::float8, total_exec_time AS ms, (shared_blks_hit + shared_blks_read)::float8 AS pages, rows::float8, wal_bytes::float8 AS wal,
@@ -87,10 +91,19 @@ export async function openAdmin(url) {
 }
 
 /** What autovacuum would do within a minute or two. No checkpoint: after one, each page is logged whole. */
-export async function analyse(databaseUrl) {
+export function analyse(databaseUrl) {
+  return runAlone(databaseUrl, "VACUUM (ANALYZE)");
+}
+
+/** Gives the room of removed rows at the end of a table back to the disk. */
+export function vacuum(databaseUrl) {
+  return runAlone(databaseUrl, "VACUUM");
+}
+
+async function runAlone(databaseUrl, statement) {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
-  await client.query("VACUUM (ANALYZE)");
+  await client.query(statement);
   await client.end();
 }
 

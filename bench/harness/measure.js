@@ -2,7 +2,7 @@
 import { fork } from "node:child_process";
 import { clearTimeout, setTimeout } from "node:timers";
 import { fileURLToPath } from "node:url";
-import { analyse } from "./database.js";
+import { analyse, vacuum } from "./database.js";
 import { machineMs, readProcesses, treeOf } from "./processes.js";
 
 const driverFile = fileURLToPath(new URL("../driver.js", import.meta.url));
@@ -18,6 +18,8 @@ export async function measure({ admin, server, redis, folder, peer, cell, settin
     const { workload, size, variant } = cell;
     const given = { ...urls, redisUrl: redis?.url, folder, workload, size, variant, settings };
     await driver.ask("open", { ...given, tool: peer.tool?.path });
+    const measuresDisk = cell.fill && !peer.redis;
+    const bytesBefore = measuresDisk ? await admin.bytes(name) : undefined;
     const filled = cell.fill ? await driver.ask("fill", size) : undefined;
     if (cell.warm && !cell.fill) await driver.ask("run", size);
     if (cell.warm && !peer.redis) await analyse(urls.databaseUrl);
@@ -32,6 +34,8 @@ export async function measure({ admin, server, redis, folder, peer, cell, settin
     const top = settings.statements ? await admin.topStatements(name) : undefined;
     const roles = await driver.ask("roles");
     await driver.ask("close");
+    if (measuresDisk) await vacuum(urls.databaseUrl);
+    const bytesAfter = measuresDisk ? await admin.bytes(name) : undefined;
 
     const { tasks } = outcome;
     const cpu = cpuByRole(before.processes, after.processes, roots, roles);
@@ -45,6 +49,8 @@ export async function measure({ admin, server, redis, folder, peer, cell, settin
       statements: peer.redis ? undefined : statements / tasks,
       commits: peer.redis ? undefined : (after.xids - before.xids) / tasks,
       walBytes: peer.redis ? undefined : (after.wal - before.wal) / tasks,
+      /** What stays of a finished task: tables and indexes after VACUUM. */
+      diskBytes: measuresDisk ? (bytesAfter - bytesBefore) / tasks : undefined,
       pages: peer.redis ? undefined : pages / tasks,
       cpuMs: cpuMs / tasks,
       cpuByRole: Object.fromEntries(Object.entries(cpu).map(([role, ms]) => [role, ms / tasks])),

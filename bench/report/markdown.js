@@ -5,7 +5,7 @@ export function markdown(summary) {
   return [
     "# Benchmark",
     "",
-    `${machine.date}, medians of ${rounds} interleaved round${rounds === 1 ? "" : "s"} in ${minutes(seconds)}. Statements, commits, WAL and CPU are for one task; CPU counts all processes, the store included; “ours is” says how many times as fast our engine (its first line) was in the same round; “foreign” are cores that something else on the machine used meanwhile.`,
+    `${machine.date}, medians of ${rounds} interleaved round${rounds === 1 ? "" : "s"} in ${minutes(seconds)}. Statements, commits, WAL, disk and CPU are for one task; CPU counts all processes, the store included; “ours is” says how many times as fast our engine (its first line) was in the same round; “foreign” are cores that something else on the machine used meanwhile.`,
     "",
     "![Bars of every workload](latest.svg)",
     "",

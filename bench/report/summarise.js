@@ -3,7 +3,15 @@ import { growth, workloads } from "../harness/plan.js";
 import { figures, median, medianOf, ratioOf } from "./figures.js";
 import { judge } from "./targets.js";
 
-const costs = ["statements", "commits", "walBytes", "cpuMs", "foreign", "fillPerSecond"];
+const costs = [
+  "statements",
+  "commits",
+  "walBytes",
+  "diskBytes",
+  "cpuMs",
+  "foreign",
+  "fillPerSecond",
+];
 
 export function summarise({ options, peers, machine, seconds, results }) {
   const rows = [...new Set(results.filter(({ series }) => !series).map(({ row }) => row))].map(

@@ -7,6 +7,7 @@ export const heads = [
   "statements",
   "commits",
   "WAL B",
+  "disk B",
   "CPU ms",
   "foreign",
 ];
@@ -24,6 +25,7 @@ export function cells(row, entry) {
     number(entry.statements, 3),
     number(entry.commits, 4),
     number(entry.walBytes, 0),
+    number(entry.diskBytes, 0),
     number(entry.cpuMs, 3),
     number(entry.foreign, 2),
   ];

@@ -70,6 +70,13 @@ const amounts = [
     digits: 0,
   },
   {
+    text: "bytes that a task of W5 leaves on disk: 1,200 B",
+    row: "W5@100000",
+    name: "diskBytes",
+    most: 1200,
+    digits: 0,
+  },
+  {
     text: "3,000 submissions a second by 32 clients",
     row: "W7@5000",
     name: "value",

@@ -6,12 +6,13 @@ export function progressLine(result) {
   const name = note ? `${peer} (${note})` : peer;
   const begin = `${round} ${row.padEnd(16)} ${name.padEnd(28)}`;
   if (result.error) return `${begin} FAILED: ${result.stack ?? result.error}`;
-  const { statements, commits, walBytes, cpuMs, foreign } = result;
+  const { statements, commits, walBytes, diskBytes, cpuMs, foreign } = result;
   const roles = Object.entries(result.cpuByRole).map(([role, ms]) => `${role} ${number(ms, 3)}`);
   const per = [
     ...(statements === undefined ? [] : [`${number(statements, 3)} statements`]),
     ...(commits === undefined ? [] : [`${number(commits, 4)} commits`]),
     ...(walBytes === undefined ? [] : [`${number(walBytes, 0)} B WAL`]),
+    ...(diskBytes === undefined ? [] : [`${number(diskBytes, 0)} B on disk`]),
     `CPU ms ${number(cpuMs, 3)} (${roles.join(", ")})`,
   ];
   const { headline } = figures(result);
