@@ -28,6 +28,9 @@ export function gdalEnvironment(
     GDAL_VRT_ENABLE_PYTHON: "NO",
     GDAL_VRT_ENABLE_RAWRASTERBAND: "NO",
     PROJ_NETWORK: "OFF",
+    // GDAL would put another system in the place of one that EPSG calls deprecated: EASE-Grid 2.0 on an
+    // ellipsoid for EASE-Grid on a sphere (EPSG:3408), kilometres apart.
+    OSR_USE_NON_DEPRECATED: "NO",
     // GDAL would write a file with statistics beside the source, and so into storage.
     GDAL_PAM_ENABLED: "NO",
     // No run reads over the network: sources are fetched before.

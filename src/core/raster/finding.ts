@@ -164,6 +164,10 @@ export const rasterFindings = {
   ],
   NAN_WITHOUT_NODATA: ["fix", "Nothing to do: NaN is declared as nodata."],
   NODATA_AND_ALPHA: ["warn", "Both say which pixels are empty; the nodata value counts."],
+  NODATA_AND_MASK: [
+    "fix",
+    "Nothing to do: both say which pixels are empty; the mask counts, as in GDAL, and the nodata value is dropped.",
+  ],
   PALETTE: ["info", "Nothing to do: classes are kept as they are, resampled by nearest neighbour."],
   RASTER_TYPE_MISMATCH: ["reject", "Leave raster_type out, or submit the file that you described."],
   ALREADY_COG: [

@@ -9,14 +9,19 @@ import type { TiffStructure } from "./tiff-structure.ts";
 import { escapeXml } from "./vrt.ts";
 
 /** True: the TIFF has a mask with a sample for each band. */
-export function hasMaskOfEachBand({ images }: TiffStructure): boolean {
+export function hasMaskOfEachBand(structure: TiffStructure): boolean {
+  return masksOf(structure).some(({ samples_per_pixel }) => samples_per_pixel > 1);
+}
+
+/** True: the TIFF has one mask for all bands. */
+export function hasMaskOfAllBands(structure: TiffStructure): boolean {
+  return masksOf(structure).some(({ samples_per_pixel }) => samples_per_pixel === 1);
+}
+
+function masksOf({ images }: TiffStructure) {
   const [main] = images;
-  return images.some(
-    (image) =>
-      isMask(image) &&
-      image.samples_per_pixel > 1 &&
-      image.width === main.width &&
-      image.height === main.height,
+  return images.filter(
+    (image) => isMask(image) && image.width === main.width && image.height === main.height,
   );
 }
 

@@ -194,10 +194,13 @@ function toTransform([x = 0, dx = 0, xSkew = 0, y = 0, ySkew = 0, dy = 0]: numbe
 function transparencyOf(
   bands: readonly z.output<typeof bandInfo>[],
 ): InspectedRaster["transparency"] {
-  if (bands.some(({ noDataValue }) => noDataValue !== undefined)) return "nodata";
-  if (bands.some(({ colorInterpretation }) => colorInterpretation === "Alpha")) return "alpha";
   const flags = bands.flatMap(({ mask }) => mask?.flags ?? []);
-  return flags.includes("PER_DATASET") ? "mask" : "none";
+  // GDAL reads a mask instead of a nodata value, and a nodata value instead of alpha.
+  const isMasked = flags.includes("PER_DATASET") && !flags.includes("ALPHA");
+  const hasNodata = bands.some(({ noDataValue }) => noDataValue !== undefined);
+  if (hasNodata && !isMasked) return "nodata";
+  if (bands.some(({ colorInterpretation }) => colorInterpretation === "Alpha")) return "alpha";
+  return isMasked ? "mask" : "none";
 }
 
 /** `2019:05:01 10:20:30` from TIFF, or ISO; taken as UTC, because neither names a zone. */

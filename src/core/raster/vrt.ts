@@ -49,7 +49,15 @@ export function maskedVrt(file: string, size: Pick<Frame, "width" | "height">, c
 
 /** A virtual raster over bytes that GDAL takes for unsigned, with the signed numbers that they are. */
 export function signedBytesVrt(vrt: string): string {
+  // The bytes of a mask have no sign: 255 means that a pixel has data.
   return vrt
+    .split(/(<MaskBand>.*?<\/MaskBand>)/s)
+    .map((part) => (part.startsWith("<MaskBand>") ? part : withSigns(part)))
+    .join("");
+}
+
+function withSigns(bands: string): string {
+  return bands
     .replaceAll(/<MDI key="PIXELTYPE">[^<]*<\/MDI>\s*/g, "")
     .replaceAll(/<VRTRasterBand dataType="\w+"/g, '<VRTRasterBand dataType="Int16"')
     .replaceAll(/<(?:Simple|Complex)Source[^>]*>/g, "<ComplexSource>")

@@ -58,10 +58,13 @@ const placed: Readonly<Record<string, boolean>> = {
   "web_mercator_arcgis.tif": false,
   "compound_rd_nap.tif": false,
   "oblique_malaysia.tif": false,
+  "ease_grid_3408.tif": false,
   "datum_ed50.tif": false,
   "statistics_wrong.tif": false,
   "mask_classes.tif": true,
   "mask_uint16.tif": true,
+  "mask_signed_bytes.tif": true,
+  "mask_and_nodata.tif": true,
   "masks_of_bands.tif": true,
   "nodata_of_bands.img": false,
   "alpha_gray.tif": false,
@@ -88,6 +91,8 @@ const placedByWasm: Readonly<Record<string, boolean>> = {
   "point_dem.tif": false,
   "web_mercator_arcgis.tif": false,
   "compound_rd_nap.tif": false,
+  "ease_grid_3408.tif": false,
+  "mask_and_nodata.tif": false,
   "statistics_wrong.tif": false,
   "nodata_of_bands.img": false,
   "polar_3031.tif": false,
@@ -214,6 +219,7 @@ describe.each(engines)("with the $engine engine", ({ engine, files }) => {
     ["compound_rd_nap.tif", {}, /green|warning/, "VERTICAL_DATUM"],
     ["heights.tif", { compression: "jpeg" }, "rejected", "COMPRESSION_UNSUITABLE"],
     ["masks_of_bands.tif", {}, "warning", "BANDS_EMPTY_APART"],
+    ["mask_and_nodata.tif", {}, "warning", "NODATA_AND_MASK"],
     ["jpeg_12.tif", {}, "rejected", "CODEC_NOT_SUPPORTED"],
   ];
   const judged = verdicts.filter(isJudged);
@@ -263,6 +269,7 @@ describe.skipIf(!hasGdal)("what arrives in another form (needs GDAL)", () => {
     ["heights.img", "dem"],
     ["satellite_band.tif", "continuous"],
     ["radar_band.tif", "continuous"],
+    ["noise_int64.tif", "continuous"],
   ])("%s is taken for %s", async (name, raster_type) => {
     expect(await judge(name)).toMatchObject({ raster_type });
   });

@@ -91,7 +91,7 @@ async function hasMasks(file: string): Promise<boolean> {
 }
 
 /** The inspection that follows says what is wrong with the file. */
-function unlessUnreadable(error: unknown): undefined {
+export function unlessUnreadable(error: unknown): undefined {
   if (!(error instanceof GdalError) || error.category === "transient") throw error;
 }
 

@@ -13,6 +13,7 @@ import { makeFinding } from "../../../core/raster/finding.ts";
 import type { RasterFinding } from "../../../core/raster/finding.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
+import { dropNodata } from "./drop-nodata.ts";
 import { foldMasks } from "./fold-masks.ts";
 import { RasterRejected } from "./plan-source.ts";
 import { temporaryFile } from "./run-gdal.ts";
@@ -93,9 +94,9 @@ async function openPlain(
   if (!isOpen) return { file, findings: [] };
   const widened = await widenSignedBytes(context, { file, driver });
   const plain = widened === undefined ? { file, driver } : { file: widened.file, driver: "GTiff" };
-  const folded = await foldMasks(context, plain);
-  const findings = [...(widened?.findings ?? []), ...(folded?.findings ?? [])];
-  return { file: folded?.file ?? plain.file, findings, sampleType: widened?.sampleType };
+  const masked = (await foldMasks(context, plain)) ?? (await dropNodata(context, plain));
+  const findings = [...(widened?.findings ?? []), ...(masked?.findings ?? [])];
+  return { file: masked?.file ?? plain.file, findings, sampleType: widened?.sampleType };
 }
 
 const mostZarrFiles = 20_000;

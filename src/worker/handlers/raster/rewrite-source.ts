@@ -20,18 +20,25 @@ export const plainOptions: readonly string[] = layout.flatMap((option) => ["-co"
 /** One byte more a pixel than the bands need, for a mask. */
 export const plainBytes = (bands: InspectedRaster["bands"]): number => pixelBytes(bands) + 1;
 
-/** Writes all pixels, or those of a window. */
+interface RewriteOptions {
+  /** The pixels to write; all of them where it is left out. */
+  readonly window?: PixelWindow | undefined;
+  /** Leaves out the nodata value that the file declares. */
+  readonly nodata?: "none";
+}
+
 export async function rewriteSource(
   context: HandlerContext,
   source: RasterInput,
   { bands, width, height }: Pick<InspectedRaster, "bands" | "width" | "height">,
-  window?: PixelWindow,
+  { window, nodata }: RewriteOptions = {},
 ): Promise<RasterInput> {
   const [, , columns, rows] = window ?? [0, 0, width, height];
   await ensureSpace(context.workDir, plainBytes(bands) * columns * rows);
   const file = temporaryFile(context, "rewritten.tif");
   const cut = window === undefined ? [] : ["-srcwin", ...window.map(String)];
-  const args = ["-q", "-of", "GTiff", ...cut, ...plainOptions, source.file, file];
+  const declared = nodata === undefined ? [] : ["-a_nodata", nodata];
+  const args = ["-q", "-of", "GTiff", ...cut, ...declared, ...plainOptions, source.file, file];
   await runGdal(context, "gdal_translate", args, {
     ...reading(context, source, "GTiff"),
     // A mask in a file of its own would not follow the copy.
@@ -52,7 +59,7 @@ export async function frameSource(
 ): Promise<RasterInput> {
   const { transform, width, height } = raster;
   if (transform === null) return rewriteSource(context, source, raster);
-  const part = await rewriteSource(context, source, raster, window);
+  const part = await rewriteSource(context, source, raster, { window });
   const cut = temporaryFile(context, "cut.vrt");
   const args = ["-q", "-of", "VRT", part.file, cut];
   await runGdal(context, "gdal_translate", args, reading(context, part, "VRT"));

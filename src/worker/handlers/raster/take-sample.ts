@@ -13,8 +13,13 @@ const longestSide = 512;
 export const mostSampledBands = 32;
 /** The types that ENVI can hold; the sample is written in ENVI, whose file is plain numbers. */
 const plainTypes = new Set(["uint8", "int16", "uint16", "int32", "uint32", "float32", "float64"]);
-/** ENVI holds bytes without a sign only. */
-const writtenType = (type: DataType) => (type === "int8" ? "int16" : type);
+/** For types that ENVI does not hold. */
+const otherTypes: Partial<Readonly<Record<DataType, DataType>>> = {
+  int8: "int16",
+  int64: "float64",
+  uint64: "float64",
+};
+const writtenType = (type: DataType) => otherTypes[type] ?? type;
 
 /**
  * Adds statistics of a reduced copy to each band. Without a sample the bands are returned as they
