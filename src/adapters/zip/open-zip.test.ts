@@ -6,6 +6,7 @@ import type { Packed } from "../../../test/support/zip.ts";
 import { packZip } from "../../../test/support/zip.ts";
 import type { ZipLimits } from "./open-zip.ts";
 import { openZip } from "./open-zip.ts";
+import { replaceEntry } from "./replace-entry.ts";
 
 let folder: string;
 beforeEach(async () => {
@@ -81,4 +82,22 @@ it("refuses what is no archive, and an entry that is more than it says", async (
   const written = await readFile(path.join(target, "a")).catch(() => Buffer.alloc(0));
   expect(written.length).toBeLessThanOrEqual(10);
   expect(await readdir(target)).toHaveLength(1);
+});
+
+it("replaces one file, and leaves the others as they are", async () => {
+  const file = await pack(
+    { name: "a.txt", content: Buffer.from("first") },
+    { name: "b/ü.txt", content: zeros.subarray(0, 500), flags: 0x800 },
+    { name: "c.txt", content: Buffer.from("last") },
+  );
+  const longer = Buffer.from("another text\n".repeat(9));
+  expect(await replaceEntry(file, "b/ü.txt", longer)).toBe(true);
+  expect(await replaceEntry(file, "missing.txt", longer)).toBe(false);
+  const zip = await openZip(file);
+  const target = path.join(folder, "out");
+  const texts = await Promise.all(
+    (await zip.extractTo(target)).map((each) => readFile(each, "utf8")),
+  );
+  zip.close();
+  expect(texts).toEqual(["first", longer.toString(), "last"]);
 });

@@ -170,6 +170,11 @@ describe("JSON", () => {
 
   it.each([
     ['{"type":"Feature","geometry":{"type":"Point","coordinates":[1,2,3]}}', true],
+    [
+      '{"features":[{"geometry":{"coordinates":[1,2]}},{"geometry":{"coordinates":[1,2,3]}}]}',
+      true,
+    ],
+    ['{"features":[{"properties":{"coordinates":[1,2,3]},"geometry":null}],"bbox":[1,2,3]}', false],
     ['{"geometry":{"geometries":[{"coordinates":[[1,2],[3, 4.5, -1e3]]}]}}', true],
     ['{"type":"Point","Coordinates":[1,2,3]}', true],
     ['{"geometry":{"bbox":[1,2,3,4],"coordinates":[[[1,2],[3,4],[5,6]]]}}', false],

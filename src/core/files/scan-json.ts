@@ -85,7 +85,9 @@ export class JsonScanner {
   /** The name of the member whose value is being read, in UTF-8. */
   private key = new Uint8Array(longestKey);
   private keyLength = 0;
-  /** The member of the document is a geometry or a part of one, and the innermost member "coordinates". */
+  /** The member of the document is the list of its features. */
+  private isInFeatures = false;
+  /** The member of the feature is a geometry or a part of one, and the innermost member "coordinates". */
   private isInGeometry = false;
   private isInCoordinates = false;
   private isPosition = false;
@@ -280,7 +282,8 @@ export class JsonScanner {
     }
     this.isTypeNext = this.depth === 1 && this.type === undefined && this.isKey("type");
     this.isInCoordinates = this.isKey("coordinates");
-    if (this.depth === 1) {
+    if (this.depth === 1) this.isInFeatures = this.isKey("features");
+    if (this.depth === (this.isInFeatures ? 3 : 1)) {
       this.isInGeometry =
         this.isInCoordinates || this.isKey("geometry") || this.isKey("geometries");
     }

@@ -88,7 +88,12 @@ const reasons: ReadonlyMap<string, string> = new Map([
 
 describe("the project antimeridian's case", () => {
   it.each(cases)("$name", ({ name, input, expected }) => {
-    const prepared = prepareGeometry({ ...partsOf(input), hasNonFinite: false, hasCurves: false });
+    const prepared = prepareGeometry({
+      ...partsOf(input),
+      hasNonFinite: false,
+      hasCurves: false,
+      hasHeights: false,
+    });
     if (prepared.unusable !== undefined) throw new Error("it can be used");
     const wanted =
       name === "one-ccw-hole" ? cases.find((each) => each.name === "one-hole") : undefined;

@@ -11,6 +11,8 @@ export interface ReadGeometry extends Parts {
   readonly hasNonFinite: boolean;
   /** It has circular arcs, which are straight lines here. */
   readonly hasCurves: boolean;
+  /** A height is not 0. */
+  readonly hasHeights: boolean;
 }
 
 export class BadWkb extends Error {
@@ -34,6 +36,7 @@ export function readWkb(bytes: Uint8Array): ReadGeometry {
     polygons: reader.polygons,
     hasNonFinite: reader.hasNonFinite,
     hasCurves: reader.hasCurves,
+    hasHeights: reader.hasHeights,
   };
 }
 
@@ -43,10 +46,12 @@ class Reader {
   readonly polygons: Polygon[] = [];
   hasNonFinite = false;
   hasCurves = false;
+  hasHeights = false;
   private readonly view: DataView;
   private offset = 0;
   private isLittle = true;
   private stride = 16;
+  private isHigh = false;
 
   constructor(bytes: Uint8Array) {
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -106,9 +111,9 @@ class Reader {
     if ((word & hasSrid) !== 0) this.uint32();
     const code = word & 0x0fffffff;
     const thousands = Math.floor(code / 1000);
+    this.isHigh = (word & hasZ) !== 0 || thousands === 1 || thousands === 3;
     const more =
-      ((word & hasZ) !== 0 || thousands === 1 || thousands === 3 ? 1 : 0) +
-      ((word & hasM) !== 0 || thousands === 2 || thousands === 3 ? 1 : 0);
+      (this.isHigh ? 1 : 0) + ((word & hasM) !== 0 || thousands === 2 || thousands === 3 ? 1 : 0);
     this.stride = 16 + 8 * more;
     return code % 1000;
   }
@@ -162,6 +167,9 @@ class Reader {
       if (!Number.isFinite(x) || !Number.isFinite(y)) finite = false;
       line[2 * index] = x;
       line[2 * index + 1] = y;
+      if (this.isHigh && this.view.getFloat64(this.offset + 16, this.isLittle) !== 0) {
+        this.hasHeights = true;
+      }
       this.offset += this.stride;
     }
     if (!finite && !(count === 1 && Number.isNaN(line[0]))) this.hasNonFinite = true;

@@ -14,6 +14,7 @@ import type { SourceFormat } from "../../../core/vector/source-format.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
 import type { FetchedSource, SourceFile } from "./fetch-source.ts";
+import { mendSpreadsheet } from "./mend-spreadsheet.ts";
 import { applyEdits, originalOf, prepareText } from "./prepare-text.ts";
 
 /** Refuses a vector file because of what it refers to, with a finding. */
@@ -53,6 +54,7 @@ export async function checkSource(
     );
   }
   if (problem !== undefined) throw new FileRefused(problem);
+  if (content === "XLSX") await mendSpreadsheet(file, signal);
   for (const sidecar of format.sidecars) {
     const beside = file.slice(0, -endingOf(file).length) + sidecar;
     if ((await stat(beside).catch(() => undefined)) === undefined) continue;

@@ -23,6 +23,8 @@ export interface PlacedLayer extends OpenedLayer {
   readonly assignCrs: string | undefined;
   /** True: GDAL transforms from its system to units of two degrees. */
   readonly isHalving: boolean;
+  /** True: geometries have heights, 0 where the file has none; so those that are left out are counted. */
+  readonly keepsHeights?: boolean;
   /** A condition in SQL. Undefined: all rows are converted. */
   readonly rows?: string | undefined;
 }
@@ -45,7 +47,7 @@ export function convertLayer(
   const args = [
     ...dumpOptions,
     "-nlt",
-    "GEOMETRY",
+    source.keepsHeights === true ? "GEOMETRYZ" : "GEOMETRY",
     "-skipfailures",
     ...(source.isProjected ? [...crs, "-t_srs", isHalved ? halfDegreesWkt : "EPSG:4326"] : []),
     ...source.openArgs,

@@ -140,6 +140,10 @@ describe.each(engines)("on the engine %s", (engine) => {
       const wide = Buffer.from("\ufeffname,lon,lat\nKöln,6.95,50.94\n", "utf16le");
       await load(await place("latin.csv", wide));
       expect(await rows("SELECT name FROM geo.latin")).toEqual([{ name: "Köln" }]);
+      // As Excel writes UTF-8, where the first column is one of coordinates.
+      const marked = await load(await place("latin.csv", "\ufefflon,lat,name\n6.95,50.94,Köln\n"));
+      expect(marked).toMatchObject({ feature_count: 1 });
+      expect(await rows("SELECT name FROM geo.latin")).toEqual([{ name: "Köln" }]);
       await expect(
         load(await place("latin.csv", latin), { encoding: "klingon" }),
       ).rejects.toMatchObject({ code: "ENCODING_UNKNOWN" });

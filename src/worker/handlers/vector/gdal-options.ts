@@ -118,7 +118,8 @@ export async function readHeader(file: string): Promise<string[]> {
       longestHeader,
       0,
     );
-    const text = buffer.toString("latin1", 0, bytesRead);
+    // The mark of UTF-8, with which Excel begins a CSV, is no part of the first name.
+    const text = buffer.toString("latin1", 0, bytesRead).replace(/^\u00ef\u00bb\u00bf/, "");
     const line = text.slice(0, text.search(/[\r\n]|$/));
     const separator = [",", ";", "\t", "|"].reduce((best, each) =>
       line.split(each).length > line.split(best).length ? each : best,

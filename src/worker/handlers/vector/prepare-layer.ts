@@ -89,15 +89,20 @@ async function convertAndWrite(
   const crs = await decideCrs(guessed, given, context);
   const system = crs.assign ?? guessed.layer.crsWkt ?? "EPSG:4326";
   const isHalving = await isHalvingFrom(system, context);
-  const begin = (layer: SourceLayer) =>
-    beginWriting({ ...layer, assignCrs: crs.assign, isHalving }, source, target, context);
+  const begin = (layer: SourceLayer) => {
+    // The type of such a layer does not tell of heights. Those of JSON were looked for.
+    const keepsHeights =
+      layer.layer.geometryType === "Unknown (any)" && source.hasHeights === undefined;
+    const placed = { ...layer, assignCrs: crs.assign, isHalving, keepsHeights };
+    return beginWriting(placed, source, target, context);
+  };
   const { layer, writer, written, kinds } = await writeChecked(guessed, begin);
   const claimed = layer.layer.featureCount;
   const { tally } = written;
   const sourceCount = countFeatures(written, claimed, source.bytes);
   if (sourceCount > written.seen) tally.add("FEATURES_UNREADABLE", sourceCount - written.seen);
-  // GDAL writes two dimensions, so that only the layer's type tells of more.
-  if (/^3D |Measured /.test(layer.layer.geometryType)) {
+  // GDAL writes two dimensions of these, so that only the layer's type and the text of JSON tell of more.
+  if (/^3D |Measured /.test(layer.layer.geometryType) || source.hasHeights === true) {
     tally.add("DIMENSIONS_REDUCED", written.seen - tally.get("GEOMETRY_NULL"));
   }
   if (kinds.length === 0) throw refuseEmpty(layer.title, tally);

@@ -21,6 +21,17 @@ import { findItem } from "../../../adapters/postgres/queries/catalogue-items.ts"
 import { seesAll } from "../../../core/domain/served-version.ts";
 import { createVectorStac } from "./create-stac.ts";
 
+const line = {
+  type: "Feature",
+  properties: {},
+  geometry: {
+    type: "LineString",
+    coordinates: [
+      [1, 2],
+      [3, 4],
+    ],
+  },
+};
 const engines = hasGdal ? (["native", "wasm"] as const) : (["wasm"] as const);
 
 describe.each(engines)("on the engine %s", (engine) => {
@@ -253,6 +264,21 @@ c.execute("update wide set c399=1.5 where fid=1"); c.commit()`;
       expect(counted(await load(await place("told.kml", kml)))).toEqual({ ATTRIBUTES_UNREAD: 1 });
     });
 
+    it("of XLSX are the moments that openpyxl wrote, with their times", async () => {
+      const source = await readFile(fixture("vector/values/times.xlsx"));
+      const prepared = await load(await place("times.xlsx", source));
+      expect(
+        await rows(
+          "SELECT (moment AT TIME ZONE 'UTC')::text AS moment, day::text, clock::text, ratio FROM geo.times",
+        ),
+      ).toEqual([
+        { moment: "2024-02-29 13:45:30", day: "2024-03-01", clock: "01:02:03", ratio: 0.25 },
+      ]);
+      expect(prepared.columns).toContainEqual(
+        expect.objectContaining({ name: "moment", type: "timestamptz" }),
+      );
+    });
+
     it("of GeoParquet are what pyarrow wrote", async () => {
       const source = await readFile(fixture("vector/values/values.parquet"));
       const prepared = await load(await place("values.parquet", source));
@@ -293,6 +319,26 @@ c.execute("update wide set c399=1.5 where fid=1"); c.commit()`;
         ids: "[]",
       });
     });
+  });
+
+  it.each<[name: string, given: object, text: string]>([
+    [
+      "high.csv",
+      { geometry_column: "geom", source_crs: "EPSG:4326" },
+      'n,geom\n1,"POINT Z (1 2 3)"\n2,"LINESTRING Z (1 2 0,3 4 0)"\n3,POINT(5 6)\n',
+    ],
+    [
+      "high.kml",
+      {},
+      '<kml xmlns="http://www.opengis.net/kml/2.2"><Placemark><Point><coordinates>1,2,3</coordinates></Point></Placemark></kml>',
+    ],
+    ["high.geojson", {}, collection(point({}, [1, 2, 3]), line)],
+  ])("heights of %s are told, where its type does not tell of them", async (name, given, text) => {
+    const counts = counted(await load(await place(name, text), given));
+    expect(counts).toHaveProperty("DIMENSIONS_REDUCED");
+    const flat = text.replace(/\bZ \(1 2 3/, "Z (1 2 0").replace("1,2,3", "1,2");
+    const others = counted(await load(await place(name, flat), given));
+    expect(others).not.toHaveProperty("DIMENSIONS_REDUCED");
   });
 
   it("Web Mercator is not taken for units of two degrees", async () => {

@@ -94,6 +94,7 @@ export async function writeLayer(
         if (!isPlain && read === undefined) continue;
         if (!isUtf8(row.line)) throw refuseEncoding(layer.canChooseEncoding);
         if (read !== undefined) {
+          if (read.hasHeights) tally.add("DIMENSIONS_REDUCED");
           const attributes = reader.read(row.attributes.toString("latin1"));
           if (read.hasCurves) curved.push({ fid: row.fid, attributes });
           else await take(read, attributes);
@@ -117,7 +118,11 @@ export async function writeLayer(
     for await (const parts of layer.straighten(curved)) {
       const { attributes } = curved[index++] ?? { attributes: "" };
       if (parts === undefined) tally.add("FEATURES_UNREADABLE");
-      else await take({ ...parts, hasNonFinite: false, hasCurves: false }, attributes);
+      else
+        await take(
+          { ...parts, hasNonFinite: false, hasCurves: false, hasHeights: false },
+          attributes,
+        );
     }
   }
   for await (const { parts, attributes, wasRepaired } of held.release()) {
