@@ -164,6 +164,10 @@ export const rasterFindings = {
   ],
   NAN_WITHOUT_NODATA: ["fix", "Nothing to do: NaN is declared as nodata."],
   NODATA_AND_ALPHA: ["warn", "Both say which pixels are empty; the nodata value counts."],
+  ALPHA_NOT_LAST: [
+    "reject",
+    "Write alpha as the last band: gdal_translate -b 2 -b 3 -b 4 -b 1 -colorinterp red,green,blue,alpha in.tif out.tif",
+  ],
   NODATA_AND_MASK: [
     "fix",
     "Nothing to do: both say which pixels are empty; the mask counts, as in GDAL, and the nodata value is dropped.",

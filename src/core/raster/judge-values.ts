@@ -20,6 +20,14 @@ export function judgeBands(
     ...(bands.length < raster.bands.length && bands.some(({ nodata }) => nodata !== null)
       ? [makeFinding("NODATA_AND_ALPHA", "It has both a nodata value and an alpha band.")]
       : []),
+    ...(raster.bands.slice(0, -1).some(({ color }) => color === "alpha")
+      ? [
+          makeFinding(
+            "ALPHA_NOT_LAST",
+            "Its alpha band is not the last one, where readers expect it.",
+          ),
+        ]
+      : []),
     ...(raster.hasPalette ? [makeFinding("PALETTE", "Its values are classes of a palette.")] : []),
     ...judgeContent(raster),
   ].filter(isFirstOfKind);

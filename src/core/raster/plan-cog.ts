@@ -62,7 +62,7 @@ export function planCog(request: CogRequest): CogPlan {
   const warps = isMoved || isReprojected;
   const isWrapped =
     isReprojected && has("CROSSES_ANTIMERIDIAN") && meaningOf(targetCrs)?.kind === "geographic";
-  const needsMask = warps && nodata === null && raster.transparency === "none" && !profile.asImage;
+  const needsMask = warps && nodata === null && losesEmptiness(raster) && !profile.asImage;
   return {
     isCopy,
     warp: warps
@@ -80,6 +80,14 @@ export function planCog(request: CogRequest): CogPlan {
         ],
     addAlpha: nodata === null && raster.transparency !== "alpha" && !profile.asImage,
   };
+}
+
+/**
+ * True: a warp would not show which of its pixels are empty, unless it adds an alpha band. GDAL carries nodata
+ * values and alpha over, and drops a mask.
+ */
+export function losesEmptiness({ transparency }: Pick<InspectedRaster, "transparency">): boolean {
+  return transparency === "none" || transparency === "mask";
 }
 
 /** Longitudes continue beyond 180, or the output would span the world and be almost empty. */
@@ -114,7 +122,7 @@ function warpArguments(
   if (declared !== null && used === null) args.push("-srcnodata", "None");
   else if (nodata !== undefined) args.push("-srcnodata", String(nodata));
   if (used !== null) args.push("-dstnodata", String(used));
-  if (needsMask || (profile.asImage && used === null && raster.transparency === "none")) {
+  if (needsMask || (profile.asImage && used === null && losesEmptiness(raster))) {
     args.push("-dstalpha");
   }
   return args;

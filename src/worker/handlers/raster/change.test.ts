@@ -74,6 +74,30 @@ describe("a raster is", () => {
     );
   });
 
+  it("warped and cut without what its mask hides", async () => {
+    const blob_path = "bronze/mask_classes.tif";
+    await test.storage.putFile(blob_path, fixture("families/mask_classes.tif"));
+    const boundary = {
+      type: "Polygon",
+      coordinates: [
+        [
+          [9, 46.95],
+          [9.02, 46.95],
+          [9.01, 46.94],
+          [9, 46.95],
+        ],
+      ],
+    };
+    const warped = (await test.run(reproject, { blob_path })) as Written;
+    const cut = (await test.run(clip, { blob_path, boundary })) as Written;
+    for (const { facts } of [warped, cut]) {
+      expect(facts.transparency).toBe("mask");
+      // Hidden pixels are 0, and classes are 1 to 7.
+      expect(facts.bands[0]!.statistics).toMatchObject({ minimum: 1, maximum: 7 });
+    }
+    expect(warped.facts.bands[0]!.statistics!.valid_percent).toBeCloseTo(50, -1);
+  });
+
   it("cut to bounds without moving a pixel", async () => {
     const blob_path = await put("dem_float32_epsg2056.tif");
     const boundary = [2_573_250, 1_085_250, 2_573_500, 1_085_750];

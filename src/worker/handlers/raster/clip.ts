@@ -1,3 +1,7 @@
+import { ensureSpace } from "../../../adapters/gdal/ensure-space.ts";
+import type { DataType } from "../../../core/raster/facts.ts";
+import type { InspectedRaster } from "../../../core/raster/inspected.ts";
+import { losesEmptiness } from "../../../core/raster/plan-cog.ts";
 import { defineHandler } from "../../define-handler.ts";
 import type { HandlerContext } from "../../define-handler.ts";
 import { PermanentError } from "../../errors.ts";
@@ -8,7 +12,7 @@ import { finishCog } from "./finish-cog.ts";
 import { openSource } from "./open-source.ts";
 import { planSource } from "./plan-source.ts";
 import type { PlannedSource } from "./plan-source.ts";
-import { rewriteSource } from "./rewrite-source.ts";
+import { plainBytes, plainOptions, rewriteSource } from "./rewrite-source.ts";
 import { readCrs, reading, runGdal, temporaryFile, threadsOf } from "./run-gdal.ts";
 import type { RasterInput } from "./run-gdal.ts";
 
@@ -39,7 +43,9 @@ export const clip = defineHandler("raster_clip", async (params, context) => {
     const translate = [...plan.translate, ...window, "-projwin_srs", wkt2];
     await encode(context, prepared, output, { ...common, plan: { ...plan, translate } });
   } else {
-    const ours = prepared === source ? await rewriteSource(context, source, raster) : prepared;
+    const isMasked = raster.transparency === "mask" && plan.nodata === null;
+    const rewrite = isMasked ? rewriteWithAlpha : rewriteSource;
+    const ours = prepared === source ? await rewrite(context, source, raster) : prepared;
     const cut = await cutOut(context, ours, planned, boundary, wkt2);
     await encode(context, cut, output, { ...common, plan: { ...plan, ...maskOf(planned) } });
   }
@@ -72,7 +78,7 @@ async function cutOut(
       ? await copyBoundary(context, boundary)
       : await writeBoundary(context, boundary, boundaryWkt2);
   const output = temporaryFile(context, "cut.vrt");
-  const needsAlpha = raster.transparency === "none" && plan.nodata === null;
+  const needsAlpha = losesEmptiness(raster) && plan.nodata === null;
   const args = ["-q", "-of", "VRT", "-overwrite", "-r", "near", "-crop_to_cutline"];
   if (plan.nodata !== null) args.push("-dstnodata", String(plan.nodata));
   if (needsAlpha) args.push("-dstalpha");
@@ -89,9 +95,31 @@ async function cutOut(
   return { file: output, driver: "VRT" };
 }
 
+/** Fully present, in an alpha band of the type; 255 in the other types. */
+const opaque: Partial<Readonly<Record<DataType, number>>> = { uint16: 65_535, int16: 32_767 };
+
+/** Writes the mask as an alpha band after the others: GDAL ignores a mask where it cuts along a geometry. */
+async function rewriteWithAlpha(
+  context: HandlerContext,
+  source: RasterInput,
+  { bands, width, height }: InspectedRaster,
+): Promise<RasterInput> {
+  await ensureSpace(context.workDir, 2 * plainBytes(bands) * width * height);
+  const file = temporaryFile(context, "alpha.tif");
+  const number = bands.length + 1;
+  const full = opaque[bands[0]?.data_type ?? "uint8"] ?? 255;
+  const chosen = bands.flatMap((_, index) => ["-b", String(index + 1)]);
+  const alpha = ["-b", "mask", `-scale_${number}`, "0", "255", "0", String(full)];
+  const marked = ["-mask", "none", `-colorinterp_${number}`, "alpha"];
+  const args = ["-q", "-of", "GTiff", ...chosen, ...alpha, ...marked, ...plainOptions];
+  const options = reading(context, source, "GTiff");
+  await runGdal(context, "gdal_translate", [...args, source.file, file], options);
+  return { file, driver: "GTiff" };
+}
+
 /** Turns the alpha band that the cut has added into the mask of the original bands. */
 function maskOf({ raster, plan }: PlannedSource): { translate: readonly string[] } {
-  if (raster.transparency !== "none" || plan.nodata !== null) return { translate: [] };
+  if (!losesEmptiness(raster) || plan.nodata !== null) return { translate: [] };
   const bands = [...raster.bands.keys()].flatMap((index) => ["-b", String(index + 1)]);
   return { translate: [...bands, "-mask", String(raster.bands.length + 1)] };
 }

@@ -65,6 +65,7 @@ const placed: Readonly<Record<string, boolean>> = {
   "mask_uint16.tif": true,
   "mask_signed_bytes.tif": true,
   "mask_and_nodata.tif": true,
+  "mask_south_up.tif": true,
   "masks_of_bands.tif": true,
   "nodata_of_bands.img": false,
   "alpha_gray.tif": false,
@@ -220,6 +221,7 @@ describe.each(engines)("with the $engine engine", ({ engine, files }) => {
     ["heights.tif", { compression: "jpeg" }, "rejected", "COMPRESSION_UNSUITABLE"],
     ["masks_of_bands.tif", {}, "warning", "BANDS_EMPTY_APART"],
     ["mask_and_nodata.tif", {}, "warning", "NODATA_AND_MASK"],
+    ["alpha_first.tif", {}, "rejected", "ALPHA_NOT_LAST"],
     ["jpeg_12.tif", {}, "rejected", "CODEC_NOT_SUPPORTED"],
   ];
   const judged = verdicts.filter(isJudged);

@@ -226,14 +226,18 @@ async function leaveOutMasked(
   const isOurs = input.driver === "VRT" || input.file.startsWith(context.workDir + path.sep);
   const ours = isOurs ? input : await rewriteSource(context, input, raster);
   const alpha = raster.bands.findIndex(({ color }) => color === "alpha");
-  const count = alpha === -1 ? raster.bands.length : alpha;
+  // Alpha is usually the last band, and needs no statistics of its own.
+  const isLast = alpha === raster.bands.length - 1;
+  const count = isLast ? alpha : raster.bands.length;
   const file = temporaryFile(context, "masked.vrt");
   await writeFile(file, maskedVrt(ours.file, raster, count));
   const options = reading(context, { file, driver: "VRT" });
   const { stdout } = await runGdal(context, "gdalinfo", ["-json", "-stats", file], options);
   const found = parseGdalInfo(stdout)?.bands ?? [];
   const bands = raster.bands.map((band, index) =>
-    index < count ? { ...band, statistics: found[index]?.statistics ?? null } : band,
+    index < count && index !== alpha
+      ? { ...band, statistics: found[index]?.statistics ?? null }
+      : band,
   );
   return { ...raster, bands };
 }
