@@ -142,6 +142,18 @@ function checkOperation(name: string, { item, judged }: Ingested): void {
   expect(told).toBe((used.missing_grids ?? []).length > 0);
 }
 
+/** The other side of the globe is no part of a footprint, unless the raster is of the world. */
+function checkFootprint(
+  name: string,
+  footprint: SearchGeometry,
+  { lon, lat }: { readonly lon: number; readonly lat: number },
+): void {
+  const opposite: SearchGeometry = { type: "Point", coordinates: [fold(lon + 180), -lat] };
+  expect(intersects(footprint, opposite)).toBe(name.startsWith("world"));
+  const numbers = (JSON.stringify(footprint).match(/-?\d[\d.e+-]*/g) ?? []).map(Number);
+  expect(Math.max(...numbers.map(Math.abs))).toBeLessThanOrEqual(180);
+}
+
 async function judgeWith(test: TestContext, name: string, params: object = {}) {
   const blob_path = `bronze/${name}`;
   await test.storage.putFile(blob_path, fixture(`families/${name}`));
@@ -189,6 +201,7 @@ describe.each(engines)("with the $engine engine", ({ engine, files }) => {
         const shown = await server.point({ ...layer, data_path: layer.path }, { lon, lat }, ask);
         expect(shown.values[0] === null).toBe(values[0] === null);
       }
+      checkFootprint(name, item.geometry as SearchGeometry, points[0]!);
       const bands = made.facts.bands.filter(({ color }) => color !== "alpha");
       bands.forEach((band, index) => {
         // A raster that is warped has other pixels than the file.
