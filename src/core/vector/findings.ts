@@ -130,6 +130,15 @@ const meanings = {
     ],
     remedy: "Look at the texts in the source: a NUL is often left over from a fixed-width format.",
   },
+  VALUES_BEYOND_COLUMNS: {
+    severity: "warning",
+    text: [
+      "One row has more values than the header has columns; the values beyond the last column were left out.",
+      "# rows have more values than the header has columns; the values beyond the last column were left out.",
+    ],
+    remedy:
+      "Put texts that contain the separator into quotes: without them the values that follow are in wrong columns.",
+  },
   TEXT_CUT: {
     severity: "warning",
     text: [

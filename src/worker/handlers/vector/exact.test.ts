@@ -118,6 +118,12 @@ describe.each(engines)("on the engine %s", (engine) => {
       ]);
     });
 
+    it("of a CSV beyond the last column is told", async () => {
+      const csv = "lon,lat,name\n1,2,Smith, John\n3,4,b\n";
+      const prepared = await load(await place("wide.csv", csv));
+      expect(counted(prepared)).toMatchObject({ VALUES_BEYOND_COLUMNS: 1 });
+    });
+
     it("is not cut off at NUL", async () => {
       const json = await load(
         await place("nul.geojson", collection(point({ a: "x\u0000y", b: 1 }))),

@@ -6,6 +6,7 @@ import { createReadStream } from "node:fs";
 import { access, open, rename } from "node:fs/promises";
 import { Editor } from "../../../core/files/edit.ts";
 import type { Edit } from "../../../core/files/edit.ts";
+import { CsvRows } from "../../../core/vector/csv-rows.ts";
 import { encodingFinding, Tally } from "../../../core/vector/findings.ts";
 import type { VectorFinding } from "../../../core/vector/findings.ts";
 import { isCsv } from "../../../core/vector/source-format.ts";
@@ -30,11 +31,15 @@ export async function prepareText(
     findings.push(encodingFinding(named, false));
   }
   if (!isCsv(format)) return findings;
-  const nuls = await countNuls(file, signal);
-  if (nuls === 0) return findings;
-  await rewrite(file, signal, (bytes) => [bytes?.filter((byte) => byte !== 0) ?? new Uint8Array()]);
+  const { nuls, wideRows } = await lookThrough(file, signal);
   const tally = new Tally();
-  tally.add("TEXT_NUL", nuls);
+  if (nuls > 0) {
+    await rewrite(file, signal, (bytes) => [
+      bytes?.filter((byte) => byte !== 0) ?? new Uint8Array(),
+    ]);
+    tally.add("TEXT_NUL", nuls);
+  }
+  if (wideRows > 0) tally.add("VALUES_BEYOND_COLUMNS", wideRows);
   return [...findings, ...tally.findings()];
 }
 
@@ -81,13 +86,18 @@ function decoderOf(name: string) {
   }
 }
 
-async function countNuls(file: string, signal: AbortSignal): Promise<number> {
-  let count = 0;
+async function lookThrough(
+  file: string,
+  signal: AbortSignal,
+): Promise<{ readonly nuls: number; readonly wideRows: number }> {
+  let nuls = 0;
+  const rows = new CsvRows();
   for await (const chunk of createReadStream(file, { highWaterMark: blockBytes, signal })) {
     const bytes = chunk as Buffer;
-    for (let at = bytes.indexOf(0); at >= 0; at = bytes.indexOf(0, at + 1)) count += 1;
+    for (let at = bytes.indexOf(0); at >= 0; at = bytes.indexOf(0, at + 1)) nuls += 1;
+    rows.push(bytes);
   }
-  return count;
+  return { nuls, wideRows: rows.wide };
 }
 
 /** `change` is called with each block, and once without one at the end. */
