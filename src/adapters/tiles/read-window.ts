@@ -64,7 +64,8 @@ export async function readWindow(
   const separate =
     (level.image.value(TiffTag.PlanarConfiguration) as number | null) ===
     (PlanarConfiguration.Separate as number);
-  const alpha = raster.alphaBand;
+  // As in GDAL, and in the statistics of items: beside the file's own nodata value alpha does not count.
+  const alpha = raster.nodata === undefined ? raster.alphaBand : undefined;
   const wanted = alpha === undefined ? request.bands : [...request.bands, alpha];
   const targets: Samples[] = alpha === undefined ? bands : [...bands, mask];
 
@@ -101,7 +102,7 @@ export async function readWindow(
       }
     }
   });
-  // The nodata value is applied on top of alpha and mask.
+  // The nodata value is applied on top of the mask.
   const nodata = request.nodata ?? raster.nodata;
   maskNodata(bands, mask, nodata);
   return { width, height, bands, mask };

@@ -69,6 +69,7 @@ const placed: Readonly<Record<string, boolean>> = {
   "masks_of_bands.tif": true,
   "nodata_of_bands.img": false,
   "alpha_gray.tif": false,
+  "alpha_and_nodata.tif": false,
   "polar_3413.tif": false,
   "polar_3031.tif": false,
   "polar_3031_side.tif": false,
