@@ -213,6 +213,35 @@ class Lines(unittest.TestCase):
         renewing.join(10)
         self.assertEqual(sent, ["first", "last"])
 
+    def test_leases_are_renewed_while_lines_are_sent(self) -> None:
+        worker = Worker([registered()["test.later"]], url="http://127.0.0.1:9")
+        worker._lease_seconds = 0.3
+        began, renewed, reported = threading.Event(), threading.Event(), threading.Event()
+
+        def post(name: str, body: dict[str, Any]) -> dict[str, Any]:
+            if name == "log":
+                began.set()
+                self.assertTrue(renewed.wait(10))
+            elif name == "renew" and began.is_set() and body["leases"] == ["a lease"]:
+                renewed.set()
+            elif name == "report":
+                reported.set()
+            return {"cancelled": [], "lost": []}
+
+        worker._post = post  # type: ignore[method-assign, assignment]
+        task = {"lease": "a lease", "task_id": "t", "job_id": "j", "node_id": "n", "handler": "test.later"}
+        task |= {"attempt": 0, "timeout_seconds": 60, "params": {"n": 1}}
+        context = Context(task, worker)
+        worker._running["a lease"] = context
+        worker.log("a lease", "info", "a line", None)
+        services = [threading.Thread(target=each, daemon=True) for each in (worker._renew_forever, worker._send_lines_forever)]
+        for service in services:
+            service.start()
+        worker._run_task(task, context, threading.Semaphore(0))
+        self.assertTrue(reported.is_set())
+        self.assertEqual(worker._running, {})
+        worker.stop()
+
 
 if __name__ == "__main__":
     unittest.main()

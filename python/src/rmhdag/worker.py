@@ -70,6 +70,7 @@ class Worker:
         self._progress: dict[str, dict[str, Any]] = {}
         self._lines: list[dict[str, Any]] = []
         self._sending_lines = threading.Lock()
+        self._has_lines = threading.Event()
         self._lease_seconds = 30.0
         self._wake_renewal = threading.Event()
         self.log_handler = LogHandler()
@@ -88,8 +89,8 @@ class Worker:
         try:
             self._retry(self._register)
             log.info("worker %s offers %s", self.worker_id, ", ".join(sorted(self.handlers)))
-            renewing = threading.Thread(target=self._renew_forever, daemon=True)
-            renewing.start()
+            for service in (self._renew_forever, self._send_lines_forever):
+                threading.Thread(target=service, daemon=True).start()
             with ThreadPoolExecutor(self.concurrency, "rmhdag-task") as pool:
                 self._lease_forever(pool)
                 self._wait_for_tasks()
@@ -147,7 +148,6 @@ class Worker:
             started = time.monotonic()
             result = self._execute(task, context)
             with self._lock:
-                self._running.pop(lease, None)
                 self._progress.pop(lease, None)
             if result is None:
                 self._release(lease)
@@ -159,6 +159,7 @@ class Worker:
                     result["metrics"] = plain_object(context.metrics, "metrics")
                 except InvalidOutput as error:
                     context.log("warn", str(error))
+            # Renewed until the report is answered: its last lines may take longer than a lease.
             self._flush_lines()
             answer = self._report(result)
             if lease in answer["lost"]:
@@ -221,9 +222,6 @@ class Worker:
             self._wake_renewal.clear()
             if self._stopping.is_set():
                 time.sleep(0.1)
-            # A task that sends its last lines must not delay the renewals of the others.
-            if not self._sending_lines.locked():
-                self._flush_lines()
             with self._lock:
                 leases = list(self._running)
                 progress = [{"lease": k, **v} for k, v in self._progress.items()]
@@ -311,6 +309,17 @@ class Worker:
         with self._lock:
             if len(self._lines) < 1000:
                 self._lines.append(line)
+        self._has_lines.set()
+
+    def _send_lines_forever(self) -> None:
+        """In a thread of its own: megabytes of lines must not delay the renewal of leases."""
+        while not self._stopping.is_set() or self._running:
+            if not self._has_lines.wait(10.0):
+                continue
+            # The lines of half a second share a request.
+            time.sleep(0.5)
+            self._has_lines.clear()
+            self._flush_lines()
 
     def _flush_lines(self) -> None:
         """Ends when all lines so far are stored, also those that another thread is sending."""
