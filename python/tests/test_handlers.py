@@ -229,7 +229,7 @@ class Lines(unittest.TestCase):
             return {"cancelled": [], "lost": []}
 
         worker._post = post  # type: ignore[method-assign, assignment]
-        task = {"lease": "a lease", "task_id": "t", "job_id": "j", "node_id": "n", "handler": "test.later"}
+        task: dict[str, Any] = {"lease": "a lease", "task_id": "t", "job_id": "j", "node_id": "n", "handler": "test.later"}
         task |= {"attempt": 0, "timeout_seconds": 60, "params": {"n": 1}}
         context = Context(task, worker)
         worker._running["a lease"] = context
