@@ -1,5 +1,6 @@
 /** Runs all cells, round by round: what disturbs one peer for a while disturbs its neighbours too. */
 import { fillHistory } from "../ours/fill-history.js";
+import { analyse } from "./database.js";
 import { measure } from "./measure.js";
 import { cellsOf, growthCellsOf } from "./plan.js";
 
@@ -78,6 +79,8 @@ export async function runRounds({ options, peers, servers, redis, folder, onResu
     const { databaseUrl } = await admin.create(name);
     await measureCell({ ...cell, database: name, repeat: 1 });
     await fillHistory(databaseUrl, cell.history);
+    // Otherwise autovacuum would begin in the middle of the first round.
+    await analyse(databaseUrl);
     await admin.run("CHECKPOINT");
     histories.add(name);
     return name;
