@@ -332,6 +332,11 @@ describe("a search", () => {
     });
     expect(Object.keys(without.features[0]!)).not.toContain("geometry");
     expect(without.features[0]!.properties).toMatchObject({ "eo:cloud_cover": 1 });
+    const fields = { exclude: ["geometry"], include: [] };
+    const { page: few } = await post({ ids: ["scene-01"], fields });
+    expect(Object.keys(few.features[0]!)).toEqual(expect.arrayContaining(["id", "bbox", "assets"]));
+    expect(Object.keys(few.features[0]!)).not.toContain("geometry");
+    expect(few.features[0]!.properties).not.toHaveProperty("eo:cloud_cover");
   });
 
   it.each<[string, Record<string, string>, string]>([

@@ -83,11 +83,7 @@ const searchQuery = {
 const oneOrMany = z
   .union([z.array(id).max(1000), id])
   .transform((given) => (typeof given === "string" ? [given] : given));
-const fieldNames = z
-  .array(z.string().max(255))
-  .max(200)
-  .nullish()
-  .transform((names) => names ?? []);
+const fieldNames = z.array(z.string().max(255)).max(200).nullish();
 
 const searchBody = z
   .object({
@@ -113,7 +109,7 @@ const searchBody = z
     fields: z
       .strictObject({
         include: fieldNames,
-        exclude: fieldNames,
+        exclude: fieldNames.transform((names) => names ?? []),
       })
       .optional(),
     token: token.optional(),

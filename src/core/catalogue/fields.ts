@@ -3,27 +3,32 @@ import type { JsonObject, Json } from "../model/json.ts";
 import { isJsonObject } from "../model/json.ts";
 
 export interface Fields {
-  readonly include: readonly string[];
+  /** Undefined: not given, which is all fields. Null or empty, beside `exclude`: the default fields. */
+  readonly include?: readonly string[] | null | undefined;
   readonly exclude: readonly string[];
 }
 
 const always = ["type", "stac_version", "id", "collection"];
+const defaults = ["geometry", "bbox", "links", "assets", "properties.datetime"];
 
 /** Reads `id,properties.datetime,-geometry`. */
 export function readFields(text: string): Fields {
   const names = text.split(",").map((name) => name.trim());
   const plain = names.filter((name) => name !== "" && !name.startsWith("-"));
   return {
-    include: plain.map((name) => name.replace(/^\+/, "")),
+    ...(plain.length > 0 && { include: plain.map((name) => name.replace(/^\+/, "")) }),
     exclude: names.filter((name) => name.startsWith("-")).map((name) => name.slice(1)),
   };
 }
 
-export function selectFields(item: JsonObject, { include, exclude }: Fields): JsonObject {
+export function selectFields(item: JsonObject, fields: Fields): JsonObject {
+  const { exclude } = fields;
+  const include = fields.include ?? [];
+  const isDefault = fields.include !== undefined && include.length === 0 && exclude.length > 0;
   const kept =
-    include.length === 0
+    include.length === 0 && !isDefault
       ? item
-      : [...always, ...include].reduce<JsonObject>((result, name) => {
+      : [...always, ...(isDefault ? defaults : include)].reduce<JsonObject>((result, name) => {
           const path = name.split(".");
           const value = valueAt(item, path);
           return value === undefined ? result : withValue(result, path, value);
