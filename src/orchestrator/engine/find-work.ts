@@ -1,11 +1,11 @@
 /**
- * Reads the work of a tick from its two sources, in one form: reports that workers pushed, for jobs
- * whose state is cached, and everything that waits in the database.
+ * Reads the work of a tick from its two sources, in one form: reports that workers pushed, and
+ * everything that waits in the database.
  */
 import type { PushedReport } from "../../adapters/broker/broker.ts";
-import type { Transaction } from "../../adapters/postgres/queryable.ts";
+import type { Queryable, Transaction } from "../../adapters/postgres/queryable.ts";
 import type { JobHead } from "../../adapters/postgres/repositories/jobs.ts";
-import { readInputs } from "../../adapters/postgres/repositories/jobs.ts";
+import { readInputs, readRunningHeads } from "../../adapters/postgres/repositories/jobs.ts";
 import type { NodeOfJob } from "../../adapters/postgres/repositories/nodes.ts";
 import {
   loadDueChildren,
@@ -38,10 +38,11 @@ export interface JobWork {
 export const batchSize = 1000;
 
 /**
- * Takes the cached states of the jobs of pushed reports. A report is `unknown` when the cached state
- * does not suffice to evaluate it: its job is not cached or has ended, it is not of the current
- * attempt, or it is of a child that failed or was retried. Workers write unknown reports to the
- * database.
+ * Takes the states of the jobs of pushed reports: from the cache, or from the database where a job is
+ * not cached. A report is `unknown` when the state does not suffice to evaluate it: its job has ended,
+ * belongs to another orchestrator, has other work that waits or could not be settled a moment ago; it is
+ * not of the current attempt, or it is of a child that failed or was retried. Workers write unknown
+ * reports to the database.
  */
 export async function takePushed(
   deps: EngineDeps,
@@ -49,16 +50,18 @@ export async function takePushed(
   now: number,
 ): Promise<{ jobs: readonly JobWork[]; known: PushedReport[]; unknown: PushedReport[] }> {
   const jobs = new Map<string, JobWork>();
+  for (const state of await statesOf(deps, new Set(reports.map(({ job_id }) => job_id)))) {
+    jobs.set(state.row.job_id, { state, trigger: emptyTrigger(now, []), children: [] });
+  }
   const known: PushedReport[] = [];
   const unknown: PushedReport[] = [];
   for (const report of reports) {
-    const job = jobs.get(report.job_id) ?? cachedJob(deps, report.job_id, now);
+    const job = jobs.get(report.job_id);
     // A report that is no JSON is unknown: the database refuses it when its worker writes it.
     const isKnown =
       job !== undefined &&
       isCurrent(job, report) &&
       (addChild(job, report) || (await addReport(deps, job, report).catch(() => false)));
-    if (job !== undefined) jobs.set(report.job_id, job);
     (isKnown ? known : unknown).push(report);
   }
   for (const [jobId, { state, trigger }] of jobs) {
@@ -69,9 +72,30 @@ export async function takePushed(
   return { jobs: [...jobs.values()], known, unknown };
 }
 
-function cachedJob(deps: EngineDeps, jobId: string, now: number): JobWork | undefined {
-  const state = deps.cache.take(jobId);
-  return state && { state, trigger: emptyTrigger(now, []), children: [] };
+/**
+ * The states of these jobs. A backlog can have more jobs than the cache holds, and its oldest, which
+ * run first, have left it. The heads are read before the nodes: where another writer changes a job in
+ * between, the commit finds that the number of its last event is not that of the head.
+ */
+async function statesOf(
+  deps: EngineDeps,
+  jobIds: ReadonlySet<string>,
+): Promise<readonly JobState[]> {
+  const states: JobState[] = [];
+  const missing: string[] = [];
+  for (const jobId of jobIds) {
+    const state = deps.cache.take(jobId);
+    if (state !== undefined) states.push(state);
+    else if (!deps.cache.isDoubted(jobId)) missing.push(jobId);
+  }
+  if (missing.length === 0) return states;
+  try {
+    const heads = await readRunningHeads(deps.db, missing, deps.ownerId);
+    return [...states, ...(await loadStates(deps, deps.db, heads)).values()];
+  } catch {
+    // Their reports are unknown; the tick that reads them from the database says what is wrong.
+    return states;
+  }
 }
 
 function emptyTrigger(now: number, changed: string[] | undefined): Trigger {
@@ -194,7 +218,7 @@ async function addResult(
 
 async function loadStates(
   deps: EngineDeps,
-  tx: Transaction,
+  db: Queryable,
   heads: readonly JobHead[],
 ): Promise<Map<string, JobState>> {
   const states = new Map<string, JobState>();
@@ -206,7 +230,7 @@ async function loadStates(
   }
   if (missing.length === 0) return states;
   const ids = missing.map((head) => head.job_id);
-  const [inputs, facts] = await Promise.all([readInputs(tx, ids), loadStaticNodes(tx, ids)]);
+  const [inputs, facts] = await Promise.all([readInputs(db, ids), loadStaticNodes(db, ids)]);
   for (const head of missing) {
     const row = { ...head, input_params: inputs.get(head.job_id) ?? {} };
     states.set(head.job_id, {

@@ -82,6 +82,8 @@ export class StateCache {
   >();
   private readonly maxWeight: number;
   private weight = 0;
+  /** Jobs whose last transaction of pushed reports failed. */
+  private readonly doubted = new Set<string>();
 
   /** A node weighs 1, and so does a kibibyte of a large output. */
   constructor(maxWeight = 200_000) {
@@ -96,9 +98,27 @@ export class StateCache {
     return found.state;
   }
 
+  /**
+   * Says that pushed reports of this job are not to be settled before a tick has settled what waits for
+   * it in the database: one job that another session has locked would let every batch fail.
+   */
+  doubt(jobId: string): void {
+    this.doubted.add(jobId);
+  }
+
+  isDoubted(jobId: string): boolean {
+    return this.doubted.has(jobId);
+  }
+
+  /** Drops everything about a job that has ended. */
+  forget(jobId: string): void {
+    this.take(jobId);
+    this.doubted.delete(jobId);
+  }
+
   /** Adds a state; drops the least recently kept ones when the cache holds too much. */
   keep(state: JobState): void {
-    this.take(state.row.job_id);
+    this.forget(state.row.job_id);
     const weight = state.nodes.size + Math.ceil(state.largeBytes / 1024);
     this.states.set(state.row.job_id, { state, weight });
     this.weight += weight;

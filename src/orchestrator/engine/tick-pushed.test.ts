@@ -286,6 +286,40 @@ describe("a pushed report", () => {
     await engine.expectReplay(id);
   });
 
+  it("of a job that has left the cache is settled from the rows of the job", async () => {
+    const [chain, fan] = [await submit("chain"), await submit("fan", { list: [1, 2] })];
+    for (const n of [1, 2]) {
+      for (const id of [chain, fan]) engine.deps.cache.take(id);
+      report(next(), { n });
+      report(next(), { n });
+      expect(await settle()).toBe(2);
+    }
+    expect(refused).toEqual([]);
+    expect(await engine.job(chain)).toMatchObject({ status: "completed", result_data: { n: 2 } });
+    const { rows } = await database.db.query(
+      `SELECT FROM dagapp.dag_task_results WHERE job_id = ANY ($1)`,
+      [[chain, fan]],
+    );
+    expect(rows).toEqual([]);
+    for (const id of [chain, fan]) await engine.expectReplay(id);
+  });
+
+  it.each([
+    ["belongs to another orchestrator", "owner_id = 'another'"],
+    ["waits to be evaluated", "dirty = true"],
+  ])("of a job that has left the cache and %s is refused alone", async (_, change) => {
+    const [changed, other] = [await submit("chain"), await submit("chain")];
+    for (const id of [changed, other]) engine.deps.cache.take(id);
+    await database.db.query(`UPDATE dagapp.dag_jobs SET ${change} WHERE job_id = $1`, [changed]);
+    const [first, second] = [next(), next()];
+    report(first, { n: 1 });
+    report(second, { n: 1 });
+    expect(await settle()).toBe(1);
+    expect([recorded, refused]).toEqual([[second.message_id], [first.message_id]]);
+    expect(await engine.statuses(changed)).toMatchObject({ a: "dispatched" });
+    expect(await engine.statuses(other)).toMatchObject({ a: "completed" });
+  });
+
   it("is refused alone when the cached state does not suffice", async () => {
     const [fan, chain] = [await submit("fan", { list: [1] }), await submit("chain")];
     const [child, first] = [next(), next()];

@@ -29,7 +29,7 @@ export interface TickReport {
  * numbered an event since.
  *
  * Without pushed reports the work and the row locks come from the database. With pushed reports the
- * states come from the cache, and nothing is read first. When that transaction fails, for any reason,
+ * states come from the cache, or are read before the transaction. When that transaction fails, for any reason,
  * the states stay out of the cache and the reports are refused: their workers write them to the
  * database, and the next tick reads both there.
  */
@@ -66,6 +66,7 @@ async function settlePushed(
     const committed = settled > 0;
     return { results, jobs: settled, committed, more: false, next_due_ms: undefined };
   } catch {
+    for (const { state } of jobs) deps.cache.doubt(state.row.job_id);
     receiver?.refuse(known);
     return { results: 0, jobs: 0, committed: false, more: false, next_due_ms: undefined };
   }
@@ -172,8 +173,10 @@ async function settleAll(
   tx.afterCommit(() => {
     for (const { state } of jobs) {
       const { row, status, end } = state;
-      if (isFinished(status)) deps.endWaiters.resolve(row.job_id, { status, ...end });
-      else deps.cache.keep(state);
+      if (isFinished(status)) {
+        deps.cache.forget(row.job_id);
+        deps.endWaiters.resolve(row.job_id, { status, ...end });
+      } else deps.cache.keep(state);
     }
   });
 }

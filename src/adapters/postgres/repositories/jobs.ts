@@ -153,6 +153,25 @@ export async function readInputs(
   return new Map(rows.map((row) => [row.job_id, row.input_params]));
 }
 
+/**
+ * Reads the heads of those jobs that run, belong to this orchestrator and wait for nothing but reports.
+ * Jobs are found by their key alone: a condition on the owner could make the plan use another index.
+ */
+export async function readRunningHeads(
+  db: Queryable,
+  jobIds: readonly string[],
+  ownerId: string,
+): Promise<readonly JobHead[]> {
+  const { rows } = await db.query<JobHead & { readonly owner_id: string | null }>(
+    `SELECT ${headColumns}, owner_id FROM dagapp.dag_jobs WHERE job_id = ANY($1)`,
+    [jobIds],
+    "read_heads",
+  );
+  return rows
+    .filter(({ status, dirty, owner_id }) => status === "running" && !dirty && owner_id === ownerId)
+    .map(({ owner_id, ...head }) => head);
+}
+
 /** Locks a job for a change by a user, whichever orchestrator owns it. */
 export async function lockJob(tx: Transaction, jobId: string): Promise<JobRow | undefined> {
   const { rows } = await tx.query<JobRow>(
