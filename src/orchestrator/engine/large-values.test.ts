@@ -5,6 +5,7 @@ import type { TestDatabase } from "../../../test/support/database.ts";
 import { createTestDatabase } from "../../../test/support/database.ts";
 import { temporaryFolders } from "../../../test/support/embedded.ts";
 import { TestEngine } from "../../../test/support/engine.ts";
+import { findJob } from "../../adapters/postgres/queries/jobs.ts";
 import { createLocalStorage } from "../../adapters/storage/local-storage.ts";
 import { readValue, resolveReferences, storeValue } from "../../adapters/storage/stored-values.ts";
 import { handlerCatalogue } from "../../core/handlers/index.ts";
@@ -110,7 +111,8 @@ describe("large values in the engine", () => {
     await engine.tick();
     const job = await engine.job(job_id);
     expect(job.status).toBe("completed");
-    const { _provenance, ...reference } = job.result_data!;
+    const shown = await findJob(database.db, job_id);
+    const { _provenance, ...reference } = shown!.result_data!;
     const result = await readValue(storage(), reference as ValueReference);
     expect(result).toEqual({ tiles: outputs, _provenance });
     expect(await rowSizes(job_id)).toBeLessThan(256 * 1024);

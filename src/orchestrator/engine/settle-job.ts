@@ -1,5 +1,5 @@
 import type { Transaction } from "../../adapters/postgres/queryable.ts";
-import type { JobRow, JobUpdate } from "../../adapters/postgres/repositories/jobs.ts";
+import type { JobUpdate } from "../../adapters/postgres/repositories/jobs.ts";
 import { version } from "../../adapters/runtime/version.ts";
 import { evaluateJob } from "../../core/dag/evaluate/evaluate.ts";
 import type { Evaluated } from "../../core/dag/evaluate/evaluate.ts";
@@ -8,6 +8,7 @@ import { isFinished } from "../../core/model/job.ts";
 import type { Json, JsonObject } from "../../core/model/json.ts";
 import { isJsonObject } from "../../core/model/json.ts";
 import { taskId } from "../../core/model/node.ts";
+import { addProvenance, keepProvenance } from "../../core/model/provenance.ts";
 import type { ValueReference } from "../../core/model/value-reference.ts";
 import { carryOut } from "./carry-out.ts";
 import { collect } from "./collect.ts";
@@ -119,16 +120,15 @@ function passToHooks(
   } else if (isFirstReport && correlation_id !== null) batch.started.push(job_id);
 }
 
-/** Adds the provenance to the result; a result that is too large for a row goes to storage. */
+/** Adds the provenance to the result; a result that is too large for a row goes to storage, with all of it. */
 async function toStoredResult(
   deps: Pick<EngineDeps, "outputs">,
   { row }: JobState,
   result: Json,
 ): Promise<JsonObject> {
-  const _provenance = provenance(row);
-  const whole = { ...(isJsonObject(result) ? result : { result }), _provenance };
-  const stored = await deps.outputs.offload(row.job_id, whole);
-  return stored === undefined ? whole : { ...stored, _provenance };
+  const kept = keepProvenance(isJsonObject(result) ? result : { result }, version);
+  const stored = await deps.outputs.offload(row.job_id, addProvenance(row, kept));
+  return stored === undefined ? kept : keepProvenance({ ...stored }, version);
 }
 
 /** For requests that wait for the end, which are answered without a read of the database. */
@@ -136,18 +136,8 @@ function endOf(state: JobState, update: JobUpdate): JobState["end"] {
   const { result, error_code: code, error_message: message, failed_node_id: node_id } = update;
   if (message !== null) return { error: { code, message, node_id } };
   const isSmall = isJsonObject(result) && !Object.hasOwn(result, "$ref");
-  return isSmall && state.graph.secrets === undefined ? { result } : undefined;
-}
-
-/** Names the workflow that made a result, so that a file can be traced to it years later. */
-function provenance(row: JobRow): JsonObject {
-  return {
-    job_id: row.job_id,
-    workflow_id: row.workflow_id,
-    workflow_version: row.workflow_version,
-    workflow_hash: row.workflow_hash,
-    engine_version: version,
-  };
+  if (!isSmall || state.graph.secrets !== undefined) return undefined;
+  return { result: addProvenance(state.row, result) };
 }
 
 function mustWrite(state: JobState, update: JobUpdate): boolean {

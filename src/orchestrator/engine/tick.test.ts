@@ -9,7 +9,9 @@ import { temporaryFolders } from "../../../test/support/embedded.ts";
 import { waitFor } from "../../../test/support/wait.ts";
 import type { Delivery } from "../../adapters/broker/broker.ts";
 import { countStuckJobs } from "../../adapters/postgres/queries/fleet.ts";
+import { findJob } from "../../adapters/postgres/queries/jobs.ts";
 import { writeHeartbeat } from "../../adapters/postgres/repositories/ownership.ts";
+import { version } from "../../adapters/runtime/version.ts";
 import { createLocalStorage } from "../../adapters/storage/local-storage.ts";
 import { Problem } from "../../core/errors.ts";
 import type { TaskDefinition } from "../../core/model/workflow.ts";
@@ -97,11 +99,21 @@ describe("the engine on a real database", () => {
   it("carries a job to its end and keeps its provenance with the result", async () => {
     const { job_id } = await engine.submit("chain");
     await workOff(job_id);
-    const job = await engine.job(job_id);
-    expect(job.status).toBe("completed");
-    expect(job.result_data).toMatchObject({
+    expect((await engine.job(job_id)).result_data).toMatchObject({
       c: { ran: "c" },
-      _provenance: { job_id, workflow_id: "chain", workflow_hash: job.workflow_hash },
+      _provenance: { engine_version: version },
+    });
+    const job = await findJob(database.db, job_id);
+    expect(job?.status).toBe("completed");
+    expect(job?.result_data).toMatchObject({
+      c: { ran: "c" },
+      _provenance: {
+        job_id,
+        workflow_id: "chain",
+        workflow_version: job?.workflow_version,
+        workflow_hash: job?.workflow_hash,
+        engine_version: version,
+      },
     });
     await engine.expectReplay(job_id);
   });

@@ -1,6 +1,7 @@
 import type { JobSummary } from "../../../core/api/job-schemas.ts";
 import type { JobStatus } from "../../../core/model/job.ts";
 import type { JsonObject } from "../../../core/model/json.ts";
+import { addProvenance } from "../../../core/model/provenance.ts";
 import { traceIdOf } from "../../../core/trace/trace-parent.ts";
 import type { Queryable } from "../queryable.ts";
 import { Conditions, contains, cut, iso, isoOrNull } from "./conditions.ts";
@@ -144,7 +145,7 @@ export async function findJob(db: Queryable, jobId: string): Promise<JobWithoutN
   return {
     ...toSummary(row),
     input_params,
-    result_data,
+    result_data: result_data && addProvenance(row, result_data),
     callback_url,
     idempotency_key,
     metadata,
