@@ -99,22 +99,10 @@ describe("the engine on a real database", () => {
   it("carries a job to its end and keeps its provenance with the result", async () => {
     const { job_id } = await engine.submit("chain");
     await workOff(job_id);
-    expect((await engine.job(job_id)).result_data).toMatchObject({
-      c: { ran: "c" },
-      _provenance: { engine_version: version },
-    });
-    const job = await findJob(database.db, job_id);
-    expect(job?.status).toBe("completed");
-    expect(job?.result_data).toMatchObject({
-      c: { ran: "c" },
-      _provenance: {
-        job_id,
-        workflow_id: "chain",
-        workflow_version: job?.workflow_version,
-        workflow_hash: job?.workflow_hash,
-        engine_version: version,
-      },
-    });
+    expect((await engine.job(job_id)).status).toBe("completed");
+    const { workflow_hash, result_data } = (await findJob(database.db, job_id))!;
+    const _provenance = { job_id, workflow_id: "chain", workflow_hash, engine_version: version };
+    expect(result_data).toMatchObject({ c: { ran: "c" }, _provenance });
     await engine.expectReplay(job_id);
   });
 

@@ -167,9 +167,9 @@ export async function readRunningHeads(
     [jobIds],
     "read_heads",
   );
-  return rows
-    .filter(({ status, dirty, owner_id }) => status === "running" && !dirty && owner_id === ownerId)
-    .map(({ owner_id, ...head }) => head);
+  return rows.filter(
+    ({ status, dirty, owner_id }) => status === "running" && !dirty && owner_id === ownerId,
+  );
 }
 
 /** Locks a job for a change by a user, whichever orchestrator owns it. */
