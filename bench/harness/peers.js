@@ -31,9 +31,8 @@ export const peers = [
       ],
       W5: [
         { ...cold, note: "100 fan-outs, cold" },
-        { ...warm, note: "100 fan-outs, warm", size: 50_000 },
-        // Filling 100,000 would take a minute.
-        { id: "jobs", note: "jobs of one task", size: 20_000 },
+        { ...warm, note: "100 fan-outs, warm" },
+        { id: "jobs", note: "jobs of one task" },
       ],
       W6: plain,
       W7: plain,

@@ -112,10 +112,8 @@ function isOnOlder({ peer, row, workload, variant }) {
   );
 }
 
-/** A fifth of the backlog: it is about plans, which a tenth would show as well. */
 function onOlderServer(cell) {
-  const size = cell.workload === "W5" ? Math.min(cell.size, 20_000) : cell.size;
-  return { ...cell, size, row: `${cell.workload}@${size}@older`, server: "older" };
+  return { ...cell, row: `${cell.row}@older`, server: "older" };
 }
 
 function cellsOfPeer({ peer, workload, size, repeat, fill }) {
