@@ -444,7 +444,7 @@ CREATE TABLE dagapp.dag_queue_leases (
   lost integer NOT NULL DEFAULT 0,
   suspect text
 )
-WITH (fillfactor=50);
+WITH (fillfactor=90);
 CREATE TABLE dagapp.dag_queue_ready (
   message_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
   queue text NOT NULL,
@@ -1252,11 +1252,10 @@ CREATE INDEX dag_jobs_dirty ON dagapp.dag_jobs USING btree (owner_id) WHERE dirt
 CREATE UNIQUE INDEX dag_jobs_idempotency ON dagapp.dag_jobs USING btree (idempotency_key) WHERE (idempotency_key IS NOT NULL);
 CREATE INDEX dag_jobs_newest ON dagapp.dag_jobs USING btree (created_at DESC);
 CREATE INDEX dag_jobs_rerun_of ON dagapp.dag_jobs USING btree (rerun_of) WHERE (rerun_of IS NOT NULL);
-CREATE UNIQUE INDEX dag_node_states_children ON dagapp.dag_node_states USING btree (job_id, parent_node_id, fan_out_index) WHERE (parent_node_id IS NOT NULL);
 CREATE INDEX dag_node_states_due ON dagapp.dag_node_states USING btree (retry_at) WHERE (retry_at IS NOT NULL);
 CREATE INDEX dag_queue_dead_by_queue ON dagapp.dag_queue_dead USING btree (queue, message_id DESC);
 CREATE INDEX dag_queue_dead_unhandled ON dagapp.dag_queue_dead USING btree (message_id) WHERE (NOT handled);
-CREATE INDEX dag_queue_leases_by_group ON dagapp.dag_queue_leases USING btree (group_key, message_key);
+CREATE INDEX dag_queue_leases_by_group ON dagapp.dag_queue_leases USING btree (group_key);
 CREATE INDEX dag_queue_ready_by_group ON dagapp.dag_queue_ready USING btree (group_key) WHERE (group_key IS NOT NULL);
 CREATE INDEX dag_queue_ready_delayed ON dagapp.dag_queue_ready USING btree (queue, visible_at) WHERE (visible_at IS NOT NULL);
 CREATE INDEX dag_queue_ready_next ON dagapp.dag_queue_ready USING btree (queue, priority DESC, message_id) WHERE (visible_at IS NULL);

@@ -48,15 +48,15 @@ async function readSources(
       continue;
     }
     const children: ChildOutput[] = [];
-    for (let after = -1, isLast = false; !isLast;) {
-      const page = await readChildOutputs(tx, state.row.job_id, from.id, after, pageOfChildren);
+    const total = fact.fan_out?.total ?? 0;
+    for (let first = 0; first < total; first += pageOfChildren) {
+      const to = Math.min(total, first + pageOfChildren);
+      const page = await readChildOutputs(tx, state.row.job_id, from.id, first, to);
       for (const child of page) {
         size += sizeOf(child.output);
         children.push(child);
       }
       if (size > valueLimits.value) return tooLarge(from.id, size);
-      isLast = page.length < pageOfChildren;
-      after = page.at(-1)?.fan_out_index ?? after;
     }
     for (const child of children) {
       const contribution = toContribution(state, child);

@@ -62,7 +62,7 @@ export function nodeRoutes(deps: NodeRouteDeps): Omit<Handlers<typeof nodeContra
     listJobNodes: async ({ params: { job_id }, query: { parent, status, limit, cursor } }) => {
       const after = decodeCursor(cursor, index)?.[0];
       const wanted = parent === undefined ? {} : { children: parent };
-      const { job, db } = await openJob(deps, job_id, wanted);
+      const { job, db, archivedAt } = await openJob(deps, job_id, wanted);
       const graph = await graphs.graphOf(job.workflow_hash);
       if (parent === undefined) {
         const nodes = await readJobNodes(db, job, graph);
@@ -75,7 +75,8 @@ export function nodeRoutes(deps: NodeRouteDeps): Omit<Handlers<typeof nodeContra
       if (fanOut?.node_type !== "fan_out") {
         throw new Problem("NODE_NOT_FOUND", `Job "${job_id}" has no fan-out "${parent}".`);
       }
-      const page = await readChildren(db, job_id, { parent, status, after }, limit);
+      const isArchived = archivedAt !== undefined;
+      const page = await readChildren(db, job_id, { parent, status, after, isArchived }, limit);
       const items = await describeNodes(db, job, graph, page.nodes, [fanOut]);
       return { items, next_cursor: page.next === null ? null : encodeCursor([page.next]) };
     },

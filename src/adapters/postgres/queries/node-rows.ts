@@ -58,14 +58,30 @@ export const nodeColumns = `
   l.progress_percent, l.progress_message, n.retry_at, n.created_at, n.dispatched_at,
   coalesce(l.started_at, n.started_at) AS started_at, n.completed_at`;
 
-/** Joins at most one lease for each node, even if a message was sent twice. */
-export const withLease = `
-  LEFT JOIN LATERAL (
-    SELECT worker_id, started_at, progress_percent, progress_message
-    FROM dagapp.dag_running_tasks
-    WHERE n.status = 'dispatched' AND job_id = n.job_id AND task_id = n.task_id
-    ORDER BY started_at DESC LIMIT 1
-  ) l ON true`;
+/**
+ * Joins at most one lease for each node of a job, even if a message was sent twice. `job` is SQL of its id.
+ *
+ * The leases of the job are read once and searched by the ids of their tasks in a JSON object, whose last
+ * entry of an id counts. PostgreSQL has no other plan for that, whatever it believes of the tables: a join may
+ * compare every node with every lease.
+ */
+export function withLease(job: string): string {
+  return `
+  CROSS JOIN (
+    WITH leases AS MATERIALIZED (
+      SELECT jsonb_object_agg(task_id, jsonb_build_array(worker_id, started_at, progress_percent,
+        progress_message) ORDER BY started_at) AS by_task
+      FROM dagapp.dag_running_tasks WHERE job_id = ${job})
+    SELECT by_task FROM leases
+  ) AS leases
+  CROSS JOIN LATERAL (
+    SELECT CASE WHEN n.status = 'dispatched' THEN leases.by_task -> n.task_id END AS lease
+  ) AS of_task
+  CROSS JOIN LATERAL (
+    SELECT lease ->> 0 AS worker_id, (lease ->> 1)::timestamptz AS started_at,
+      (lease ->> 2)::real AS progress_percent, lease ->> 3 AS progress_message
+  ) AS l`;
+}
 
 /** The condition for rows that a reader sees in this status. */
 export function statusCondition(status: NodeStatus | undefined): string {

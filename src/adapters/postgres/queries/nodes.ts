@@ -3,6 +3,7 @@ import type { JobStatus } from "../../../core/model/job.ts";
 import { isFinished } from "../../../core/model/job.ts";
 import type { NodeStatus } from "../../../core/model/node.ts";
 import { parentOfChild } from "../../../core/model/node.ts";
+import { childrenByIndex, createdChildren } from "../children-by-index.ts";
 import type { Queryable } from "../queryable.ts";
 import { Conditions, cut } from "./conditions.ts";
 import type { NodeRow } from "./node-rows.ts";
@@ -19,7 +20,7 @@ export async function readStaticNodes(
   names: readonly string[] | undefined,
 ): Promise<NodeRow[]> {
   const { rows } = await db.query<NodeRow>(
-    `SELECT ${nodeColumns} FROM dagapp.dag_node_states n ${withLease}
+    `SELECT ${nodeColumns} FROM dagapp.dag_node_states n ${withLease("$1")}
      WHERE n.job_id = $1 AND ${names === undefined ? "$2::text[] IS NULL" : "n.node_id = ANY ($2)"}
        AND n.parent_node_id IS NULL
      ORDER BY n.node_id`,
@@ -34,25 +35,37 @@ export async function findNode(
   nodeId: string,
 ): Promise<NodeRow | undefined> {
   const { rows } = await db.query<NodeRow>(
-    `SELECT ${nodeColumns} FROM dagapp.dag_node_states n ${withLease}
+    `SELECT ${nodeColumns} FROM dagapp.dag_node_states n ${withLease("$1")}
      WHERE n.job_id = $1 AND n.node_id = $2`,
     [jobId, nodeId],
   );
   return rows[0];
 }
 
-/** Reads the children of a fan-out by index, after an index. */
+/**
+ * Reads the children of a fan-out by index, after an index. Rows from an archive have no index to be found by:
+ * all of them are read.
+ */
 export async function readChildren(
   db: Queryable,
   jobId: string,
-  filter: { parent: string; status?: NodeStatus | undefined; after?: number | undefined },
+  filter: {
+    parent: string;
+    status?: NodeStatus | undefined;
+    after?: number | undefined;
+    isArchived?: boolean;
+  },
   limit: number,
 ): Promise<{ nodes: NodeRow[]; next: number | null }> {
+  const to = createdChildren("$1", "$2");
+  const children = childrenByIndex({ job: "$1", fanOut: "$2::text", from: "$3::int + 1", to });
+  const status = statusCondition(filter.status);
   const { rows } = await db.query<NodeRow>(
-    `SELECT ${nodeColumns} FROM dagapp.dag_node_states n ${withLease}
-     WHERE n.job_id = $1 AND n.parent_node_id = $2 AND n.fan_out_index > $3
-       AND ${statusCondition(filter.status)}
-     ORDER BY n.fan_out_index LIMIT $4`,
+    filter.isArchived === true
+      ? `SELECT ${nodeColumns} FROM dagapp.dag_node_states n ${withLease("$1")}
+         WHERE n.job_id = $1 AND n.parent_node_id = $2 AND n.fan_out_index > $3 AND ${status}
+         ORDER BY n.fan_out_index LIMIT $4`
+      : `SELECT ${nodeColumns} FROM ${children} ${withLease("$1")} WHERE ${status} LIMIT $4`,
     [jobId, filter.parent, filter.after ?? -1, limit + 1],
   );
   const page = cut(rows, limit);
@@ -135,11 +148,12 @@ export async function listNodes(
   limit: number,
   after: NodePlace | undefined,
 ): Promise<{ nodes: NodeOfJobRow[]; next: NodePlace | null }> {
-  const where = new Conditions()
+  const jobs = new Conditions()
+    .add("j.workflow_id = ?", filter.workflow_id)
+    .add("j.job_id = ?", filter.job_id);
+  const nodes = new Conditions(jobs.values)
     .add("n.handler = ?", filter.handler)
     .add("n.queue = ?", filter.queue)
-    .add("j.workflow_id = ?", filter.workflow_id)
-    .add("j.job_id = ?", filter.job_id)
     .add("coalesce(l.worker_id, n.worker_id) = ?", filter.worker_id)
     .add(
       "strpos(lower(concat_ws(' ', n.error ->> 'code', n.error ->> 'message')), lower(?)) > 0",
@@ -147,21 +161,24 @@ export async function listNodes(
     )
     .always(statusCondition(filter.status));
   if (after !== undefined) {
-    const at = where.value(after.created_at);
-    const job = where.value(after.job_id);
-    const node = where.value(after.node_id);
-    where.always(`(j.created_at, j.job_id) <= (${at}::timestamptz, ${job})`);
-    where.always(
+    const at = jobs.value(after.created_at);
+    const job = jobs.value(after.job_id);
+    const node = nodes.value(after.node_id);
+    jobs.always(`(j.created_at, j.job_id) <= (${at}::timestamptz, ${job})`);
+    nodes.always(
       `((j.created_at, j.job_id) < (${at}::timestamptz, ${job}) OR n.node_id > ${node})`,
     );
   }
-  const most = where.value(limit + 1);
+  const most = nodes.value(limit + 1);
   const { rows } = await db.query<NodeOfJobRow & { place: string }>(
-    `SELECT ${nodeColumns}, j.workflow_id, j.status AS job_status, j.created_at::text AS place
-     FROM dagapp.dag_jobs j JOIN dagapp.dag_node_states n ON n.job_id = j.job_id ${withLease}
-     WHERE ${where.toString()}
+    `SELECT n.*, j.workflow_id, j.status AS job_status, j.created_at::text AS place
+     FROM dagapp.dag_jobs j CROSS JOIN LATERAL (
+       SELECT ${nodeColumns} FROM dagapp.dag_node_states n ${withLease("j.job_id")}
+       WHERE n.job_id = j.job_id AND ${nodes.toString()}
+       ORDER BY n.node_id LIMIT ${most}) n
+     WHERE ${jobs.toString()}
      ORDER BY j.created_at DESC, j.job_id DESC, n.node_id LIMIT ${most}`,
-    where.values,
+    nodes.values,
   );
   const page = cut(rows, limit);
   const { last } = page;

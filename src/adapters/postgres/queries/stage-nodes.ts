@@ -2,7 +2,9 @@
 import type { JsonObject } from "../../../core/model/json.ts";
 import type { NodeStatus } from "../../../core/model/node.ts";
 import type { TaskError } from "../../../core/model/task.ts";
+import { childrenByIndex, createdChildren } from "../children-by-index.ts";
 import type { Queryable } from "../queryable.ts";
+import { withLease } from "./node-rows.ts";
 
 export interface StageNode {
   readonly status: NodeStatus;
@@ -50,14 +52,12 @@ export async function readStageTasks(
   after: number | undefined,
   limit: number,
 ): Promise<{ readonly tasks: readonly StageTaskRow[]; readonly next: number | null }> {
+  const to = createdChildren("$1", "$2");
   const { rows } = await db.query<StageTaskRow>(
-    `SELECT fan_out_index, status, input_params AS params, output, error, retry_count, created_at,
-       dispatched_at, completed_at,
-       EXISTS (SELECT FROM dagapp.dag_running_tasks task WHERE task.task_id = node.task_id)
-         AS is_running
-     FROM dagapp.dag_node_states node
-     WHERE job_id = $1 AND parent_node_id = $2 AND fan_out_index > $3
-     ORDER BY fan_out_index LIMIT $4`,
+    `SELECT n.fan_out_index, n.status, n.input_params AS params, n.output, n.error, n.retry_count,
+       n.created_at, n.dispatched_at, n.completed_at, l.worker_id IS NOT NULL AS is_running
+     FROM ${childrenByIndex({ job: "$1", fanOut: "$2::text", from: "$3::int + 1", to })}
+     ${withLease("$1")} LIMIT $4`,
     [jobId, nodeId, after ?? -1, limit + 1],
   );
   const tasks = rows.slice(0, limit);

@@ -1,7 +1,9 @@
 /** Statements on the children of fan-outs. All are set-based, because a fan-out can have thousands. */
 import type { JsonObject } from "../../../core/model/json.ts";
 import type { NodeStatus } from "../../../core/model/node.ts";
+import { childNodeId } from "../../../core/model/node.ts";
 import type { TaskError } from "../../../core/model/task.ts";
+import { childrenByIndex } from "../children-by-index.ts";
 import type { Queryable, Transaction } from "../queryable.ts";
 import { searchByKey } from "../search-by-key.ts";
 import { textArray } from "../text-array.ts";
@@ -65,19 +67,23 @@ export interface ChildOutput {
   readonly error: TaskError | null;
 }
 
-/** Reads the children of a fan-out by index: at most `limit` behind the index `after`. */
+/** Reads the children of a fan-out by index: from index `from`, up to but not including `to`. */
 export async function readChildOutputs(
   db: Queryable,
   jobId: string,
   fanOutId: string,
-  after: number,
-  limit: number,
+  from: number,
+  to: number,
 ): Promise<readonly ChildOutput[]> {
+  const children = childrenByIndex({
+    job: "$1",
+    fanOut: "$2::text",
+    from: "$3::int",
+    to: "$4::int",
+  });
   const { rows } = await db.query<ChildOutput>(
-    `SELECT node_id, fan_out_index, status, output, error FROM dagapp.dag_node_states
-     WHERE job_id = $1 AND parent_node_id = $2 AND fan_out_index > $3
-     ORDER BY fan_out_index LIMIT $4`,
-    [jobId, fanOutId, after, limit],
+    `SELECT n.node_id, n.fan_out_index, n.status, n.output, n.error FROM ${children}`,
+    [jobId, fanOutId, from, to],
   );
   return rows;
 }
@@ -104,20 +110,20 @@ export async function releaseChildren(
   tx: Transaction,
   releases: readonly Release[],
 ): Promise<readonly ReleasedChild[]> {
+  const children = releases.flatMap(({ job_id, fan_out_id, from, to }) =>
+    Array.from({ length: to - from }, (_, place) => ({
+      job_id,
+      node_id: childNodeId(fan_out_id, from + place),
+    })),
+  );
   const { rows } = await tx.query<ReleasedChild>(
     `UPDATE dagapp.dag_node_states n SET
        status = 'dispatched', dispatched_at = now(),
        task_id = n.job_id || '_' || n.node_id || '_' || n.attempt
-     FROM unnest($1::text[], $2::text[], $3::int[], $4::int[]) AS r(job_id, parent, low, high)
-     WHERE ${searchByKey("n.job_id", "r.job_id")} AND n.parent_node_id = r.parent
-       AND n.fan_out_index >= r.low AND n.fan_out_index < r.high
+     FROM unnest($1::text[], $2::text[]) AS r(job_id, node_id)
+     WHERE ${searchByKey("n.job_id", "r.job_id")} AND n.node_id = r.node_id
      RETURNING n.job_id, n.node_id, n.parent_node_id, n.task_id, n.attempt, n.input_params`,
-    [
-      releases.map((release) => release.job_id),
-      releases.map((release) => release.fan_out_id),
-      releases.map((release) => release.from),
-      releases.map((release) => release.to),
-    ],
+    [children.map(({ job_id }) => job_id), children.map(({ node_id }) => node_id)],
   );
   return rows;
 }
@@ -173,7 +179,8 @@ export interface KeptFanOut {
 
 /**
  * Copies the children of these fan-outs to a job that reruns another one. Completed children stay
- * completed; every other child is due at once, as a first attempt with the same parameters.
+ * completed; every other child is due at once, as a first attempt with the same parameters. All nodes of the
+ * job are read, once for all fan-outs.
  */
 export async function copyChildren(
   tx: Transaction,
@@ -188,14 +195,14 @@ export async function copyChildren(
         queue, timeout_seconds, input_params, output, retry_at, completed_at)
      SELECT $2, n.node_id, n.node_type,
         CASE n.status WHEN 'completed' THEN n.status ELSE 'ready' END,
-        n.parent_node_id, n.fan_out_index, f.max_retries, n.handler, f.queue, f.timeout_seconds,
-        n.input_params,
+        n.parent_node_id, n.fan_out_index, ($6::int[])[f.place], n.handler, ($4::text[])[f.place],
+        ($5::int[])[f.place], n.input_params,
         CASE n.status WHEN 'completed' THEN n.output END,
         CASE n.status WHEN 'completed' THEN NULL ELSE now() END,
         CASE n.status WHEN 'completed' THEN now() END
-     FROM unnest($3::text[], $4::text[], $5::int[], $6::int[])
-       AS f(node_id, queue, timeout_seconds, max_retries)
-     JOIN dagapp.dag_node_states n ON n.job_id = $1 AND n.parent_node_id = f.node_id`,
+     FROM dagapp.dag_node_states n
+     CROSS JOIN LATERAL (SELECT array_position($3::text[], n.parent_node_id) AS place) f
+     WHERE n.job_id = $1 AND n.parent_node_id = ANY ($3)`,
     [
       fromJob,
       toJob,
