@@ -29,7 +29,7 @@ import { readStageTasks } from "../../adapters/postgres/queries/stage-nodes.ts";
 
 const narrow = { job: "narrow", width: 40, created: 40 };
 /** Its last children are not created yet. */
-const wide = { job: "wide", width: 5000, created: 4000 };
+const wide = { job: "wide", width: 8000, created: 7000 };
 /** Of both jobs. */
 const children = narrow.created + wide.created;
 const leased = children / 4 + 2;
@@ -64,7 +64,7 @@ describe.each(["npm", "system"] as const)("on the %s PostgreSQL", (prefer) => {
     await server.stop();
   });
 
-  describe.each([
+  describe.each<[string, () => Promise<unknown>]>([
     ["never analysed", async () => undefined],
     ["analysed", () => db.query("ANALYZE")],
     [
@@ -76,10 +76,8 @@ describe.each(["npm", "system"] as const)("on the %s PostgreSQL", (prefer) => {
         await fill(db);
       },
     ],
-  ] as const)("with tables that were %s", (_, prepare) => {
-    beforeAll(async () => {
-      await prepare();
-    });
+  ])("with tables that were %s", (_, prepare) => {
+    beforeAll(() => prepare());
 
     it("pages of children with any status are those of all rows", async () => {
       for (const { job } of [narrow, wide]) {
@@ -235,10 +233,13 @@ describe.each(["npm", "system"] as const)("on the %s PostgreSQL", (prefer) => {
             })),
           ),
       ],
-    ])("leases are read once for all %s", async (_what, read) => {
-      const { nodes, leases } = await countReads(db, read);
-      expect(nodes).toBeLessThan(1.2 * children);
-      expect(leases).toBeLessThanOrEqual(leased);
+    ])("leases are not read for each of the %s", async (_what, read) => {
+      for (const each of [db, hot]) {
+        const { nodes, leases } = await countReads(each, read);
+        // Behind the first thousands all are read, so some are read twice.
+        expect(nodes).toBeLessThan(2 * children);
+        expect(leases).toBeLessThanOrEqual(2 * leased);
+      }
     });
   });
 });

@@ -42,34 +42,77 @@ export async function findNode(
   return rows[0];
 }
 
-/**
- * Reads the children of a fan-out by index, after an index. Rows from an archive have no index to be found by:
- * all of them are read.
- */
+interface ChildFilter {
+  readonly parent: string;
+  readonly status?: NodeStatus | undefined;
+  readonly after?: number | undefined;
+  readonly isArchived?: boolean;
+}
+
+/** So many children are searched for those with a status. Reading all nodes of the job takes less for more of them. */
+const mostSearched = 5000;
+
+/** Reads the children of a fan-out by index, after an index. */
 export async function readChildren(
   db: Queryable,
   jobId: string,
-  filter: {
-    parent: string;
-    status?: NodeStatus | undefined;
-    after?: number | undefined;
-    isArchived?: boolean;
-  },
+  filter: ChildFilter,
   limit: number,
 ): Promise<{ nodes: NodeRow[]; next: number | null }> {
-  const to = createdChildren("$1", "$2");
-  const children = childrenByIndex({ job: "$1", fanOut: "$2::text", from: "$3::int + 1", to });
-  const status = statusCondition(filter.status);
-  const { rows } = await db.query<NodeRow>(
-    filter.isArchived === true
-      ? `SELECT ${nodeColumns} FROM dagapp.dag_node_states n ${withLease("$1")}
-         WHERE n.job_id = $1 AND n.parent_node_id = $2 AND n.fan_out_index > $3 AND ${status}
-         ORDER BY n.fan_out_index LIMIT $4`
-      : `SELECT ${nodeColumns} FROM ${children} ${withLease("$1")} WHERE ${status} LIMIT $4`,
-    [jobId, filter.parent, filter.after ?? -1, limit + 1],
-  );
+  const { status, isArchived = false } = filter;
+  const from = (filter.after ?? -1) + 1;
+  const most = limit + 1;
+  const to = from + (status === undefined ? most : mostSearched);
+  // Rows from an archive have no index to be found by.
+  const rows = isArchived
+    ? await scanChildren(db, jobId, filter, from, most)
+    : await searchChildren(db, jobId, filter, [from, to], most);
+  if (!isArchived && status !== undefined && rows.length < most) {
+    rows.push(...(await scanChildren(db, jobId, filter, to, most - rows.length)));
+  }
   const page = cut(rows, limit);
   return { nodes: page.rows, next: page.last?.fan_out_index ?? null };
+}
+
+/** Children from one index up to another, each found by its name. */
+async function searchChildren(
+  db: Queryable,
+  jobId: string,
+  { parent, status }: ChildFilter,
+  [from, to]: readonly [number, number],
+  most: number,
+): Promise<NodeRow[]> {
+  const children = childrenByIndex({
+    job: "$1",
+    fanOut: "$2::text",
+    from: "$3::int",
+    to: `least($4::int, ${createdChildren("$1", "$2")})`,
+  });
+  const { rows } = await db.query<NodeRow>(
+    `SELECT ${nodeColumns} FROM ${children} ${withLease("$1")}
+     WHERE ${statusCondition(status)} LIMIT $5`,
+    [jobId, parent, from, to, most],
+  );
+  return rows;
+}
+
+/** Children from an index on, found by reading all nodes of the job, if there are as many children. */
+async function scanChildren(
+  db: Queryable,
+  jobId: string,
+  { parent, status, isArchived = false }: ChildFilter,
+  from: number,
+  most: number,
+): Promise<NodeRow[]> {
+  const { rows } = await db.query<NodeRow>(
+    `SELECT ${nodeColumns} FROM dagapp.dag_node_states n ${withLease("$1")}
+     WHERE n.job_id = $1 AND n.parent_node_id = $2 AND n.fan_out_index >= $3
+       AND ${isArchived ? "true" : `${createdChildren("$1", "$2")} > $3`}
+       AND ${statusCondition(status)}
+     ORDER BY n.fan_out_index LIMIT $4`,
+    [jobId, parent, from, most],
+  );
+  return rows;
 }
 
 /**
