@@ -59,19 +59,23 @@ export const nodeColumns = `
   coalesce(l.started_at, n.started_at) AS started_at, n.completed_at`;
 
 /**
- * Joins at most one lease for each node of a job, even if a message was sent twice. `job` is SQL of its id.
+ * Joins at most one lease for each node of a job, even if a message was sent twice. `job` is SQL of its id;
+ * `nodes`, if given, is SQL of the array of the nodes that are read: a job can have thousands of other leases.
  *
  * The leases of the job are read once and searched by the ids of their tasks in a JSON object, whose last
  * entry of an id counts. PostgreSQL has no other plan for that, whatever it believes of the tables: a join may
  * compare every node with every lease.
  */
-export function withLease(job: string): string {
+export function withLease(job: string, nodes?: string): string {
+  const ofNodes = `AND task_id = ANY (ARRAY(SELECT task_id FROM dagapp.dag_node_states
+        WHERE job_id = ${job} AND node_id = ANY (${nodes ?? ""}) AND status = 'dispatched'))`;
   return `
   CROSS JOIN (
     WITH leases AS MATERIALIZED (
       SELECT jsonb_object_agg(task_id, jsonb_build_array(worker_id, started_at, progress_percent,
         progress_message) ORDER BY started_at) AS by_task
-      FROM dagapp.dag_running_tasks WHERE job_id = ${job})
+      FROM dagapp.dag_running_tasks
+      WHERE job_id = ${job} ${nodes === undefined ? "" : ofNodes})
     SELECT by_task FROM leases
   ) AS leases
   CROSS JOIN LATERAL (

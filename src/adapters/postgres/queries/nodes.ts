@@ -20,7 +20,8 @@ export async function readStaticNodes(
   names: readonly string[] | undefined,
 ): Promise<NodeRow[]> {
   const { rows } = await db.query<NodeRow>(
-    `SELECT ${nodeColumns} FROM dagapp.dag_node_states n ${withLease("$1")}
+    `SELECT ${nodeColumns} FROM dagapp.dag_node_states n
+     ${withLease("$1", names === undefined ? undefined : "$2")}
      WHERE n.job_id = $1 AND ${names === undefined ? "$2::text[] IS NULL" : "n.node_id = ANY ($2)"}
        AND n.parent_node_id IS NULL
      ORDER BY n.node_id`,
@@ -35,7 +36,7 @@ export async function findNode(
   nodeId: string,
 ): Promise<NodeRow | undefined> {
   const { rows } = await db.query<NodeRow>(
-    `SELECT ${nodeColumns} FROM dagapp.dag_node_states n ${withLease("$1")}
+    `SELECT ${nodeColumns} FROM dagapp.dag_node_states n ${withLease("$1", "ARRAY[$2]")}
      WHERE n.job_id = $1 AND n.node_id = $2`,
     [jobId, nodeId],
   );
