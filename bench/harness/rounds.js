@@ -5,7 +5,7 @@ import { measure } from "./measure.js";
 import { cellsOf, growthCellsOf } from "./plan.js";
 
 /** Growth is about ours alone and takes long, so its later rounds run only while there is time. */
-const budgetMs = 18 * 60_000;
+const budgetMs = 30 * 60_000;
 /** Cores that others used while a cell ran: above this it is measured again. */
 const mostForeign = 0.25;
 const mostRepeats = 2;
