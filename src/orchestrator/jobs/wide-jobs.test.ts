@@ -155,7 +155,7 @@ describe("a job with many children", () => {
     const many = await readsOf((tx) => read(tx, wide));
     expect(few).toBeGreaterThan(0);
     // The leases of all jobs may be read, and more than those are not.
-    expect(many).toBeLessThanOrEqual(few + 20);
+    expect(many).toBeLessThanOrEqual(few + 10);
   });
 
   it("tells the same of its tasks and nodes", async () => {

@@ -67,8 +67,11 @@ export const nodeColumns = `
  * compare every node with every lease.
  */
 export function withLease(job: string, nodes?: string): string {
-  const ofNodes = `AND task_id = ANY (ARRAY(SELECT task_id FROM dagapp.dag_node_states
-        WHERE job_id = ${job} AND node_id = ANY (${nodes ?? ""}) AND status = 'dispatched'))`;
+  const dispatched = `FROM dagapp.dag_node_states
+        WHERE job_id = ${job} AND node_id = ANY (${nodes ?? ""}) AND status = 'dispatched'`;
+  // EXISTS comes first: where none of the nodes is dispatched, no lease is read.
+  const ofNodes = `AND EXISTS (SELECT ${dispatched})
+        AND task_id = ANY (ARRAY(SELECT task_id ${dispatched}))`;
   return `
   CROSS JOIN (
     WITH leases AS MATERIALIZED (
