@@ -133,7 +133,7 @@ describe.skipIf(isOff)("jobs in the console (needs Chromium)", () => {
     await page.getByText("Rerun of", { exact: true }).waitFor();
     await page
       .locator(".job-facts")
-      .getByRole("link", { name: job.slice(0, 8) })
+      .getByRole("link", { name: job.slice(-8) })
       .waitFor();
   });
 

@@ -3,7 +3,7 @@
  * owner.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { newJobId } from "../../src/orchestrator/jobs/submit-jobs.ts";
+import { newJobId } from "../../src/adapters/runtime/new-job-id.ts";
 import {
   upsertCollection,
   upsertItems,

@@ -14,13 +14,13 @@ import {
   restoreRevision,
   withdrawApproval,
 } from "../../adapters/postgres/repositories/versions.ts";
+import { newJobId } from "../../adapters/runtime/new-job-id.ts";
 import type { Accepted } from "../../core/api/requests.ts";
 import { mayReprocess, mayResubmit } from "../../core/domain/version-rules.ts";
 import { Problem } from "../../core/errors.ts";
 import type { Json, JsonObject } from "../../core/model/json.ts";
 import { dots } from "../../core/model/mask.ts";
 import type { AuditContext } from "../audit-context.ts";
-import { newJobId } from "../jobs/submit-jobs.ts";
 import { assetMissing, changeAsset, throwRefusal, versionOf } from "./change-asset.ts";
 import { checkWork } from "./check-submission.ts";
 import type { AssetDeps } from "./deps.ts";

@@ -11,6 +11,7 @@ import {
 } from "../../adapters/postgres/repositories/assets.ts";
 import type { EarlierRequest } from "../../adapters/postgres/repositories/requests.ts";
 import { insertVersion } from "../../adapters/postgres/repositories/versions.ts";
+import { newJobId } from "../../adapters/runtime/new-job-id.ts";
 import type { Accepted, Submission } from "../../core/api/requests.ts";
 import { assetIdOf } from "../../core/domain/asset-id.ts";
 import type { CheckedRefs } from "../../core/domain/check-refs.ts";
@@ -22,7 +23,6 @@ import type { AssetEventType } from "../../core/model/asset.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import type { Platform } from "../../core/model/platform.ts";
 import type { AuditContext } from "../audit-context.ts";
-import { newJobId } from "../jobs/submit-jobs.ts";
 import { assetMissing } from "./change-asset.ts";
 import { checkWork } from "./check-submission.ts";
 import type { AssetDeps } from "./deps.ts";

@@ -1,5 +1,6 @@
 import type { JobRow } from "../../adapters/postgres/repositories/jobs.ts";
 import { loadStaticNodes } from "../../adapters/postgres/repositories/nodes.ts";
+import { newJobId } from "../../adapters/runtime/new-job-id.ts";
 import type { NodeFact } from "../../core/dag/evaluate/facts.ts";
 import type { Graph } from "../../core/dag/graph.ts";
 import { Problem } from "../../core/errors.ts";
@@ -11,7 +12,7 @@ import { graphOfJob } from "../engine/deps.ts";
 import { inherit, inheritForNewer, withDescendants } from "./inherit-nodes.ts";
 import type { RerunRequest, RetryRequest, SubmitAnswer } from "./verbs.ts";
 import { lockExistingJob } from "./request-change.ts";
-import { checkedInputs, newJobId, submitJobs } from "./submit-jobs.ts";
+import { checkedInputs, submitJobs } from "./submit-jobs.ts";
 
 /*
  * Terminal states never change, so retry and rerun create a new job that inherits the finished nodes

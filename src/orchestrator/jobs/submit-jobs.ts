@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { Transaction } from "../../adapters/postgres/queryable.ts";
 import type {
@@ -13,6 +12,7 @@ import { replaceByRerun } from "../../adapters/postgres/repositories/asset-jobs.
 import type { KeptFanOut } from "../../adapters/postgres/repositories/children.ts";
 import { copyChildren } from "../../adapters/postgres/repositories/children.ts";
 import { reach } from "../../adapters/runtime/fail-points.ts";
+import { newJobId } from "../../adapters/runtime/new-job-id.ts";
 import type { NodeFact } from "../../core/dag/evaluate/facts.ts";
 import type { Graph, GraphNode } from "../../core/dag/graph.ts";
 import { checkInputs } from "../../core/dag/check-inputs.ts";
@@ -69,10 +69,6 @@ export async function prepareJob(
     nodes_total: workflow.graph.nodes.length,
   };
   return { job, graph: workflow.graph };
-}
-
-export function newJobId(): string {
-  return randomUUID().replaceAll("-", "");
 }
 
 export function checkedInputs(workflow: Pick<CurrentWorkflow, "definition">, given: JsonObject) {

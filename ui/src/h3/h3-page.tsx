@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { api } from "../shared/api.ts";
-import { number } from "../shared/format.ts";
+import { number, short } from "../shared/format.ts";
 import { useSearchParams } from "../shared/navigation.ts";
 import { Card, Page } from "../shared/page.tsx";
 import { Await, Notice } from "../shared/states.tsx";
@@ -151,7 +151,7 @@ function Runs({ items }: { items: readonly Run[] }) {
         },
         {
           name: "Job",
-          cell: ({ job_id }) => <Link to={`/jobs/${job_id}`}>{job_id.slice(0, 8)}</Link>,
+          cell: ({ job_id }) => <Link to={`/jobs/${job_id}`}>{short(job_id)}</Link>,
         },
         {
           name: "Started",

@@ -8,9 +8,9 @@ export function percent(fraction: number | null): string {
   return `${value >= 99.95 || value < 0.05 ? Math.round(value) : value.toFixed(1)} %`;
 }
 
-/** The first characters of an id, enough to distinguish two. */
+/** The last characters of an id, enough to distinguish two: an id of a job begins with its time. */
 export function short(id: string): string {
-  return id.length > 12 ? id.slice(0, 8) : id;
+  return id.length > 12 ? id.slice(-8) : id;
 }
 
 export function plural(count: number, word: string, words = `${word}s`): string {
