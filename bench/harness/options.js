@@ -2,11 +2,14 @@ import { parseArgs } from "node:util";
 import { peerIds } from "./peers.js";
 import { workloadIds } from "./plan.js";
 
+const variantIds = ["cold", "warm", "single", "jobs", "jobs-warm"];
+
 export const help = `node bench/run.js [options]
 
   --rounds N         rounds, each of which runs every peer once (default 3)
   --only W1,W3       only these workloads: ${workloadIds.join(", ")}
   --peers ours,…     only these: ${peerIds.join(", ")}
+  --variants jobs,…  only these variants of ours: ${variantIds.join(", ")}
   --http             beside them, our engine with a worker over HTTP, without a database
   --before DIR       beside them, the programs of another checkout that is built
   --traces RATIO     beside them, ours with so many of its jobs traced, such as 0.01
@@ -18,7 +21,7 @@ export const help = `node bench/run.js [options]
   --cpu-prof DIR     CPU profiles of our orchestrator and workers
   --statements       after each workload, what took the most time in PostgreSQL
 
-A whole run (none of --only, --peers, --http, --before, --traces, --quick) writes bench/results/latest.{json,md,svg}.
+A whole run (none of --only, --peers, --variants, --http, --before, --traces, --quick) writes bench/results/latest.{json,md,svg}.
 BENCH_DATABASE_URL names another server than the private one; it needs pg_stat_statements.
 `;
 
@@ -29,6 +32,7 @@ export function readOptions(args) {
       rounds: { type: "string" },
       only: { type: "string" },
       peers: { type: "string" },
+      variants: { type: "string" },
       before: { type: "string" },
       traces: { type: "string" },
       http: { type: "boolean", default: false },
@@ -47,6 +51,7 @@ export function readOptions(args) {
     !values.quick &&
     values.only === undefined &&
     values.peers === undefined &&
+    values.variants === undefined &&
     !values.http &&
     values.before === undefined &&
     values.traces === undefined;
@@ -57,6 +62,7 @@ export function readOptions(args) {
     rounds: whole("--rounds", values.rounds ?? (values.quick ? "1" : "3")),
     only: chosen("--only", values.only, workloadIds),
     peers: chosen("--peers", values.peers, peerIds),
+    variants: values.variants && chosen("--variants", values.variants, variantIds),
     settings: {
       workers: whole("--workers", values.workers),
       concurrency: whole("--concurrency", values.concurrency),

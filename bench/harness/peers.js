@@ -32,7 +32,8 @@ export const peers = [
       W5: [
         { ...cold, note: "100 fan-outs, cold" },
         { ...warm, note: "100 fan-outs, warm" },
-        { id: "jobs", note: "jobs of one task" },
+        { id: "jobs", note: "jobs of one task, cold" },
+        { id: "jobs-warm", warm: true, note: "jobs of one task, warm" },
       ],
       W6: plain,
       W7: plain,

@@ -91,7 +91,7 @@ export const growth = [
 export const workloadIds = [...Object.keys(workloads), "growth"];
 
 /** The cells of one round, all peers of a workload next to each other: they meet the same noise. */
-export function cellsOf({ only, quick, older }, everybody, round = 1) {
+export function cellsOf({ only, quick, older, variants }, everybody, round = 1) {
   const peers = everybody.filter(({ once = false }) => !once || round === 1);
   return Object.entries(workloads)
     .filter(([workload]) => only.includes(workload))
@@ -100,6 +100,7 @@ export function cellsOf({ only, quick, older }, everybody, round = 1) {
         peers.flatMap((peer) => cellsOfPeer({ peer, workload, size, ...how })),
       ),
     )
+    .filter(({ variant }) => !variants || variant === undefined || variants.includes(variant))
     .flatMap((cell) => (older && isOnOlder(cell) ? [cell, onOlderServer(cell)] : [cell]))
     .sort((a, b) => Number(a.server === "older") - Number(b.server === "older"));
 }

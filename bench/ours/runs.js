@@ -87,7 +87,7 @@ export function createRuns({ api, watch, gateway, variant, startWorkers, holdWor
     ...runs,
     /** The backlog of W5. */
     async fill(count) {
-      if (variant === "jobs") return submitBatches(count, "bench_one");
+      if (variant?.startsWith("jobs")) return submitBatches(count, "bench_one");
       expected += fanOuts;
       await inFlight(fanOuts, submissionsInFlight, () =>
         submit("bench_fan", { items: items(count / fanOuts) }),

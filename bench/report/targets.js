@@ -43,7 +43,7 @@ const ratios = [
   {
     text: "W5, jobs of one task: not slower than BullMQ",
     row: "W5@100000",
-    ours: ["jobs"],
+    ours: ["jobs", "jobs-warm"],
     to: ["bullmq"],
     least: 1,
   },
