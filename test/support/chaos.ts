@@ -101,7 +101,9 @@ export async function runChaos({
   try {
     await watchRedeliveries(db);
     const run = new Run(seed, server, fleet, db, works, outside);
-    return await run.play(seconds, workers);
+    return await run.play(seconds, workers).finally(() => {
+      run.end();
+    });
   } finally {
     await fleet.stop();
     await db.close();
@@ -175,7 +177,7 @@ class Run {
     this.peace.abort();
     await Promise.all([load, ...this.thaws]);
     await this.converge();
-    this.isOver = true;
+    this.end();
     await this.balancer.close();
     await this.persist(() => this.db.query("SELECT 1"));
     await expectInvariants(this.db);
@@ -183,6 +185,11 @@ class Run {
     await expectModel(this.db, new Map(works.map((work) => [work.workflow_id, work])));
     const { db, submitted, done, allPrograms: programs } = this;
     return countChaos({ db, submitted, done, programs });
+  }
+
+  /** Workers that end from now on are not replaced. */
+  end(): void {
+    this.isOver = true;
   }
 
   private isHarming(): boolean {
@@ -256,6 +263,9 @@ class Run {
         return;
       default:
     }
+    // Poisonous tasks may have killed all of them, and their replacements take a while to start.
+    const isThere = { what: "a worker to harm", timeoutMs: 120_000 };
+    if (whom === "worker") await waitFor(() => this.workers.length > 0, isThere);
     const worker = whom === "worker" ? this.random.pick(this.workers) : undefined;
     const victim: Program = worker ?? this.random.pick(this.orchestrators);
     if (verb === "freeze") {
