@@ -63,8 +63,11 @@ export class SiteRunner {
       this.options.onLine("up", line);
     };
     await makeDataFolder(dataFolder);
-    const port = await findPort(host, this.options.port);
-    const gatewayPort = await findPort(host, this.options.gatewayPort, "--gateway-port");
+    // A free port (0) is found just before its program listens: PostgreSQL chooses one too meanwhile.
+    const findOrchestratorPort = async () => findPort(host, this.options.port);
+    const findGatewayPort = async () => findPort(host, this.options.gatewayPort, "--gateway-port");
+    await findOrchestratorPort();
+    await findGatewayPort();
     const files = localFiles(dataFolder);
     const cliToken = await readOrMakeToken(files.cliToken);
     const serviceToken = await readOrMakeToken(files.serviceToken);
@@ -86,7 +89,7 @@ export class SiteRunner {
       ownerUrl: database.ownerUrl,
       dataFolder,
       host,
-      port,
+      port: await findOrchestratorPort(),
       cliToken,
       serviceToken,
       gatewayToken,
@@ -95,7 +98,7 @@ export class SiteRunner {
     this.run("orchestrator", () =>
       spawnProgram("orchestrator", orchestratorEnvironment(config, site), "pipe"),
     );
-    const url = urlOf(host, port);
+    const url = urlOf(host, site.port);
     // Workers start second: on a new database the orchestrator must declare the queues first.
     await waitUntilReady(url, signal);
     for (const { name, kind } of nameWorkers(this.options.workers)) {
@@ -110,8 +113,10 @@ export class SiteRunner {
         );
       });
     }
-    const gatewayUrl = databaseUrls.gateway && urlOf(host, gatewayPort);
-    if (databaseUrls.gateway !== undefined && gatewayUrl !== undefined) {
+    let gatewayUrl: string | undefined;
+    if (databaseUrls.gateway !== undefined) {
+      const gatewayPort = await findGatewayPort();
+      gatewayUrl = urlOf(host, gatewayPort);
       const gateway = {
         databaseUrl: databaseUrls.gateway,
         orchestratorUrl: url,
