@@ -15,7 +15,7 @@ export const workloads = {
     unit: "ms/hop",
     sizes: [50],
     quick: [50],
-    repeat: () => 3,
+    repeat: () => 10,
   },
   W3: {
     title: "fan-out and fan-in",
