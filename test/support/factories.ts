@@ -4,6 +4,7 @@ import type { Database } from "../../src/adapters/postgres/database.ts";
 import type { Transaction } from "../../src/adapters/postgres/queryable.ts";
 import { hashDefinition } from "../../src/adapters/workflow-files/hash-definition.ts";
 import type { Graph } from "../../src/core/dag/graph.ts";
+import { isImplicit } from "../../src/core/dag/implicit-nodes.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -61,6 +62,7 @@ export function makeFactory(db: Database) {
       }
       await insert("dag_jobs", row);
       for (const node of graph.nodes) {
+        if (isImplicit(node.id)) continue;
         await this.node(String(row["job_id"]), node.id, {
           node_type: node.type,
           ...(node.type === "task"

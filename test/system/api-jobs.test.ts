@@ -271,6 +271,58 @@ describe("a node", () => {
     expect(((await answer.json()) as { items: unknown[] }).items).toHaveLength(2);
   });
 
+  it("that the author left out is shown as the job says, with a row of an earlier release or without", async () => {
+    const settled = { status: "completed" };
+    const skipped = { status: "skipped" };
+    const nodes = {
+      first: settled,
+      choose: { ...settled, output: { branch: 1 } },
+      split: skipped,
+      join: skipped,
+      small: settled,
+    };
+    const done = await make.job(pipeline, { status: "completed" }, nodes);
+    const open = await make.job(pipeline, {}, { first: { status: "dispatched" } });
+    await make.node(open, "@start", { node_type: "start", status: "completed" });
+    await make.node(open, "@end", { node_type: "end" });
+    const show = async (job_id: string) => {
+      const job = await reader.getJob({ params: { job_id } });
+      const [start, end] = [job.nodes[0], job.nodes.at(-1)];
+      return { ids: [start?.node_id, end?.node_id], end, start, job };
+    };
+    const ended = await show(done);
+    expect(ended).toMatchObject({
+      ids: ["@start", "@end"],
+      start: { node_type: "start", status: "completed", completed_at: ended.job.started_at },
+      end: { node_type: "end", status: "completed", completed_at: ended.job.completed_at },
+    });
+    const waiting = await show(open);
+    expect(waiting.job.nodes).toHaveLength(pipeline.nodes.length);
+    expect(waiting.end).toMatchObject({
+      status: "pending",
+      wait_reason: { kind: "dependency", nodes: expect.arrayContaining(["small"]) as string[] },
+    });
+    const params = { job_id: done, node_id: "@end" };
+    expect(await reader.getNode({ params })).toMatchObject({ status: "completed", output: {} });
+    expect(await reader.getNodeOutput({ params })).toBe("{}");
+    const { items } = await reader.listNodes({ query: { job_id: open } });
+    expect(items.map(({ node_id }) => node_id)).not.toContain("@start");
+
+    const written = graphOf({
+      workflow_id: "written",
+      nodes: {
+        begin: { type: "start", next: "a" },
+        a: { handler: "echo" },
+        stop: { type: "end", depends_on: "a" },
+      },
+    });
+    await make.workflow(written, "the text");
+    const job_id = await make.job(written);
+    await expect(reader.getNode({ params: { job_id, node_id: "@start" } })).rejects.toMatchObject(
+      refusal("NODE_NOT_FOUND", 404),
+    );
+  });
+
   it("stands for all its children when it is a fan-out, and pages through them", async () => {
     const counters = { total: 5, next_index: 3, completed: 1, failed: 0, failed_indexes: [] };
     const job_id = await make.job(

@@ -15,6 +15,8 @@ import {
 import type { JobFilter, WaitingResult, Work } from "../../adapters/postgres/repositories/work.ts";
 import { findWork } from "../../adapters/postgres/repositories/work.ts";
 import type { NodeFact } from "../../core/dag/evaluate/facts.ts";
+import { countUnsettled, implicitFacts, isImplicit } from "../../core/dag/implicit-nodes.ts";
+import { isFinished } from "../../core/model/job.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import { parentOfChild, taskId } from "../../core/model/node.ts";
 import type { TaskError } from "../../core/model/task.ts";
@@ -246,10 +248,19 @@ async function loadStates(
   }
   for (const { job_id, ...fact } of facts) {
     const state = states.get(job_id);
-    if (state === undefined) continue;
+    // Jobs of earlier releases have rows for their implicit nodes.
+    if (state === undefined || isImplicit(fact.node_id)) continue;
     const output = fact.output && (await deps.outputs.resolve(fact.output));
     if (isReference(fact.output)) state.largeBytes += fact.output.bytes;
     state.nodes.set(fact.node_id, { ...fact, output });
+  }
+  for (const { job_id } of missing) {
+    const state = states.get(job_id);
+    if (state === undefined) continue;
+    const { graph, status, nodes } = state;
+    for (const fact of implicitFacts(graph, status, nodes)) nodes.set(fact.node_id, fact);
+    // The row of a job that has ended keeps how many were left.
+    if (!isFinished(status)) state.unsettled = countUnsettled(graph, nodes);
   }
   return states;
 }

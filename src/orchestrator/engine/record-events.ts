@@ -1,5 +1,6 @@
 import type { NewEvent } from "../../adapters/postgres/repositories/events.ts";
 import type { Decision } from "../../core/dag/evaluate/decision.ts";
+import { isImplicit } from "../../core/dag/implicit-nodes.ts";
 import type { EventStatus, EventType } from "../../core/model/event.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import { taskId } from "../../core/model/node.ts";
@@ -30,7 +31,8 @@ export function nextEvent(state: JobState, entry: Entry): NewEvent {
 
 /**
  * Answers the event of a decision. Its consequences (the children of an expansion, the cancelled nodes
- * of a failed job) get no events: a replay derives them, and ten thousand rows are saved.
+ * of a failed job) and the implicit nodes get no events: a replay derives them, and ten thousand rows are
+ * saved.
  */
 export function eventOf(state: JobState, decision: Decision): NewEvent | undefined {
   const entry = entryOf(state.row.job_id, decision);
@@ -63,8 +65,10 @@ function entryOf(jobId: string, decision: Decision): Entry | undefined {
     case "start_job":
       return { type: "job_started" };
     case "skip":
+      if (isImplicit(decision.node_id)) return undefined;
       return { type: "node_skipped", node_id: decision.node_id, data: { reason: decision.reason } };
     case "complete":
+      if (isImplicit(decision.node_id)) return undefined;
       return { type: "node_completed", status: "success", node_id: decision.node_id };
     case "ready":
       return { type: "node_ready", node_id: decision.node_id };

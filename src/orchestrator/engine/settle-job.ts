@@ -4,6 +4,7 @@ import { version } from "../../adapters/runtime/version.ts";
 import { evaluateJob } from "../../core/dag/evaluate/evaluate.ts";
 import type { Evaluated } from "../../core/dag/evaluate/evaluate.ts";
 import type { Facts, NodeFact, Report } from "../../core/dag/evaluate/facts.ts";
+import { isImplicit, storedUnsettled } from "../../core/dag/implicit-nodes.ts";
 import { isFinished } from "../../core/model/job.ts";
 import type { Json, JsonObject } from "../../core/model/json.ts";
 import { isJsonObject } from "../../core/model/json.ts";
@@ -95,7 +96,7 @@ export async function settleJob(
   batch.jobUpdates.push({
     ...update,
     status: state.status,
-    nodes_unsettled: state.status === "completed" ? 0 : state.unsettled,
+    nodes_unsettled: storedUnsettled(state.graph, state.status, state.unsettled),
     event_seq: state.eventSeq,
   });
 }
@@ -206,7 +207,7 @@ function writeNodes(
     const note = notes.get(nodeId);
     const output = fact.status === "completed" ? note?.stored : undefined;
     state.largeBytes += output?.bytes ?? 0;
-    if (isNew) continue;
+    if (isNew || isImplicit(nodeId)) continue;
     batch.nodeUpdates.push({
       job_id: state.row.job_id,
       fact: output === undefined ? fact : { ...fact, output },

@@ -152,38 +152,23 @@ describe("a pushed report", () => {
     );
     expect(rows).toMatchObject([
       {
-        seq: 4,
+        seq: 3,
         event_type: "node_dispatched",
         earlier: [
           ["job_created", "info", null, null, {}],
           ["job_started", "info"],
-          ["node_completed", "success", "@start"],
         ],
       },
-      { seq: 6, event_type: "node_dispatched", earlier: [["node_completed", "success", "a"]] },
-      {
-        seq: 9,
-        event_type: "job_completed",
-        earlier: [
-          ["node_completed", "success", "b"],
-          ["node_completed", "success", "@end"],
-        ],
-      },
+      { seq: 5, event_type: "node_dispatched", earlier: [["node_completed", "success", "a"]] },
+      { seq: 7, event_type: "job_completed", earlier: [["node_completed", "success", "b"]] },
     ]);
-    const { events, next: after } = await readEvents(database.db, id, { after: 2 }, 3);
+    const { events, next: after } = await readEvents(database.db, id, { after: 1 }, 3);
     expect([after, events]).toMatchObject([
-      5,
+      4,
       [
+        { seq: 2, event_type: "job_started", node_id: null, task_id: null, event_data: null },
         {
           seq: 3,
-          event_type: "node_completed",
-          event_status: "success",
-          node_id: "@start",
-          task_id: null,
-          event_data: null,
-        },
-        {
-          seq: 4,
           event_type: "node_dispatched",
           event_status: "info",
           node_id: "a",
@@ -191,7 +176,7 @@ describe("a pushed report", () => {
           event_data: { attempt: 0 },
         },
         {
-          seq: 5,
+          seq: 4,
           event_type: "node_completed",
           event_status: "success",
           node_id: "a",

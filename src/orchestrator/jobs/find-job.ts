@@ -1,12 +1,15 @@
 import type { Database } from "../../adapters/postgres/database.ts";
 import type { Queryable } from "../../adapters/postgres/queryable.ts";
 import type { JobWithoutNodes } from "../../adapters/postgres/queries/jobs.ts";
+import type { GraphCache } from "../../adapters/postgres/queries/graph-cache.ts";
+import { readNodeRows } from "../../adapters/postgres/queries/job-nodes.ts";
 import { findJob } from "../../adapters/postgres/queries/jobs.ts";
 import type { NodeRow } from "../../adapters/postgres/queries/node-rows.ts";
 import { findNode } from "../../adapters/postgres/queries/nodes.ts";
 import { findArchives, withArchivedRows } from "../../adapters/postgres/queries/retention.ts";
 import type { ArchivedRow } from "../../adapters/postgres/queries/old-rows.ts";
 import type { Storage } from "../../adapters/storage/storage.ts";
+import { isImplicit } from "../../core/dag/implicit-nodes.ts";
 import { Problem } from "../../core/errors.ts";
 import { isFinished } from "../../core/model/job.ts";
 import type { JobClass } from "../../core/retention/classes.ts";
@@ -78,11 +81,15 @@ const jobTables = [
 ];
 
 export async function requireNode(
-  db: Queryable,
+  { db, graphs }: { readonly db: Queryable; readonly graphs: GraphCache },
   job: JobWithoutNodes,
   nodeId: string,
 ): Promise<NodeRow> {
-  const node = await findNode(db, job.job_id, nodeId);
+  const node = isImplicit(nodeId)
+    ? (await readNodeRows(db, job, await graphs.graphOf(job.workflow_hash))).find(
+        (row) => row.node_id === nodeId,
+      )
+    : await findNode(db, job.job_id, nodeId);
   if (node === undefined) {
     throw new Problem("NODE_NOT_FOUND", `Job "${job.job_id}" has no node "${nodeId}".`);
   }

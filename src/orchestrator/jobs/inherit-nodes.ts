@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { KeptFanOut } from "../../adapters/postgres/repositories/children.ts";
 import type { Graph, GraphNode } from "../../core/dag/graph.ts";
 import type { NodeFact } from "../../core/dag/evaluate/facts.ts";
+import { isImplicit } from "../../core/dag/implicit-nodes.ts";
 import { Problem } from "../../core/errors.ts";
 import type { Inheritance } from "./submit-jobs.ts";
 
@@ -17,7 +18,7 @@ export function inherit(
   const fanOuts: KeptFanOut[] = [];
   for (const node of graph.nodes) {
     const fact = facts.get(node.id);
-    if (fact === undefined || again.has(node.id)) continue;
+    if (fact === undefined || again.has(node.id) || isImplicit(node.id)) continue;
     if (fact.status === "completed" || fact.status === "skipped") {
       nodes.set(node.id, fact);
       if (node.type === "fan_out" && fact.status === "completed") fanOuts.push(keptFanOut(node));

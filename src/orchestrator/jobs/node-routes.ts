@@ -85,12 +85,12 @@ export function nodeRoutes(deps: NodeRouteDeps): Omit<Handlers<typeof nodeContra
       const children = parentOfChild(node_id)?.node_id ?? "";
       const opened = await openJob(deps, job_id, { history: "results", children });
       const { job, db } = opened;
-      const node = await requireNode(db, job, node_id);
+      const node = await requireNode({ db, graphs }, job, node_id);
       // The id of a task is made of job, node and attempt, so that no query has to find the ids.
       const ids = Array.from({ length: node.attempt + 2 }, (_, n) => taskId(job_id, node_id, n));
       const [summary, data, attempts, saved, hidden] = await Promise.all([
         describe(db, job, node),
-        readNodeData(db, job_id, node_id),
+        readNodeData(db, node),
         readAttempts(db, job_id, node_id, ids),
         readCheckpoints(db, job_id, node_id),
         hiddenOf({ db, graphs }, job, node_id),
@@ -107,7 +107,7 @@ export function nodeRoutes(deps: NodeRouteDeps): Omit<Handlers<typeof nodeContra
     getNodeProgress: async ({ params: { job_id, node_id } }) => {
       const parent = parentOfChild(node_id)?.node_id ?? "";
       const { job, db } = await openJob(deps, job_id, { children: parent });
-      const node = await requireNode(db, job, node_id);
+      const node = await requireNode({ db, graphs }, job, node_id);
       const summary = await describe(db, job, node);
       const { status, children, task_id, worker_id, started_at, progress } = summary;
       const isLeased = status === "running" && task_id !== null && worker_id !== null;

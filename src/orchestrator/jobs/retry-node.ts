@@ -20,7 +20,7 @@ export async function retryNode(
   { trace_parent }: Pick<RetryRequest, "trace_parent"> = {},
 ): Promise<SubmitAnswer> {
   const job = await requireJob(deps.db, jobId);
-  const node = await requireNode(deps.db, job, nodeId);
+  const node = await requireNode(deps, job, nodeId);
   const fromNode = parentOfChild(nodeId)?.node_id ?? nodeId;
   if (isFinished(job.status)) return rerunJob(deps, jobId, { from_node: fromNode, trace_parent });
   return deps.db.transaction(async (tx) => {

@@ -27,7 +27,7 @@ async function openNode(deps: NodeDeps, jobId: string, nodeId: string) {
   const { job, db } = await openJob(deps, jobId, {
     children: parentOfChild(nodeId)?.node_id ?? "",
   });
-  return { job, db, node: await requireNode(db, job, nodeId) };
+  return { job, db, node: await requireNode({ ...deps, db }, job, nodeId) };
 }
 
 /** Answers with the whole result of a job, however large it is. */
@@ -58,7 +58,7 @@ export async function wholeResult(deps: ValueDeps, job: JobWithoutNodes): Promis
 
 export async function serveOutput(deps: NodeDeps, jobId: string, nodeId: string): Promise<Answer> {
   const { job, node, db } = await openNode(deps, jobId, nodeId);
-  const { output } = await readNodeData(db, jobId, nodeId);
+  const { output } = await readNodeData(db, node);
   if (output === null) {
     throw new Problem("RESULT_NOT_READY", `Node "${nodeId}" is ${node.status}: it has no output.`);
   }
@@ -70,7 +70,7 @@ export async function serveOutput(deps: NodeDeps, jobId: string, nodeId: string)
 
 export async function serveParams(deps: NodeDeps, jobId: string, nodeId: string): Promise<Answer> {
   const { job, node, db } = await openNode(deps, jobId, nodeId);
-  const { params } = await readNodeData(db, jobId, nodeId);
+  const { params } = await readNodeData(db, node);
   if (params === null) {
     throw new Problem("RESULT_NOT_READY", `Node "${nodeId}" is ${node.status}: it did not start.`);
   }

@@ -16,10 +16,11 @@ import { newJobId } from "../../adapters/runtime/new-job-id.ts";
 import type { NodeFact } from "../../core/dag/evaluate/facts.ts";
 import type { Graph, GraphNode } from "../../core/dag/graph.ts";
 import { checkInputs } from "../../core/dag/check-inputs.ts";
+import { countUnsettled, isImplicit } from "../../core/dag/implicit-nodes.ts";
 import { Problem } from "../../core/errors.ts";
 import { isFinished } from "../../core/model/job.ts";
 import type { JsonObject } from "../../core/model/json.ts";
-import { isSettled, taskId } from "../../core/model/node.ts";
+import { taskId } from "../../core/model/node.ts";
 import { isReference } from "../../core/model/value-reference.ts";
 import type { JobDeps } from "./deps.ts";
 import type { JobState } from "../engine/job-state.ts";
@@ -165,13 +166,12 @@ async function begin(
     nodes.set(id, { ...fact, output });
     if (isReference(fact.output)) largeBytes += fact.output.bytes;
   }
-  const settled = [...nodes.values()].filter((fact) => isSettled(fact.status)).length;
   const state: JobState = {
     row: newRow(job),
     graph,
     nodes,
     status: "pending",
-    unsettled: nodes.size - settled,
+    unsettled: countUnsettled(graph, nodes),
     eventSeq: 0,
     hasReports: false,
     largeBytes,
@@ -197,6 +197,7 @@ async function begin(
   }
   await settleJob(deps, tx, state, trigger, batch);
   for (const node of graph.nodes) {
+    if (isImplicit(node.id)) continue;
     const fact = nodes.get(node.id) ?? untouched(node.id);
     // A large output stays in storage, and the row gets its reference.
     const output =

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
+import { isImplicit } from "../../../src/core/dag/implicit-nodes.ts";
 import { api } from "../shared/api.ts";
 import { short } from "../shared/format.ts";
 import { Icon } from "../shared/icon.tsx";
@@ -31,7 +32,8 @@ export function RunGrid({ workflowId, order }: { workflowId: string; order: read
         }
         const runs = [...items].reverse();
         const longest = Math.max(...runs.map((run) => time(run) || 0), 1);
-        const known = new Set(order);
+        const rows = order.filter((id) => !isImplicit(id));
+        const known = new Set(rows);
         const former = new Set(
           runs
             .flatMap(({ nodes }) => nodes.map(({ node_id }) => node_id))
@@ -66,7 +68,7 @@ export function RunGrid({ workflowId, order }: { workflowId: string; order: read
                 </tr>
               </thead>
               <tbody>
-                {[...order, ...former].map((nodeId) => (
+                {[...rows, ...former].map((nodeId) => (
                   <tr key={nodeId}>
                     <th scope="row">{nodeId}</th>
                     {runs.map((run) => (

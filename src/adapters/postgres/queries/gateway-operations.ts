@@ -4,6 +4,7 @@ import type { JobStatus } from "../../../core/model/job.ts";
 import type { NodeStatus, NodeType } from "../../../core/model/node.ts";
 import type { Queryable } from "../queryable.ts";
 import { Conditions } from "./conditions.ts";
+import { isStored } from "./node-rows.ts";
 import type { Sent } from "./rows.ts";
 import { toPage, toSent } from "./rows.ts";
 
@@ -105,7 +106,7 @@ export async function listNodes(
   const { rows } = await db.query<NodeRow>(
     `SELECT node_id, node_type, status, parent_node_id, fan_out_index, attempt, retry_count,
        handler, queue, worker_id, error, started_at, completed_at
-     FROM gateway.nodes WHERE job_id = $1
+     FROM gateway.nodes WHERE job_id = $1 AND ${isStored("node_id")}
      ORDER BY parent_node_id IS NOT NULL, created_at, node_id LIMIT $2`,
     [jobId, limit],
   );

@@ -6,6 +6,7 @@
  * worker and how far. So every read of a node joins its lease.
  */
 import type { NodeSummary } from "../../../core/api/job-schemas.ts";
+import { implicitNodes } from "../../../core/dag/implicit-nodes.ts";
 import type { JsonObject } from "../../../core/model/json.ts";
 import type { NodeStatus, NodeType } from "../../../core/model/node.ts";
 import type { TaskError } from "../../../core/model/task.ts";
@@ -88,6 +89,11 @@ export function withLease(job: string, nodes?: string): string {
     SELECT lease ->> 0 AS worker_id, (lease ->> 1)::timestamptz AS started_at,
       (lease ->> 2)::real AS progress_percent, lease ->> 3 AS progress_message
   ) AS l`;
+}
+
+/** The condition for nodes that have rows: jobs of earlier releases have some for implicit nodes too. */
+export function isStored(column: string): string {
+  return `${column} <> ALL ('{${implicitNodes.join(",")}}')`;
 }
 
 /** The condition for rows that a reader sees in this status. */

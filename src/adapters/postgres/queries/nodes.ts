@@ -1,4 +1,5 @@
 import type { Histogram } from "../../../core/api/job-schemas.ts";
+import { isImplicit } from "../../../core/dag/implicit-nodes.ts";
 import type { JobStatus } from "../../../core/model/job.ts";
 import { isFinished } from "../../../core/model/job.ts";
 import type { NodeStatus } from "../../../core/model/node.ts";
@@ -7,7 +8,7 @@ import { childrenByIndex, createdChildren } from "../children-by-index.ts";
 import type { Queryable } from "../queryable.ts";
 import { Conditions, cut } from "./conditions.ts";
 import type { NodeRow } from "./node-rows.ts";
-import { nodeColumns, statusCondition, withLease } from "./node-rows.ts";
+import { isStored, nodeColumns, statusCondition, withLease } from "./node-rows.ts";
 import type { JsonObject } from "../../../core/model/json.ts";
 
 /**
@@ -177,7 +178,7 @@ export type NodeOfJobRow = NodeRow & {
   readonly job_status: "pending" | "running" | "completed" | "failed" | "cancelled";
 };
 
-/** Lists nodes of all jobs. Walks the jobs by age, so that no index over all nodes is needed. */
+/** Lists nodes of all jobs, without the implicit ones. Walks the jobs by age, so that no index over all nodes is needed. */
 export async function listNodes(
   db: Queryable,
   filter: {
@@ -203,7 +204,8 @@ export async function listNodes(
       "strpos(lower(concat_ws(' ', n.error ->> 'code', n.error ->> 'message')), lower(?)) > 0",
       filter.error,
     )
-    .always(statusCondition(filter.status));
+    .always(statusCondition(filter.status))
+    .always(isStored("n.node_id"));
   if (after !== undefined) {
     const at = jobs.value(after.created_at);
     const job = jobs.value(after.job_id);
@@ -241,9 +243,11 @@ export interface NodeData {
 /** Reads the large columns of one node, which lists do not read. */
 export async function readNodeData(
   db: Queryable,
-  jobId: string,
-  nodeId: string,
+  { job_id: jobId, node_id: nodeId, status }: Pick<NodeRow, "job_id" | "node_id" | "status">,
 ): Promise<NodeData> {
+  if (isImplicit(nodeId)) {
+    return { timeout_seconds: null, params: null, output: status === "completed" ? {} : null };
+  }
   const { rows } = await db.query<NodeData>(
     `SELECT timeout_seconds, input_params AS params, output
      FROM dagapp.dag_node_states WHERE job_id = $1 AND node_id = $2`,

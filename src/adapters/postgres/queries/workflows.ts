@@ -3,6 +3,7 @@ import type { Queryable } from "../queryable.ts";
 import { iso, isoOrNull } from "./conditions.ts";
 import type { JobStatus } from "../../../core/model/job.ts";
 import type { NodeStatus } from "../../../core/model/node.ts";
+import { isStored } from "./node-rows.ts";
 
 export interface StoredWorkflow {
   readonly workflow_id: string;
@@ -100,7 +101,8 @@ export async function readRuns(db: Queryable, workflowId: string, limit: number)
                 'node_id', node_id, 'status', status,
                 'seconds', extract(epoch FROM completed_at
                              - coalesce(started_at, dispatched_at))::float8)), '[]') AS nodes
-       FROM dagapp.dag_node_states WHERE job_id = j.job_id AND parent_node_id IS NULL) n
+       FROM dagapp.dag_node_states
+       WHERE job_id = j.job_id AND parent_node_id IS NULL AND ${isStored("node_id")}) n
      ORDER BY j.created_at DESC, j.job_id DESC`,
     [workflowId, limit],
   );

@@ -13,6 +13,7 @@ import type { Decision } from "./decision.ts";
 import { evaluate } from "./evaluate.ts";
 import type { Report } from "./facts.ts";
 import type { Graph } from "../graph.ts";
+import { implicitFacts } from "../implicit-nodes.ts";
 
 /** Every number is one workflow and one set of arrival orders; add a failing one to `known`. */
 const workflows = 1200;
@@ -88,6 +89,12 @@ function step(
   const shuffled = evaluate(run.graph, run.facts([...reports].reverse()), run.now);
   same(shuffled, everywhere, `seed ${seed}: reports in reverse`);
   run.tick(reports, changed);
+  for (const { node_id, status, output } of implicitFacts(run.graph, run.status, run.nodes)) {
+    const decided = run.nodes.get(node_id);
+    // A job that fails is not evaluated further, although its last result may have reached the end.
+    if (run.status === "failed" && decided?.status === "cancelled") continue;
+    same({ status, output }, { status: decided?.status, output: decided?.output }, `seed ${seed}`);
+  }
   same(evaluate(run.graph, run.facts(), run.now), [], `seed ${seed}: quiet after apply`);
 }
 
