@@ -99,5 +99,9 @@ describe("the workflows that ship", () => {
     expect(resultOf(jobs[2]!)).toMatchObject({ loaded: "RIVERS", rows: 3 });
     expect(resultOf(jobs[3]!)["aggregate"]).toMatchObject({ count: 3 });
     expect(resultOf(jobs[4]!)["aggregate"]).toEqual({ results: [], count: 0 });
+    const retried = await orchestrator.client.getNode({
+      params: { job_id: jobs[8]!.job_id, node_id: "flaky" },
+    });
+    expect(retried).toMatchObject({ attempt: 2, retry_count: 2 });
   });
 });
