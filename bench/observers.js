@@ -101,8 +101,11 @@ async function bench() {
   }
 
   async function watched(jobId) {
+    const url = `${fields.url}/api/v1/jobs/${jobId}/stream`;
+    // As browsers and `fetch` ask for it.
+    const headers = { "accept-encoding": "gzip, deflate" };
     const requests = Array.from({ length: watchers }, () =>
-      get(`${fields.url}/api/v1/jobs/${jobId}/stream`, (response) => response.resume()),
+      get(url, { headers }, (response) => response.resume()),
     );
     for (const request of requests) request.on("error", () => undefined);
     return () => requests.forEach((request) => request.destroy());

@@ -1,6 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
+import { get } from "node:http";
 import { connect } from "node:net";
+import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import WebSocket from "ws";
 import { readEvents } from "../../src/core/api/fetch.ts";
@@ -170,6 +173,37 @@ describe("a stream", () => {
       [1001, null],
     ]);
     expect(page.next_cursor).not.toBeNull();
+  });
+
+  it("sends a client that accepts gzip the same bytes in fewer", async () => {
+    const job_id = await make.job(graph);
+    for (let n = 0; n < 200; n++) await make.event(job_id, "node_ready", { node_id: "a" });
+    const url = `${test.baseUrl}/api/v1/jobs/${job_id}/stream?after=0`;
+    const sent = async (encoding: string) => {
+      const [answer] = (await once(
+        get(url, { headers: { authorization, "accept-encoding": encoding } }),
+        "response",
+      )) as [IncomingMessage];
+      const pieces: Buffer[] = [];
+      answer.on("data", (piece: Buffer) => pieces.push(piece));
+      return { answer, pieces, ended: once(answer, "end") };
+    };
+    const streams = [await sent("identity"), await sent("gzip"), await sent("gzip")];
+    await waitFor(() => streams.every(({ pieces }) => pieces.length > 0), { what: "the events" });
+    await make.completion(job_id);
+    await Promise.all(streams.map(({ ended }) => ended));
+    const [plain, ...zipped] = streams.map(({ pieces }) => Buffer.concat(pieces));
+    expect(plain!.toString()).toMatch(/"type":"end".*\n\n$/);
+    expect(zipped.map((bytes) => gunzipSync(bytes).toString())).toEqual([
+      plain!.toString(),
+      plain!.toString(),
+    ]);
+    expect(zipped[0]!.length).toBeLessThan(plain!.length / 5);
+    expect(streams.map(({ answer }) => answer.headers["content-encoding"])).toEqual([
+      undefined,
+      "gzip",
+      "gzip",
+    ]);
   });
 
   it("sends the progress that workers report", async () => {

@@ -18,6 +18,7 @@ import { demandAccess, identify, isLoopback } from "./access.ts";
 import type { Caller } from "./handler.ts";
 import { Answer, callHandler, checkAnswer } from "./handler.ts";
 import { answerClientError } from "./client-errors.ts";
+import { acceptsGzip } from "./compress.ts";
 import { parseBody } from "./parse-request.ts";
 import { answerError, problemMedia } from "./problem.ts";
 import { RequestAborter } from "./request-aborter.ts";
@@ -225,7 +226,8 @@ export async function buildServer(options: ServerOptions): Promise<HttpServer> {
       reply.hijack();
       streams.add(aborter);
       const headers = { ...securityHeaders, "x-request-id": request.id };
-      await writeEvents(reply.raw, headers, given.body as AsyncIterable<object>, aborter.signal)
+      const how = { signal: aborter.signal, gzip: acceptsGzip(headerOf(request)) };
+      await writeEvents(reply.raw, headers, given.body as AsyncIterable<object>, how)
         .catch((error: unknown) => {
           if (!aborter.signal.aborted)
             log.error({ request_id: request.id, err: error }, "a stream failed");

@@ -4,36 +4,49 @@
  * give the newest state when they are read, so a slow client skips states in between.
  */
 import type { ServerResponse } from "node:http";
+import { GzipStream, gzipPart, plainPart } from "./gzip-stream.ts";
 
 const heartbeatMs = 15_000;
 
 /** Encodes a message once: a source may give one message to many clients. */
-function encodedOnce(encode: (message: object) => string): (message: object) => Buffer {
-  const known = new WeakMap<object, Buffer>();
+function encodedOnce<Encoded>(encode: (message: object) => Encoded): (message: object) => Encoded {
+  const known = new WeakMap<object, { readonly encoded: Encoded }>();
   return (message) => {
-    const bytes = known.get(message) ?? Buffer.from(encode(message));
-    known.set(message, bytes);
-    return bytes;
+    const { encoded } = known.get(message) ?? { encoded: encode(message) };
+    known.set(message, { encoded });
+    return encoded;
   };
 }
 
-const bytesOfMessage = encodedOnce((message) => JSON.stringify(message));
+const bytesOfMessage = encodedOnce((message) => Buffer.from(JSON.stringify(message)));
 
 const bytesOfEvent = encodedOnce((message) => {
   const id = "seq" in message && typeof message.seq === "number" ? `id: ${message.seq}\n` : "";
   // JSON text has no line ends, so one data line is enough.
-  return `${id}data: ${JSON.stringify(message)}\n\n`;
+  return Buffer.from(`${id}data: ${JSON.stringify(message)}\n\n`);
 });
 
-/** Writes messages as server-sent events. */
+const gzippedEvent = encodedOnce((message) => gzipPart(bytesOfEvent(message)));
+
+/** A comment, which clients ignore. */
+const heartbeatBytes = Buffer.from(":\n\n");
+const gzippedHeartbeat = plainPart(heartbeatBytes);
+
+/**
+ * Writes messages as server-sent events. Fifty clients that watch a wide job are sent its events fifty times,
+ * and the bytes are most of what that costs: clients that accept gzip share what is compressed once.
+ */
 export async function writeEvents(
   raw: ServerResponse,
   headers: Readonly<Record<string, string>>,
   messages: AsyncIterable<object>,
-  signal: AbortSignal,
+  { signal, gzip }: { readonly signal: AbortSignal; readonly gzip: boolean },
 ): Promise<void> {
+  const zipped = gzip ? new GzipStream() : undefined;
   raw.writeHead(200, {
     ...headers,
+    ...(gzip && { "content-encoding": "gzip" }),
+    vary: "accept-encoding",
     "content-type": "text/event-stream; charset=utf-8",
     // An idle connection after the stream would delay the closing of the server.
     connection: "close",
@@ -41,15 +54,21 @@ export async function writeEvents(
     "x-accel-buffering": "no",
   });
   raw.flushHeaders();
-  const heartbeat = setInterval(() => raw.write(":\n\n"), heartbeatMs);
+  if (zipped !== undefined) raw.write(zipped.start());
+  const heartbeat = setInterval(
+    () => raw.write(zipped?.add(gzippedHeartbeat) ?? heartbeatBytes),
+    heartbeatMs,
+  );
   try {
     for await (const message of messages) {
       if (signal.aborted) break;
-      if (!raw.write(bytesOfEvent(message))) await drained(raw, signal);
+      const bytes =
+        zipped === undefined ? bytesOfEvent(message) : zipped.add(await gzippedEvent(message));
+      if (!raw.write(bytes)) await drained(raw, signal);
     }
   } finally {
     clearInterval(heartbeat);
-    raw.end();
+    raw.end(zipped?.end());
   }
 }
 
