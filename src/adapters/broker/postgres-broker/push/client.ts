@@ -13,6 +13,7 @@ import type { Settled } from "../../broker.ts";
 import type { LeasedMessage } from "../sql/message-columns.ts";
 import type { ClientConnection } from "./connection.ts";
 import { openConnection } from "./connection.ts";
+import { isLoopback } from "./protocol.ts";
 import type { SentReport } from "./protocol.ts";
 
 export interface PushClient {
@@ -71,7 +72,8 @@ async function findServers(db: Queryable): Promise<readonly ServerRow[]> {
 
 /** A loopback address is only within reach on its own machine. */
 function isReachable({ host, address }: ServerRow): boolean {
-  return host === hostname() || !/^(?:127\.|localhost:|::1:)/.test(address);
+  const name = address.slice(0, address.lastIndexOf(":"));
+  return host === hostname() || (name !== "localhost" && !isLoopback(name));
 }
 
 export function createPushClient(options: PushClientOptions): PushClient {

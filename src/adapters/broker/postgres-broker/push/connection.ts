@@ -1,9 +1,9 @@
 /** A worker's connection to the push server of one orchestrator. */
-import { connect } from "node:tls";
 import type { Settled } from "../../broker.ts";
 import type { LeasedMessage } from "../sql/message-columns.ts";
+import { connectToServer } from "./connect.ts";
+import type { ConnectionTarget } from "./connect.ts";
 import type { FromClient, FromServer, SentReport } from "./protocol.ts";
-import { createLineReader, tlsOptions, toIdentity } from "./protocol.ts";
 
 export interface ClientConnection {
   isOpen(): boolean;
@@ -17,12 +17,6 @@ export interface ClientConnection {
   /** Resolves when the server pushes no further message of the queue, or the connection is closed. */
   stop(queue: string): Promise<void>;
   close(reason: string): void;
-}
-
-export interface ConnectionTarget {
-  readonly address: string;
-  readonly key: string;
-  readonly workerId: string;
 }
 
 export interface ConnectionEvents {
@@ -41,17 +35,18 @@ interface Pending<Answer> {
 }
 
 export function openConnection(
-  { address, key, workerId }: ConnectionTarget,
+  target: ConnectionTarget,
   events: ConnectionEvents,
 ): ClientConnection {
-  const colon = address.lastIndexOf(":");
-  const socket = connect({
-    ...tlsOptions,
-    host: address.slice(0, colon),
-    port: Number(address.slice(colon + 1)),
-    pskCallback: () => ({ psk: Buffer.from(key, "hex"), identity: toIdentity(workerId) }),
-    // The pre-shared key identifies the server; there is no certificate to compare.
-    checkServerIdentity: () => undefined,
+  const { socket, read } = connectToServer(target, {
+    onOpen: () => {
+      if (state !== "opening") return;
+      state = "open";
+      events.onOpen();
+    },
+    onLine: (line) => {
+      if (state !== "closed") receive(JSON.parse(line) as FromServer);
+    },
   });
   const reports = new Map<number, Pending<Settled | "again">>();
   const stops = new Map<string, Pending<void>>();
@@ -123,16 +118,8 @@ export function openConnection(
     events.onClose(reason, wasOpen);
   }
 
-  const read = createLineReader((text) => {
-    if (state !== "closed") receive(JSON.parse(text) as FromServer);
-  });
   socket.setNoDelay(true);
   socket.setEncoding("utf8");
-  socket.once("secureConnect", () => {
-    if (state !== "opening") return;
-    state = "open";
-    events.onOpen();
-  });
   socket.on("data", (piece: string) => {
     try {
       read(piece);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createLineReader, fromIdentity, toIdentity } from "./protocol.ts";
+import { createLineReader, fromIdentity, isLoopback, toIdentity } from "./protocol.ts";
 
 describe("the lines of a push connection", () => {
   it("are passed on whole, however they arrive", () => {
@@ -15,5 +15,18 @@ describe("the lines of a push connection", () => {
   it("name a worker by an identity of plain characters", () => {
     expect(toIdentity("worker ü/1")).toMatch(/^[\w-]+$/);
     expect(fromIdentity(toIdentity("worker ü/1"))).toBe("worker ü/1");
+  });
+
+  it("are plain on addresses that only this machine reaches, and on no name", () => {
+    expect(["127.0.0.1", "127.255.3.4", "::1"].filter((host) => !isLoopback(host))).toEqual([]);
+    const others = [
+      "localhost",
+      "127.0.0.1.example",
+      "128.0.0.1",
+      "0.0.0.0",
+      "::",
+      "::ffff:10.0.0.1",
+    ];
+    expect(others.filter(isLoopback)).toEqual([]);
   });
 });

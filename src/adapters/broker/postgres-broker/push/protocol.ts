@@ -5,8 +5,9 @@
  * before it is pushed, and a report is answered when it is recorded there. A connection that breaks
  * costs a detour through the database and nothing else.
  *
- * Both ends prove that they know the server's key, which is in the database, by TLS with that
- * pre-shared key; the same handshake encrypts and authenticates every line.
+ * Both ends prove that they know the server's key, which is in the database: within a machine by an
+ * exchange of HMACs (prove-key.ts), otherwise by TLS with that pre-shared key, which encrypts and
+ * authenticates every line.
  */
 import { z } from "zod";
 import type { LeasedMessage } from "../sql/message-columns.ts";
@@ -17,6 +18,11 @@ export const tlsOptions = {
   maxVersion: "TLSv1.2",
   ciphers: "ECDHE-PSK-CHACHA20-POLY1305:DHE-PSK-AES256-GCM-SHA384",
 } as const;
+
+/** Whether this is an address that only this machine reaches; a name may stand for any address. */
+export function isLoopback(host: string): boolean {
+  return host === "::1" || /^127(?:\.\d{1,3}){3}$/.test(host);
+}
 
 /** The TLS identity of a worker, whose id may hold any character. */
 export function toIdentity(workerId: string): string {

@@ -2,8 +2,6 @@
 import { randomBytes } from "node:crypto";
 import type { AddressInfo, Socket } from "node:net";
 import { hostname } from "node:os";
-import type { TLSSocket } from "node:tls";
-import { createServer } from "node:tls";
 import { pushServersChannel } from "../../../postgres/channels.ts";
 import type { Queryable } from "../../../postgres/queryable.ts";
 import type { Logger } from "../../../runtime/logger.ts";
@@ -12,7 +10,8 @@ import { release } from "../sql/settle.ts";
 import type { Connection } from "./connections.ts";
 import { PushConnections } from "./connections.ts";
 import type { FromServer } from "./protocol.ts";
-import { createLineReader, fromClient, fromIdentity, tlsOptions } from "./protocol.ts";
+import { createPushListener } from "./accept.ts";
+import { fromClient } from "./protocol.ts";
 
 export interface PushServerOptions {
   readonly db: Queryable;
@@ -32,10 +31,8 @@ export interface PushServer {
 
 /** How often the row in the database is renewed; workers ignore rows of over two minutes. */
 const registerEveryMs = 30_000;
-const handshakeTimeoutMs = 5000;
 /** A worker that leaves so many bytes unread is treated as gone. */
 const maxUnreadBytes = 64 * 1024 * 1024;
-const maxLineLength = 64 * 1024 * 1024;
 
 export async function startPushServer({
   db,
@@ -51,25 +48,12 @@ export async function startPushServer({
   });
   const key = randomBytes(32);
   const sockets = new Set<Socket>();
-  const server = createServer({
-    ...tlsOptions,
-    handshakeTimeout: handshakeTimeoutMs,
-    pskCallback(socket, identity) {
-      workers.set(socket, fromIdentity(identity));
-      return key;
-    },
-  });
-  const workers = new WeakMap<object, string>();
-  // Connections whose handshake has not ended count too: the server would wait for them when it closes.
+  const onWorker = (socket: Socket, workerId: string) => serve(socket, workerId, connections, log);
+  const server = createPushListener({ host, key, log, onWorker });
+  // Connections without a proof yet count too: the server would wait for them when it closes.
   server.on("connection", (socket: Socket) => {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
-  });
-  server.on("secureConnection", (socket) => {
-    accept(socket, workers.get(socket) ?? "", connections, log);
-  });
-  server.on("tlsClientError", (err) => {
-    log.warn({ err }, "refused a push connection that does not know the key");
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -114,14 +98,13 @@ async function register(db: Queryable, holder: string, address: string, key: str
   );
 }
 
-function accept(
-  socket: TLSSocket,
+/** Answers what takes the lines of a worker. */
+function serve(
+  socket: Socket,
   workerId: string,
   connections: PushConnections,
   log: Logger,
-): void {
-  socket.setNoDelay(true);
-  socket.setEncoding("utf8");
+): (line: string) => void {
   let outgoing = "";
   // Lines of one turn of the event loop, such as the answer to a report and the next task, are one
   // write: they wake the worker once.
@@ -138,21 +121,10 @@ function accept(
   const connection: Connection = { workerId, credit: new Map(), send };
   connections.add(connection);
   log.debug({ worker: workerId }, "a worker has opened a push connection");
-  const read = createLineReader((line) => {
-    if (!socket.destroyed) connections.receive(connection, fromClient.parse(JSON.parse(line)));
-  });
-  socket.on("data", (piece: string) => {
-    try {
-      if (read(piece) > maxLineLength) throw new Error("a line is too long");
-    } catch (err) {
-      log.warn({ err, worker: workerId }, "closed a push connection: its line cannot be read");
-      socket.destroy();
-    }
-  });
-  socket.on("error", (err) => {
-    log.debug({ err, worker: workerId }, "a push connection broke");
-  });
   socket.once("close", () => {
     connections.remove(connection);
   });
+  return (line) => {
+    if (!socket.destroyed) connections.receive(connection, fromClient.parse(JSON.parse(line)));
+  };
 }
