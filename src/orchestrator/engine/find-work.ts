@@ -40,8 +40,8 @@ export interface JobWork {
 export const batchSize = 1000;
 
 /**
- * Takes the states of the jobs of pushed reports: from the cache, or from the database where a job is
- * not cached. A report is `unknown` when the state does not suffice to evaluate it: its job has ended,
+ * Takes the states of the jobs of pushed reports: from `held`, from the cache, or from the database where
+ * a job is in neither. A report is `unknown` when the state does not suffice to evaluate it: its job has ended,
  * belongs to another orchestrator, has other work that waits or could not be settled a moment ago; it is
  * not of the current attempt, or it is of a child that failed or was retried. Workers write unknown
  * reports to the database.
@@ -50,9 +50,10 @@ export async function takePushed(
   deps: EngineDeps,
   reports: readonly PushedReport[],
   now: number,
+  held: (jobId: string) => JobState | undefined,
 ): Promise<{ jobs: readonly JobWork[]; known: PushedReport[]; unknown: PushedReport[] }> {
   const jobs = new Map<string, JobWork>();
-  for (const state of await statesOf(deps, new Set(reports.map(({ job_id }) => job_id)))) {
+  for (const state of await statesOf(deps, new Set(reports.map(({ job_id }) => job_id)), held)) {
     jobs.set(state.row.job_id, { state, trigger: emptyTrigger(now, []), children: [] });
   }
   const known: PushedReport[] = [];
@@ -68,7 +69,8 @@ export async function takePushed(
   }
   for (const [jobId, { state, trigger }] of jobs) {
     if (trigger.reports.length > 0) continue;
-    deps.cache.keep(state);
+    const isElsewhere = held(jobId) !== undefined || deps.cache.isDoubted(jobId);
+    if (!isElsewhere && !isFinished(state.status)) deps.cache.keep(state);
     jobs.delete(jobId);
   }
   return { jobs: [...jobs.values()], known, unknown };
@@ -82,11 +84,12 @@ export async function takePushed(
 async function statesOf(
   deps: EngineDeps,
   jobIds: ReadonlySet<string>,
+  held: (jobId: string) => JobState | undefined,
 ): Promise<readonly JobState[]> {
   const states: JobState[] = [];
   const missing: string[] = [];
   for (const jobId of jobIds) {
-    const state = deps.cache.take(jobId);
+    const state = held(jobId) ?? deps.cache.take(jobId);
     if (state !== undefined) states.push(state);
     else if (!deps.cache.isDoubted(jobId)) missing.push(jobId);
   }

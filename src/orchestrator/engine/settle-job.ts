@@ -52,11 +52,12 @@ export interface Trigger {
 
 /**
  * Evaluates one job until its decisions are complete, updates its state, and adds every change to the
- * batch. Only completed children are written here, before a fan-in reads their outputs.
+ * batch. Only completed children are written here, before a fan-in reads their outputs, and only for
+ * that is the transaction opened.
  */
 export async function settleJob(
   deps: Pick<EngineDeps, "env" | "maxFanOut" | "fanOutBlock" | "outputs">,
-  tx: Transaction,
+  open: () => Promise<Transaction>,
   state: JobState,
   trigger: Trigger,
   batch: WriteBatch,
@@ -79,6 +80,7 @@ export async function settleJob(
     if (collects.length === 0) break;
     const ids = collects.map((decision) => decision.node_id);
     completeChildren(state, changed, trigger, batch);
+    const tx = await open();
     batch.writeCompleted(tx);
     const collected: NonNullable<Facts["collected"]> = await collect(deps, tx, state, ids);
     facts = { ...factsOf(state, deps, [], ids), collected };

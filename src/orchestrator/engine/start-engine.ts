@@ -9,10 +9,10 @@ import type { Logger } from "../../adapters/runtime/logger.ts";
 import { createService } from "../../adapters/runtime/service.ts";
 import { version } from "../../adapters/runtime/version.ts";
 import type { EngineDeps } from "./deps.ts";
-import { batchSize } from "./find-work.ts";
 import { recover } from "./recover.ts";
 import { takeOver } from "./take-over.ts";
 import type { TickReport } from "./tick.ts";
+import { PushedTicks } from "./tick-pushed.ts";
 import { tick } from "./tick.ts";
 
 export interface EngineSettings {
@@ -115,6 +115,7 @@ export async function startEngine(
     async stop() {
       await listener.close();
       for (const each of services) await each.stop();
+      await ticking.idle();
       reach("sign_off.before");
       // The other orchestrators take over released jobs at once, without waiting for a stale heartbeat.
       const released = await deps.db.transaction((tx) => signOff(tx, deps.ownerId));
@@ -139,7 +140,11 @@ function createTicking(
   let readAt = 0;
   let lastTickAt: string | null = null;
   let lastError: string | null = null;
-  const pushed = deps.broker.pushedReports;
+  const pushed = new PushedTicks(deps, (ticked) => {
+    void count("pushed", ticked).then(() => {
+      service.wake();
+    });
+  });
 
   async function count(
     kind: "pushed" | "database",
@@ -160,22 +165,23 @@ function createTicking(
 
   /** Answers after how many milliseconds to run again at the latest. */
   async function runOnce(): Promise<number> {
-    const reports = pushed?.take(batchSize) ?? [];
-    if (reports.length > 0) await count("pushed", tick(deps, reports));
+    await pushed.advance();
     if (mustRead || performance.now() >= readAt) {
+      await pushed.idle();
       mustRead = false;
       const { more, next_due_ms } = await count("database", tick(deps));
       readAt = performance.now() + (more ? 0 : Math.min(pollMs, next_due_ms ?? pollMs));
     }
-    return reports.length === batchSize ? 0 : Math.max(0, readAt - performance.now());
+    return Math.max(0, readAt - performance.now());
   }
 
   const service = createService({ name: "tick", log, intervalMs: pollMs, runOnce });
-  pushed?.onArrival(() => {
+  deps.broker.pushedReports?.onArrival(() => {
     service.wake();
   });
   return {
     service,
+    idle: () => pushed.idle(),
     wake: () => {
       mustRead = true;
       service.wake();

@@ -1,18 +1,17 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { TestDatabase } from "../../../test/support/database.ts";
 import { createTestDatabase } from "../../../test/support/database.ts";
 import { TestEngine } from "../../../test/support/engine.ts";
 import { temporaryFolders } from "../../../test/support/embedded.ts";
-import type { Connection } from "../../adapters/broker/postgres-broker/push/connections.ts";
-import type { LeasedMessage } from "../../adapters/broker/postgres-broker/sql/message-columns.ts";
-import type { FromServer } from "../../adapters/broker/postgres-broker/push/protocol.ts";
+import { PushingWorker } from "../../../test/support/pushing-worker.ts";
 import { readEvents } from "../../adapters/postgres/queries/history.ts";
 import type { TaskMessage } from "../../core/messages.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import { cancelJob } from "../jobs/cancel-job.ts";
-import { tick } from "./tick.ts";
+import { PushedTicks } from "./tick-pushed.ts";
+import type { TickReport } from "./tick.ts";
 
 const workflows: Record<string, string> = {
   chain: `nodes:
@@ -47,10 +46,7 @@ outputs: { join: "{{ nodes.join.output.count }}", all: "{{ nodes.join.output }}"
 describe("a pushed report", () => {
   let database: TestDatabase;
   let engine: TestEngine;
-  let connection: Connection | undefined;
-  let pushed: LeasedMessage[];
-  let recorded: number[];
-  let refused: number[];
+  let worker: PushingWorker;
   const folders = temporaryFolders();
 
   beforeAll(async () => {
@@ -68,47 +64,20 @@ describe("a pushed report", () => {
     await folders.remove();
   });
   beforeEach(() => {
-    pushed = [];
-    recorded = [];
-    refused = [];
-    if (connection !== undefined) engine.connections.remove(connection);
-    connection = { workerId: "worker", credit: new Map(), send };
-    engine.connections.add(connection);
-    const credit = { "functionapp-tasks": 100, "dag-worker-tasks": 100 };
-    engine.connections.receive(connection, { credit });
+    worker = new PushingWorker(engine);
+  });
+  afterEach(() => {
+    worker.close();
   });
 
-  function send(line: FromServer): boolean {
-    if ("messages" in line) pushed.push(...line.messages);
-    if ("recorded" in line) recorded.push(...line.recorded);
-    if ("refused" in line) refused.push(...line.refused);
-    return true;
-  }
-
-  function report(message: LeasedMessage, outcome: JsonObject | { readonly failed: string }): void {
-    const { job_id, node_id, task_id } = JSON.parse(message.body) as TaskMessage;
-    const { message_id, deliveries, leased_at } = message;
-    const error =
-      "failed" in outcome ? { code: "BOOM", message: outcome.failed, category: "transient" } : null;
-    const sent = {
-      job_id,
-      node_id,
-      task_id,
-      lease: { message_id, deliveries },
-      leased_at,
-      status: error === null ? ("completed" as const) : ("failed" as const),
-      output: error === null ? JSON.stringify(outcome) : null,
-      error: error && JSON.stringify(error),
-    };
-    if (connection !== undefined) engine.connections.receive(connection, { reports: [sent] });
-  }
-
-  const next = () => {
-    const message = pushed.shift();
-    if (message === undefined) throw new Error("nothing was pushed");
-    return message;
+  /** Settles the reports that have arrived; answers how many jobs the last transaction has written. */
+  const settle = async () => {
+    const ticks: Promise<TickReport>[] = [];
+    const pushedTicks = new PushedTicks(engine.deps, (ticked) => ticks.push(ticked));
+    await pushedTicks.advance();
+    await pushedTicks.idle();
+    return (await ticks.at(-1))?.jobs ?? 0;
   };
-  const settle = async () => (await tick(engine.deps, engine.connections.take(1000))).jobs;
   const submit = async (
     workflow: string,
     inputs: JsonObject = {},
@@ -117,13 +86,13 @@ describe("a pushed report", () => {
 
   it("is settled from the cached state, and the next task is pushed", async () => {
     const id = await submit("chain");
-    const first = next();
-    report(first, { n: 1 });
+    const first = worker.next();
+    worker.report(first, { n: 1 });
     expect(await settle()).toBe(1);
-    expect(recorded).toEqual([first.message_id]);
-    const second = next();
+    expect(worker.recorded).toEqual([first.message_id]);
+    const second = worker.next();
     expect(JSON.parse(second.body)).toMatchObject({ node_id: "b", params: { from: 1 } });
-    report(second, { n: 2 });
+    worker.report(second, { n: 2 });
     expect(await settle()).toBe(1);
     expect(await engine.job(id)).toMatchObject({ status: "completed", result_data: { n: 2 } });
     const { rows } = await database.db.query<{ same: boolean }>(
@@ -143,7 +112,7 @@ describe("a pushed report", () => {
   it("writes the events of its job as one row, from which each is read by itself", async () => {
     const id = await submit("chain");
     for (const n of [1, 2]) {
-      report(next(), { n });
+      worker.report(worker.next(), { n });
       expect(await settle()).toBe(1);
     }
     const { rows } = await database.db.query(
@@ -199,7 +168,7 @@ describe("a pushed report", () => {
       { correlation_id: "request", callback_url: "https://partner.example/done" },
     );
     for (const n of [1, 2]) {
-      report(next(), { n });
+      worker.report(worker.next(), { n });
       expect(await settle()).toBe(1);
     }
     expect((await engine.job(id)).status).toBe("completed");
@@ -213,7 +182,7 @@ describe("a pushed report", () => {
 
   it("of a failure plans the retry by the database's clock", async () => {
     const id = await submit("chain");
-    report(next(), { failed: "boom" });
+    worker.report(worker.next(), { failed: "boom" });
     expect(await settle()).toBe(1);
     const { rows } = await database.db.query<{ status: string; seconds: number }>(
       `SELECT status, extract(epoch FROM retry_at - now())::float8 AS seconds
@@ -233,13 +202,13 @@ describe("a pushed report", () => {
 
   it("of a fan-out's children moves their outputs, and the fan-in reads them all", async () => {
     const id = await submit("fan", { list: [10, 11, 12] });
-    expect(pushed.length).toBe(3);
-    report(next(), { n: 1 });
+    expect(worker.pushed.length).toBe(3);
+    worker.report(worker.next(), { n: 1 });
     expect(await settle()).toBe(1);
-    report(next(), { n: 2 });
-    report(next(), { n: 3 });
+    worker.report(worker.next(), { n: 2 });
+    worker.report(worker.next(), { n: 3 });
     expect(await settle()).toBe(1);
-    expect(recorded).toHaveLength(3);
+    expect(worker.recorded).toHaveLength(3);
     expect(await engine.job(id)).toMatchObject({
       status: "completed",
       result_data: { all: [{ n: 1 }, { n: 2 }, { n: 3 }] },
@@ -259,8 +228,8 @@ describe("a pushed report", () => {
     ["rename", { join: 2, all: { results: [{ n: 1 }, { n: 2 }], count: 2 } }],
   ])("of the last child leaves its fan-in what it collected (%s)", async (workflow, result) => {
     const id = await submit(workflow, { list: [1, 2] });
-    report(next(), { n: 1 });
-    report(next(), { n: 2 });
+    worker.report(worker.next(), { n: 1 });
+    worker.report(worker.next(), { n: 2 });
     expect(await settle()).toBe(1);
     expect((await engine.job(id)).result_data).toMatchObject(result);
     const { rows } = await database.db.query(
@@ -271,15 +240,37 @@ describe("a pushed report", () => {
     await engine.expectReplay(id);
   });
 
+  // Outputs are kept until the fan-in collects them, if they are small; larger ones are read from the rows.
+  it.each([100, 40_000])(
+    "of the last child lets its fan-in collect outputs of %i bytes",
+    async (size) => {
+      const id = await submit("fan", { list: Array.from({ length: 120 }, (_, n) => n) });
+      for (const [n, message] of worker.pushed.splice(0).toReversed().entries()) {
+        worker.report(message, { n, zeta: 1.5, a: `é${"e".repeat(size)}` });
+        if (n === 50) expect(await settle()).toBe(1);
+      }
+      expect(await settle()).toBe(1);
+      const { rows } = await database.db.query<{ output: JsonObject }>(
+        `SELECT output FROM dagapp.dag_node_states WHERE job_id = $1
+       ORDER BY node_id = 'join' DESC, node_id = 'split' DESC, fan_out_index`,
+        [id],
+      );
+      const [join, , ...children] = rows.map(({ output }) => output);
+      const collected = await engine.deps.outputs.resolve(join!);
+      expect(collected).toEqual({ results: children, count: 120 });
+      await engine.expectReplay(id);
+    },
+  );
+
   it("of a job that has left the cache is settled from the rows of the job", async () => {
     const [chain, fan] = [await submit("chain"), await submit("fan", { list: [1, 2] })];
     for (const n of [1, 2]) {
       for (const id of [chain, fan]) engine.deps.cache.take(id);
-      report(next(), { n });
-      report(next(), { n });
+      worker.report(worker.next(), { n });
+      worker.report(worker.next(), { n });
       expect(await settle()).toBe(2);
     }
-    expect(refused).toEqual([]);
+    expect(worker.refused).toEqual([]);
     expect(await engine.job(chain)).toMatchObject({ status: "completed", result_data: { n: 2 } });
     const { rows } = await database.db.query(
       `SELECT FROM dagapp.dag_task_results WHERE job_id = ANY ($1)`,
@@ -296,23 +287,23 @@ describe("a pushed report", () => {
     const [changed, other] = [await submit("chain"), await submit("chain")];
     for (const id of [changed, other]) engine.deps.cache.take(id);
     await database.db.query(`UPDATE dagapp.dag_jobs SET ${change} WHERE job_id = $1`, [changed]);
-    const [first, second] = [next(), next()];
-    report(first, { n: 1 });
-    report(second, { n: 1 });
+    const [first, second] = [worker.next(), worker.next()];
+    worker.report(first, { n: 1 });
+    worker.report(second, { n: 1 });
     expect(await settle()).toBe(1);
-    expect([recorded, refused]).toEqual([[second.message_id], [first.message_id]]);
+    expect([worker.recorded, worker.refused]).toEqual([[second.message_id], [first.message_id]]);
     expect(await engine.statuses(changed)).toMatchObject({ a: "dispatched" });
     expect(await engine.statuses(other)).toMatchObject({ a: "completed" });
   });
 
   it("is refused alone when the cached state does not suffice", async () => {
     const [fan, chain] = [await submit("fan", { list: [1] }), await submit("chain")];
-    const [child, first] = [next(), next()];
-    report(child, { failed: "children that fail are read from the database" });
-    report(first, { n: 1 });
+    const [child, first] = [worker.next(), worker.next()];
+    worker.report(child, { failed: "children that fail are read from the database" });
+    worker.report(first, { n: 1 });
     expect(await settle()).toBe(1);
-    expect(refused).toEqual([child.message_id]);
-    expect(recorded).toEqual([first.message_id]);
+    expect(worker.refused).toEqual([child.message_id]);
+    expect(worker.recorded).toEqual([first.message_id]);
     expect(await engine.statuses(chain)).toMatchObject({ a: "completed", b: "dispatched" });
     expect(await engine.statuses(fan)).toMatchObject({ split__0: "dispatched" });
   });
@@ -320,10 +311,10 @@ describe("a pushed report", () => {
   it("is refused when another writer changed the job, and the next tick sees that change", async () => {
     const id = await submit("chain");
     await cancelJob(engine.deps, id, "enough");
-    const first = next();
-    report(first, { n: 1 });
+    const first = worker.next();
+    worker.report(first, { n: 1 });
     expect(await settle()).toBe(0);
-    expect([recorded, refused, pushed]).toEqual([[], [first.message_id], []]);
+    expect([worker.recorded, worker.refused, worker.pushed]).toEqual([[], [first.message_id], []]);
     await engine.tick();
     expect((await engine.job(id)).status).toBe("cancelled");
     await engine.expectReplay(id);
@@ -331,29 +322,29 @@ describe("a pushed report", () => {
 
   it("is refused with its batch when a lease is gone, and nothing is recorded", async () => {
     const [lost, kept] = [await submit("chain"), await submit("chain")];
-    const [late, good] = [next(), next()];
+    const [late, good] = [worker.next(), worker.next()];
     await database.db.query(`DELETE FROM dagapp.dag_queue_leases WHERE message_id = $1`, [
       late.message_id,
     ]);
-    report(late, { n: 1 });
-    report(good, { n: 1 });
+    worker.report(late, { n: 1 });
+    worker.report(good, { n: 1 });
     expect(await settle()).toBe(0);
-    expect(refused).toEqual([late.message_id, good.message_id]);
+    expect(worker.refused).toEqual([late.message_id, good.message_id]);
     expect(await engine.statuses(lost)).toMatchObject({ a: "dispatched", b: "pending" });
     expect(await engine.statuses(kept)).toMatchObject({ a: "dispatched", b: "pending" });
   });
 
   it("of a child whose row is another than expected changes nothing", async () => {
     const id = await submit("fan", { list: [1] });
-    const child = next();
+    const child = worker.next();
     await database.db.query(
       `UPDATE dagapp.dag_node_states SET attempt = 1, task_id = job_id || '_split__0_1'
        WHERE job_id = $1 AND node_id = 'split__0'`,
       [id],
     );
-    report(child, { n: 1 });
+    worker.report(child, { n: 1 });
     expect(await settle()).toBe(0);
-    expect(refused).toEqual([child.message_id]);
+    expect(worker.refused).toEqual([child.message_id]);
     const { rows } = await database.db.query(`SELECT FROM dagapp.dag_attempts WHERE job_id = $1`, [
       id,
     ]);
@@ -362,13 +353,13 @@ describe("a pushed report", () => {
 
   it("that comes twice is recorded once", async () => {
     const id = await submit("chain");
-    const first = next();
-    report(first, { n: 1 });
-    report(first, { n: 7 });
+    const first = worker.next();
+    worker.report(first, { n: 1 });
+    worker.report(first, { n: 7 });
     expect(await settle()).toBe(1);
-    report(first, { n: 8 });
+    worker.report(first, { n: 8 });
     expect(await settle()).toBe(0);
-    expect(refused).toEqual([first.message_id, first.message_id]);
+    expect(worker.refused).toEqual([first.message_id, first.message_id]);
     const { rows } = await database.db.query<{ n: number }>(
       `SELECT (output ->> 'n')::int AS n FROM dagapp.dag_attempts WHERE job_id = $1`,
       [id],
@@ -379,7 +370,7 @@ describe("a pushed report", () => {
 
   it("of an output that is no JSON is refused, and the job stays as it was", async () => {
     const id = await submit("chain");
-    const { body, message_id, deliveries, leased_at } = next();
+    const { body, message_id, deliveries, leased_at } = worker.next();
     const { job_id, node_id, task_id } = JSON.parse(body) as TaskMessage;
     const lease = { message_id, deliveries };
     const reports = [
@@ -394,27 +385,26 @@ describe("a pushed report", () => {
         error: null,
       },
     ];
-    if (connection === undefined) throw new Error("no worker is connected");
-    engine.connections.receive(connection, { reports });
+    engine.connections.receive(worker.connection, { reports });
     expect(await settle()).toBe(0);
-    expect(refused).toEqual([message_id]);
+    expect(worker.refused).toEqual([message_id]);
     expect(await engine.statuses(id)).toMatchObject({ a: "dispatched" });
   });
 
   it("of a job that another session keeps locked is refused, and does not stop later ones", async () => {
     const held = await submit("chain");
-    const first = next();
+    const first = worker.next();
     const free = await submit("chain");
-    const other = next();
+    const other = worker.next();
     await database.db.transaction(async (session) => {
       await session.query("SELECT FROM dagapp.dag_jobs WHERE job_id = $1 FOR UPDATE", [held]);
-      report(first, { n: 1 });
+      worker.report(first, { n: 1 });
       expect(await settle()).toBe(0);
-      expect(refused).toEqual([first.message_id]);
-      report(first, { n: 1 });
-      report(other, { n: 1 });
+      expect(worker.refused).toEqual([first.message_id]);
+      worker.report(first, { n: 1 });
+      worker.report(other, { n: 1 });
       expect(await settle()).toBe(1);
-      expect(recorded).toEqual([other.message_id]);
+      expect(worker.recorded).toEqual([other.message_id]);
     });
     expect((await engine.statuses(held))["a"]).toBe("dispatched");
     expect((await engine.statuses(free))["a"]).toBe("completed");

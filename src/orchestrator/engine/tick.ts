@@ -1,4 +1,3 @@
-import type { PushedReport } from "../../adapters/broker/broker.ts";
 import { isLockTimeout, isOutage } from "../../adapters/postgres/outage.ts";
 import type { Transaction } from "../../adapters/postgres/queryable.ts";
 import { noteSettleError } from "../../adapters/postgres/repositories/jobs.ts";
@@ -8,7 +7,8 @@ import { isFinished } from "../../core/model/job.ts";
 import { cleanText } from "../../core/model/output.ts";
 import type { EngineDeps } from "./deps.ts";
 import type { JobWork } from "./find-work.ts";
-import { takePushed, takeWaiting } from "./find-work.ts";
+import { takeWaiting } from "./find-work.ts";
+import type { JobState } from "./job-state.ts";
 import { settleJob } from "./settle-job.ts";
 import { WriteBatch } from "./write-batch.ts";
 
@@ -24,60 +24,14 @@ export interface TickReport {
 }
 
 /**
- * Settles many jobs in one transaction: takes the work and the jobs' states, evaluates each job,
- * writes everything, and commits only if this orchestrator still owns the jobs and no other writer has
- * numbered an event since.
+ * Settles the work that waits in the database, many jobs in one transaction: takes the work and the jobs'
+ * states, evaluates each job, writes everything, and commits only if this orchestrator still owns the jobs
+ * and no other writer has numbered an event since. tick-pushed.ts does the same for pushed reports.
  *
- * Without pushed reports the work and the row locks come from the database. With pushed reports the
- * states come from the cache, or are read before the transaction. When that transaction fails, for any reason,
- * the states stay out of the cache and the reports are refused: their workers write them to the
- * database, and the next tick reads both there.
+ * A job that makes the transaction fail (its output is missing in storage, say) must not stop the others:
+ * each job is then settled alone, and a job that fails alone is quarantined for a while.
  */
-export async function tick(
-  deps: EngineDeps,
-  pushed: readonly PushedReport[] = [],
-): Promise<TickReport> {
-  return pushed.length > 0 ? settlePushed(deps, pushed) : settleWaiting(deps);
-}
-
-async function settlePushed(
-  deps: EngineDeps,
-  pushed: readonly PushedReport[],
-): Promise<TickReport> {
-  const receiver = deps.broker.pushedReports;
-  const now = deps.databaseClock.now();
-  const { jobs, known, unknown } =
-    now === undefined
-      ? { jobs: [], known: [], unknown: pushed }
-      : await takePushed(deps, pushed, now);
-  receiver?.refuse(unknown);
-  try {
-    if (jobs.length > 0) {
-      await deps.db.transaction(
-        async (tx) => {
-          receiver?.record(tx, known);
-          await settleAll(deps, tx, jobs, known.length);
-        },
-        // Once only: a second attempt would find the states changed by the first.
-        { maxAttempts: 1 },
-      );
-    }
-    const [results, settled] = [known.length, jobs.length];
-    const committed = settled > 0;
-    return { results, jobs: settled, committed, more: false, next_due_ms: undefined };
-  } catch {
-    for (const { state } of jobs) deps.cache.doubt(state.row.job_id);
-    receiver?.refuse(known);
-    return { results: 0, jobs: 0, committed: false, more: false, next_due_ms: undefined };
-  }
-}
-
-/**
- * Settles the work in the database. A job that makes the transaction fail (its output is missing in
- * storage, say) must not stop the others: each job is then settled alone, and a job that fails alone is
- * quarantined for a while.
- */
-async function settleWaiting(deps: EngineDeps): Promise<TickReport> {
+export async function tick(deps: EngineDeps): Promise<TickReport> {
   const now = deps.clock.now().getTime();
   const locked: string[] = [];
   const skipLocked = deps.quarantine.isSkipping(now);
@@ -130,7 +84,7 @@ function settleFiltered(
     const lookAgainMs = deps.quarantine.postpone(work.busy, deps.clock.now().getTime());
     if (jobs.length > 0) {
       reach("tick.jobs_locked");
-      await settleAll(deps, tx, jobs, 0);
+      await settleAll(deps, tx, jobs);
     }
     return {
       results: work.results.length,
@@ -146,37 +100,55 @@ function earlier(a: number | null, b: number | null): number | null {
   return a === null || b === null ? (a ?? b) : Math.min(a, b);
 }
 
-/** `pushed` counts pushed reports. They have no row in the inbox, so each of their jobs must be written. */
 async function settleAll(
   deps: EngineDeps,
   tx: Transaction,
   jobs: readonly JobWork[],
-  pushed: number,
 ): Promise<void> {
   tx.afterCommit(() => {
     reach("tick.after_commit");
   });
-  deps.traces?.settling(tx, "tick", jobs);
   const batch = new WriteBatch();
+  await decideJobs(deps, jobs, async () => tx, batch);
+  for (const { trigger } of jobs) batch.addAll("processed", trigger.inboxSeqs);
+  await writeTick(deps, tx, jobs, batch);
+  tx.afterCommit(() => {
+    for (const { state } of jobs) releaseState(deps, state);
+  });
+}
+
+/** Adds what is decided about these jobs to the batch. `open` opens the transaction that writes it. */
+export async function decideJobs(
+  deps: EngineDeps,
+  jobs: readonly JobWork[],
+  open: () => Promise<Transaction>,
+  batch: WriteBatch,
+): Promise<void> {
   for (const { state, trigger, children } of jobs) {
     for (const child of children) state.nodes.set(child.node_id, child);
-    await settleJob(deps, tx, state, trigger, batch);
+    await settleJob(deps, open, state, trigger, batch);
     for (const child of children) state.nodes.delete(child.node_id);
-    batch.addAll("processed", trigger.inboxSeqs);
   }
-  if (pushed > 0 && batch.jobUpdates.length !== jobs.length) {
-    throw new Error("a pushed report changed nothing in its job");
-  }
+}
+
+export async function writeTick(
+  deps: EngineDeps,
+  tx: Transaction,
+  jobs: readonly JobWork[],
+  batch: WriteBatch,
+): Promise<void> {
+  deps.traces?.settling(tx, "tick", jobs);
   reach("tick.before_write");
   await batch.write(tx, deps);
   reach("tick.before_commit");
-  tx.afterCommit(() => {
-    for (const { state } of jobs) {
-      const { row, status, end } = state;
-      if (isFinished(status)) {
-        deps.cache.forget(row.job_id);
-        deps.endWaiters.resolve(row.job_id, { status, ...end });
-      } else deps.cache.keep(state);
-    }
-  });
+}
+
+/** Puts a committed state back into the cache, or answers the requests that wait for the end of its job. */
+export function releaseState(deps: EngineDeps, state: JobState): void {
+  const { row, status, end } = state;
+  if (!isFinished(status)) deps.cache.keep(state);
+  else {
+    deps.cache.forget(row.job_id);
+    deps.endWaiters.resolve(row.job_id, { status, ...end });
+  }
 }

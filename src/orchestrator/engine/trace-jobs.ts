@@ -51,7 +51,10 @@ export function createJobTraces(tracer: Tracer, db: Queryable, log: Logger): Job
       return parent?.sampled === true ? formatTraceParent(parent) : null;
     },
     settling(tx, name, jobs) {
-      const traced = jobs.filter(({ state }) => state.row.trace_parent !== null);
+      // Copies, because the next tick decides on these states before this one is committed.
+      const traced = jobs
+        .filter(({ state }) => state.row.trace_parent !== null)
+        .map(({ state, trigger }) => ({ state: { ...state }, ...(trigger && { trigger }) }));
       if (traced.length === 0) return;
       const startedAt = tracer.now();
       tx.afterCommit(() => {

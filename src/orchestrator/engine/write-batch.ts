@@ -89,15 +89,18 @@ export class WriteBatch implements Rows {
     tx: Transaction,
     { broker, jobHooks, ownerId }: Pick<EngineDeps, "broker" | "jobHooks" | "ownerId">,
   ): Promise<void> {
+    const jobUpdates = lastOfEachJob(this.jobUpdates);
+    const isSettledOnce = jobUpdates.length === this.jobUpdates.length;
+    const nodeUpdates = isSettledOnce ? this.nodeUpdates : lastOfEachNode(this.nodeUpdates);
     // Must be first: takes the locks on the job rows, or fails when a job has changed.
-    if (this.jobUpdates.length > 0) updateJobs(tx, this.jobUpdates, ownerId);
+    if (jobUpdates.length > 0) updateJobs(tx, jobUpdates, ownerId);
     if (this.jobUpdates.length > 0) reach("write.jobs_updated");
     this.writeCompleted(tx);
     if (this.newNodes.length > 0) insertNodes(tx, this.newNodes);
     if (this.newChildren.length > 0) insertChildren(tx, this.newChildren);
     if (this.newNodes.length + this.newChildren.length > 0) reach("write.nodes_inserted");
-    if (this.nodeUpdates.length > 0) updateNodes(tx, this.nodeUpdates);
-    if (this.nodeUpdates.length > 0) reach("write.nodes_updated");
+    if (nodeUpdates.length > 0) updateNodes(tx, nodeUpdates);
+    if (nodeUpdates.length > 0) reach("write.nodes_updated");
     if (this.releases.length > 0) await this.release(tx);
     if (this.releases.length > 0) reach("write.children_released");
     if (this.stopped.length > 0) cancelUnsettledNodes(tx, this.stopped);
@@ -146,6 +149,36 @@ export class WriteBatch implements Rows {
     }
     return queues;
   }
+}
+
+/** A job that was settled several times is updated once: from before the first time to after the last. */
+function lastOfEachJob(updates: readonly JobUpdate[]): readonly JobUpdate[] {
+  const last = new Map<string, JobUpdate>();
+  for (const update of updates) {
+    const earlier = last.get(update.job_id);
+    const { expected_event_seq } = earlier ?? update;
+    last.set(update.job_id, earlier === undefined ? update : { ...update, expected_event_seq });
+  }
+  return [...last.values()];
+}
+
+function lastOfEachNode(updates: readonly NodeUpdate[]): readonly NodeUpdate[] {
+  const last = new Map<string, NodeUpdate>();
+  for (const update of updates) {
+    const key = `${update.job_id} ${update.fact.node_id}`;
+    const earlier = last.get(key);
+    last.set(key, earlier === undefined ? update : { ...update, ...keptOf(earlier, update) });
+  }
+  return [...last.values()];
+}
+
+/** What the row keeps of an earlier update when a later one does not name it. */
+function keptOf(earlier: NodeUpdate, later: NodeUpdate) {
+  return {
+    task_id: later.task_id ?? earlier.task_id,
+    worker_id: later.worker_id ?? earlier.worker_id,
+    started_at: later.started_at ?? earlier.started_at,
+  };
 }
 
 const kinds = Object.keys(new WriteBatch()) as (keyof Rows)[];

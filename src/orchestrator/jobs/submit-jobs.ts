@@ -195,7 +195,7 @@ async function begin(
     if (job.correlation_id !== null) replaceByRerun(tx, inherited.from, job.job_id);
     await copyChildren(tx, inherited.from, job.job_id, inherited.fanOuts);
   }
-  await settleJob(deps, tx, state, trigger, batch);
+  await settleJob(deps, async () => tx, state, trigger, batch);
   for (const node of graph.nodes) {
     if (isImplicit(node.id)) continue;
     const fact = nodes.get(node.id) ?? untouched(node.id);

@@ -55,7 +55,7 @@ const enoughMeasured = 20;
 /** Messages that wait longer than this for a slot are released to other consumers. */
 const longestWaitMs = 500;
 /** No task is started while so many deliveries run or settle. */
-const maxSettling = 1000;
+const maxSettling = 2000;
 const defaultGraceMs = 30_000;
 const longestPauseMs = 5000;
 const suspectsPauseMs = 1000;
