@@ -1,6 +1,4 @@
-import type { Transaction } from "../../adapters/postgres/queryable.ts";
 import type { ChildOutput } from "../../adapters/postgres/repositories/children.ts";
-import { readChildOutputs } from "../../adapters/postgres/repositories/children.ts";
 import { aggregate } from "../../core/dag/evaluate/fan-in.ts";
 import type { Collected, Contribution } from "../../core/dag/evaluate/facts.ts";
 import type { FanInNode } from "../../core/dag/graph.ts";
@@ -8,14 +6,23 @@ import { weigh } from "../../core/dag/language/weigh.ts";
 import type { JsonObject } from "../../core/model/json.ts";
 import { valueLimits } from "../../core/model/limits.ts";
 import type { TaskError } from "../../core/model/task.ts";
+import { childNodeId } from "../../core/model/node.ts";
 import { isReference } from "../../core/model/value-reference.ts";
+import { takeChildOutputs } from "./child-outputs.ts";
 import type { JobState } from "./job-state.ts";
 import type { OutputStore } from "./output-store.ts";
+
+/** Reads the rows of children of a fan-out: from index `from`, up to but not including `to`. */
+export type ReadChildren = (
+  fanOutId: string,
+  from: number,
+  to: number,
+) => Promise<readonly ChildOutput[]>;
 
 /** Reads the outputs of these fan-ins' sources, once and in index order, and aggregates them. */
 export async function collect(
   deps: { readonly outputs: OutputStore },
-  tx: Transaction,
+  read: ReadChildren,
   state: JobState,
   fanInIds: readonly string[],
 ): Promise<ReadonlyMap<string, Collected>> {
@@ -23,7 +30,7 @@ export async function collect(
   for (const id of fanInIds) {
     const node = state.graph.byId.get(id);
     if (node?.type !== "fan_in") throw new Error(`${id} is not a fan-in of this workflow`);
-    const sources = await readSources(deps, tx, state, node);
+    const sources = await readSources(deps, read, state, node);
     const answer: Collected =
       "code" in sources ? { ok: false, error: sources } : aggregate(node.definition, sources);
     answers.set(id, answer);
@@ -34,7 +41,7 @@ export async function collect(
 /** Answers an error when the outputs together are too large; nothing is then read from storage. */
 async function readSources(
   deps: { readonly outputs: OutputStore },
-  tx: Transaction,
+  read: ReadChildren,
   state: JobState,
   node: FanInNode,
 ): Promise<readonly Contribution[] | TaskError> {
@@ -49,9 +56,11 @@ async function readSources(
     }
     const children: ChildOutput[] = [];
     const total = fact.fan_out?.total ?? 0;
+    const kept = takeChildOutputs(state, from.id, total)?.map((text, index) =>
+      completedChild(from.id, index, text),
+    );
     for (let first = 0; first < total; first += pageOfChildren) {
-      const to = Math.min(total, first + pageOfChildren);
-      const page = await readChildOutputs(tx, state.row.job_id, from.id, first, to);
+      const page = kept ?? (await read(from.id, first, Math.min(total, first + pageOfChildren)));
       for (const child of page) {
         size += sizeOf(child.output);
         children.push(child);
@@ -67,6 +76,12 @@ async function readSources(
     }
   }
   return sources;
+}
+
+function completedChild(fanOutId: string, index: number, text: string): ChildOutput {
+  const output = JSON.parse(text) as JsonObject;
+  const node_id = childNodeId(fanOutId, index);
+  return { node_id, fan_out_index: index, status: "completed", output, error: null };
 }
 
 /** Bounds what one statement answers: an output in a row has up to 256 KiB. */

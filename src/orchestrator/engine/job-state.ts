@@ -3,6 +3,7 @@ import type { Graph } from "../../core/dag/graph.ts";
 import type { JobMember } from "../../core/dag/lint/references.ts";
 import type { JobStatus } from "../../core/model/job.ts";
 import type { Json, JsonObject } from "../../core/model/json.ts";
+import type { ChildOutputs } from "./child-outputs.ts";
 import type { JobEnd } from "./end-waiters.ts";
 import type { JobRow } from "../../adapters/postgres/repositories/jobs.ts";
 
@@ -19,6 +20,8 @@ export interface JobState {
   hasReports: boolean;
   /** The size of the outputs that were read from storage. */
   largeBytes: number;
+  /** By fan-out; rows of children are read where it lacks one. */
+  childOutputs?: Map<string, ChildOutputs>;
   /** Set when the job ends, if its result is small and nothing in it is secret. */
   end?: Pick<JobEnd, "result" | "error"> | undefined;
 }
@@ -119,7 +122,9 @@ export class StateCache {
   /** Adds a state; drops the least recently kept ones when the cache holds too much. */
   keep(state: JobState): void {
     this.forget(state.row.job_id);
-    const weight = state.nodes.size + Math.ceil(state.largeBytes / 1024);
+    let bytes = state.largeBytes;
+    for (const { length } of state.childOutputs?.values() ?? []) bytes += length;
+    const weight = state.nodes.size + Math.ceil(bytes / 1024);
     this.states.set(state.row.job_id, { state, weight });
     this.weight += weight;
     for (const oldest of this.states.keys()) {

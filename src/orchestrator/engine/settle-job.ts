@@ -1,4 +1,5 @@
 import type { Transaction } from "../../adapters/postgres/queryable.ts";
+import { readChildOutputs } from "../../adapters/postgres/repositories/children.ts";
 import type { JobUpdate } from "../../adapters/postgres/repositories/jobs.ts";
 import { version } from "../../adapters/runtime/version.ts";
 import { evaluateJob } from "../../core/dag/evaluate/evaluate.ts";
@@ -12,7 +13,9 @@ import { taskId } from "../../core/model/node.ts";
 import { addProvenance, keepProvenance } from "../../core/model/provenance.ts";
 import type { ValueReference } from "../../core/model/value-reference.ts";
 import { carryOut } from "./carry-out.ts";
+import { keepChildOutput } from "./child-outputs.ts";
 import { collect } from "./collect.ts";
+import type { ReadChildren } from "./collect.ts";
 import type { EngineDeps } from "./deps.ts";
 import { maskErrors, maskOf } from "./hide-secrets.ts";
 import { factsOf } from "./job-state.ts";
@@ -62,7 +65,7 @@ export async function settleJob(
   trigger: Trigger,
   batch: WriteBatch,
 ): Promise<void> {
-  let facts = factsOf(state, deps, trigger.reports, trigger.changed);
+  let facts: Facts = factsOf(state, deps, trigger.reports, trigger.changed);
   const changed = new Map<string, NodeFact>();
   const update = draftUpdate(state);
   for (;;) {
@@ -80,9 +83,7 @@ export async function settleJob(
     if (collects.length === 0) break;
     const ids = collects.map((decision) => decision.node_id);
     completeChildren(state, changed, trigger, batch);
-    const tx = await open();
-    batch.writeCompleted(tx);
-    const collected: NonNullable<Facts["collected"]> = await collect(deps, tx, state, ids);
+    const collected = await collect(deps, readerOf(state, open, batch), state, ids);
     facts = { ...factsOf(state, deps, [], ids), collected };
   }
   completeChildren(state, changed, trigger, batch);
@@ -101,6 +102,19 @@ export async function settleJob(
     nodes_unsettled: storedUnsettled(state.graph, state.status, state.unsettled),
     event_seq: state.eventSeq,
   });
+}
+
+/** Reads the rows of children after those that have completed are written. */
+function readerOf(
+  { row }: JobState,
+  open: () => Promise<Transaction>,
+  batch: WriteBatch,
+): ReadChildren {
+  return async (fanOutId, from, to) => {
+    const tx = await open();
+    batch.writeCompleted(tx);
+    return readChildOutputs(tx, row.job_id, fanOutId, from, to);
+  };
 }
 
 /** Jobs with a correlation id or a callback are passed to the job hooks at their start and end. */
@@ -177,6 +191,7 @@ function completeChildren(
     const { worker_id = null, started_at = null, output = null } = notes.get(nodeId) ?? {};
     const { attempt } = fact;
     batch.completed.push({ job_id, node_id: nodeId, attempt, output, worker_id, started_at });
+    if (output !== null && fact.parent !== undefined) keepChildOutput(state, fact.parent, output);
     state.nodes.delete(nodeId);
     changed.delete(nodeId);
   }
