@@ -310,8 +310,9 @@ export interface PushedReport extends TaskReport {
 export interface PushedReports {
   /** Calls `wake` whenever reports have arrived. */
   onArrival(wake: () => void): void;
-  /** Answers none while fewer than `atLeast` have arrived. */
-  take(limit: number, atLeast?: number): readonly PushedReport[];
+  /** How many have arrived and were not taken. */
+  waiting(): number;
+  take(limit: number): readonly PushedReport[];
   /**
    * Completes the messages of the reports and records those that are failures; the caller writes a
    * success to its node. The transaction fails unless every message is still held and every failure is

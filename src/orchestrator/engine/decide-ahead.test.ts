@@ -85,12 +85,10 @@ describe("a pushed report that arrives while another transaction is written", ()
     await whileLocked(id, async () => {
       await arrive(messages.slice(0, 10));
       await arrive(messages.slice(10, 50));
-      expect(engine.connections.take(1000, 1)).toHaveLength(40);
-      for (const message of messages.slice(10, 50))
-        worker.report(message, { n: message.message_id });
+      expect(engine.connections.waiting()).toBe(40);
       await arrive(messages.slice(50, 150));
       await arrive(messages.slice(150));
-      expect(engine.connections.take(1000)).toEqual([]);
+      expect(engine.connections.waiting()).toBe(0);
       expect([ticks.length, worker.recorded]).toEqual([1, []]);
     });
     await pushedTicks.idle();

@@ -142,7 +142,7 @@ function createTicking(
   let lastError: string | null = null;
   const pushed = new PushedTicks(deps, (ticked) => {
     void count("pushed", ticked).then(() => {
-      service.wake();
+      if (pushed.hasMore()) service.wake();
     });
   });
 

@@ -41,12 +41,8 @@ export class PushedTicks {
 
   /** Decides the reports that have arrived, and starts to write them unless they have to wait. */
   async advance(): Promise<void> {
-    const receiver = this.deps.broker.pushedReports;
-    for (;;) {
-      const room = batchSize - (this.next?.reports.length ?? 0);
-      const reports = receiver?.take(room, this.writing.size === 0 ? 1 : decidedAhead) ?? [];
-      if (reports.length === 0) break;
-      await this.decide(reports);
+    while (this.waiting() >= this.fewest() && this.room() > 0) {
+      await this.decide(this.deps.broker.pushedReports?.take(this.room()) ?? []);
     }
     const { next } = this;
     if (next === undefined || !this.mayWrite(next)) return;
@@ -60,6 +56,23 @@ export class PushedTicks {
       if (this.writing.size === 0) return;
       await Promise.race(this.writing.values());
     }
+  }
+
+  /** Whether reports or a draft wait for a transaction that is being written. */
+  hasMore(): boolean {
+    return this.next !== undefined || this.waiting() > 0;
+  }
+
+  private waiting(): number {
+    return this.deps.broker.pushedReports?.waiting() ?? 0;
+  }
+
+  private room(): number {
+    return batchSize - (this.next?.reports.length ?? 0);
+  }
+
+  private fewest(): number {
+    return this.writing.size === 0 ? 1 : decidedAhead;
   }
 
   private mayWrite(draft: Draft): boolean {

@@ -144,8 +144,12 @@ export class PushConnections implements PushedReports {
     this.wake = wake;
   }
 
-  take(limit: number, atLeast = 1): readonly PushedReport[] {
-    return this.arrived.length < atLeast ? [] : this.arrived.splice(0, limit);
+  waiting(): number {
+    return this.arrived.length;
+  }
+
+  take(limit: number): readonly PushedReport[] {
+    return this.arrived.splice(0, limit);
   }
 
   record: PushedReports["record"] = (tx, reports) => {
