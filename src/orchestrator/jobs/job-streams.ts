@@ -47,7 +47,7 @@ export interface JobStreamsOptions {
  * All streams look at the same times, so that they stay equally far and share what is read. The pause
  * grows with the time that the last look took, so that reading takes a fiftieth of the time at most.
  */
-const leastPauseMs = 50;
+const leastPauseMs = 200;
 const longestPauseMs = 1000;
 const pauseFactor = 50;
 /** Events in one message; a wide fan-out sends several messages. */
