@@ -86,7 +86,7 @@ function toOutgoing(
   const secrets = secretsIn(state, nodeId, params);
   const id = taskId(job_id, nodeId, attempt);
   const node = state.nodes.get(nodeId);
-  const message: Omit<TaskMessage, "params"> = {
+  const message: { -readonly [Key in keyof Omit<TaskMessage, "params">]: TaskMessage[Key] } = {
     task_id: id,
     job_id,
     node_id: nodeId,
@@ -95,14 +95,15 @@ function toOutgoing(
     timeout_seconds,
     attempt,
     retry_count: node?.retry_count ?? 0,
-    ...(correlation_id === null ? {} : { correlation_id }),
-    ...(secrets.length === 0 ? {} : { secrets }),
-    ...(trace_parent === null ? {} : traceOfTask(job_id, nodeId, trace_parent)),
   };
+  // Added one by one: a literal with spreads takes V8 a microsecond, and every task has a message.
+  if (correlation_id !== null) message.correlation_id = correlation_id;
+  if (secrets.length > 0) message.secrets = secrets;
+  if (trace_parent !== null) Object.assign(message, traceOfTask(job_id, nodeId, trace_parent));
   // The parameters are the larger part of most messages, and are written as JSON once.
   const body = `${JSON.stringify(message).slice(0, -1)},"params":${json}}`;
-  const alone = runsAlone(node?.error) ? { alone: true } : {};
-  return { queue, message: { id, group: job_id, body, priority, headers, ...alone } };
+  const outgoing = { id, group: job_id, body, priority, headers };
+  return { queue, message: runsAlone(node?.error) ? { ...outgoing, alone: true } : outgoing };
 }
 
 function headersOf({ timeout_seconds, handler }: Omit<Task, "params">) {
