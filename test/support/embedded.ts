@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import pg from "pg";
@@ -8,10 +8,19 @@ import pg from "pg";
 /** Folders that a test makes and its end removes. */
 export function temporaryFolders() {
   const made: string[] = [];
+  async function make(): Promise<string> {
+    const folder = await mkdtemp(path.join(tmpdir(), "rmhdag-embedded-"));
+    made.push(folder);
+    return folder;
+  }
   return {
-    async make(): Promise<string> {
-      const folder = await mkdtemp(path.join(tmpdir(), "rmhdag-embedded-"));
-      made.push(folder);
+    make,
+    /** Makes a folder with these files, such as workflows. */
+    async makeWith(files: Readonly<Record<string, string>>): Promise<string> {
+      const folder = await make();
+      for (const [name, text] of Object.entries(files)) {
+        await writeFile(path.join(folder, name), text);
+      }
       return folder;
     },
     async remove(): Promise<void> {

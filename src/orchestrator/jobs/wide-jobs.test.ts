@@ -1,6 +1,4 @@
 /** What readers and the recovery read of a job does not grow with the children of its fan-outs. */
-import { writeFile } from "node:fs/promises";
-import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { TestDatabase } from "../../../test/support/database.ts";
 import { createTestDatabase } from "../../../test/support/database.ts";
@@ -24,6 +22,16 @@ const fan = `nodes:
     task: { handler: echo, queue: dag-worker-tasks, params: { item: "{{ item }}" } }
 inputs: { n: { type: integer } }`;
 
+const alike = `nodes:
+${[["split", 1] as const, ["split_", 2] as const, ["split__b", 3] as const]
+  .map(
+    ([id, n]) => `  ${id}:
+    type: fan_out
+    source: "{{ ${n} | range }}"
+    task: { handler: echo, queue: dag-worker-tasks }`,
+  )
+  .join("\n")}`;
+
 const folders = temporaryFolders();
 let database: TestDatabase;
 let engine: TestEngine;
@@ -32,8 +40,7 @@ let wide: string;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  const workflows = await folders.make();
-  await writeFile(path.join(workflows, "fan.yaml"), fan);
+  const workflows = await folders.makeWith({ "fan.yaml": fan, "alike.yaml": alike });
   engine = await TestEngine.create(database, workflows, { fanOutBlock: 3000 });
   narrow = (await engine.submit("fan", { n: 5 })).job_id;
   wide = (await engine.submit("fan", { n: 3000 })).job_id;
@@ -85,8 +92,7 @@ describe("a fan-out that is created in blocks", () => {
   const total = 11;
   let blocks: TestEngine;
   beforeAll(async () => {
-    const workflows = await folders.make();
-    await writeFile(path.join(workflows, "fan.yaml"), fan);
+    const workflows = await folders.makeWith({ "fan.yaml": fan });
     blocks = await TestEngine.create(database, workflows, { fanOutBlock: ofBlock });
   });
   afterAll(() => blocks.close());
@@ -170,6 +176,15 @@ describe("a job with many children", () => {
       ({ node_id }) => node_id === "split",
     );
     expect(split?.children).toMatchObject({ total: 3000, running: 3, dispatched: 2997 });
+  });
+
+  it("counts the running children of fan-outs whose names begin alike", async () => {
+    const { job_id } = await engine.submit("alike");
+    await lease(job_id, 6);
+    const { job, graph } = await jobOf(job_id);
+    const nodes = await readJobNodes(database.db, job, graph);
+    const counts = nodes.map(({ node_id, children }) => [node_id, children?.running]);
+    expect(Object.fromEntries(counts)).toMatchObject({ split: 1, split_: 2, split__b: 3 });
   });
 
   it("is searched for lost messages in parts", async () => {

@@ -3,7 +3,6 @@ import { isImplicit } from "../../../core/dag/implicit-nodes.ts";
 import type { JobStatus } from "../../../core/model/job.ts";
 import { isFinished } from "../../../core/model/job.ts";
 import type { NodeStatus } from "../../../core/model/node.ts";
-import { parentOfChild } from "../../../core/model/node.ts";
 import { childrenByIndex, createdChildren } from "../children-by-index.ts";
 import type { Queryable } from "../queryable.ts";
 import { Conditions, cut } from "./conditions.ts";
@@ -130,7 +129,8 @@ export async function countChildren(
   const expanded = parents.filter((node) => node.fan_out !== null);
   if (expanded.length === 0) return new Map();
   const isOpen = !isFinished(job.status);
-  const running = isOpen ? await countRunning(db, job.job_id) : new Map<string, number>();
+  const ids = expanded.map(({ node_id }) => node_id);
+  const running = isOpen ? await countRunning(db, job.job_id, ids) : new Map<string, number>();
   return new Map(
     expanded.map(({ node_id, fan_out }) => {
       const { total = 0, next_index = 0, completed = 0, failed = 0 } = fan_out ?? {};
@@ -152,19 +152,25 @@ export async function countChildren(
   );
 }
 
-/** The number of children that a worker runs now, by their fan-out. */
-async function countRunning(db: Queryable, jobId: string): Promise<Map<string, number>> {
-  const { rows } = await db.query<{ task_id: string }>(
-    "SELECT DISTINCT task_id FROM dagapp.dag_running_tasks WHERE job_id = $1",
-    [jobId],
+/**
+ * The number of children of these fan-outs that a worker runs now. They are counted in the database, by the
+ * names of their tasks: a job may have thousands, and its watchers ask several times a second.
+ */
+async function countRunning(
+  db: Queryable,
+  jobId: string,
+  fanOutIds: readonly string[],
+): Promise<Map<string, number>> {
+  const { rows } = await db.query<{ fan_out_id: string; running: number }>(
+    `SELECT fan_out_id, count(DISTINCT task_id)::int AS running
+     FROM dagapp.dag_running_tasks
+     JOIN unnest($2::text[]) AS f(fan_out_id) ON starts_with(task_id, $1 || '_' || fan_out_id || '__')
+       -- Its index and attempt follow, and not the name of a fan-out that begins alike.
+       AND translate(substr(task_id, length($1 || fan_out_id) + 4), '0123456789', '') = '_'
+     WHERE job_id = $1 GROUP BY fan_out_id`,
+    [jobId, fanOutIds],
   );
-  const counts = new Map<string, number>();
-  for (const { task_id } of rows) {
-    const nodeId = task_id.slice(jobId.length + 1, task_id.lastIndexOf("_"));
-    const parent = parentOfChild(nodeId)?.node_id;
-    if (parent !== undefined) counts.set(parent, (counts.get(parent) ?? 0) + 1);
-  }
-  return counts;
+  return new Map(rows.map(({ fan_out_id, running }) => [fan_out_id, running]));
 }
 
 export interface NodePlace {
