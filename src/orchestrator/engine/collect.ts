@@ -60,7 +60,8 @@ async function readSources(
       completedChild(from.id, index, text),
     );
     for (let first = 0; first < total; first += pageOfChildren) {
-      const page = kept ?? (await read(from.id, first, Math.min(total, first + pageOfChildren)));
+      const to = Math.min(total, first + pageOfChildren);
+      const page = kept?.slice(first, to) ?? (await read(from.id, first, to));
       for (const child of page) {
         size += sizeOf(child.output);
         children.push(child);
