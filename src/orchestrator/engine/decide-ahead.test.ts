@@ -1,5 +1,3 @@
-import { writeFile } from "node:fs/promises";
-import path from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { TestDatabase } from "../../../test/support/database.ts";
 import { createTestDatabase } from "../../../test/support/database.ts";
@@ -36,11 +34,8 @@ describe("a pushed report that arrives while another transaction is written", ()
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    const folder = await folders.make();
-    for (const [id, text] of Object.entries(workflows)) {
-      await writeFile(path.join(folder, `${id}.yaml`), text);
-    }
-    engine = await TestEngine.create(database, folder);
+    const files = Object.entries(workflows).map(([id, text]) => [`${id}.yaml`, text] as const);
+    engine = await TestEngine.create(database, await folders.makeWith(Object.fromEntries(files)));
     await engine.tick();
   });
   afterAll(async () => {

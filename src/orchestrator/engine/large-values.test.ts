@@ -1,4 +1,4 @@
-import { readdir, writeFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { TestDatabase } from "../../../test/support/database.ts";
@@ -66,11 +66,8 @@ describe("large values in the engine", () => {
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    const folder = await folders.make();
-    for (const [id, text] of Object.entries(workflows)) {
-      await writeFile(path.join(folder, `${id}.yaml`), text);
-    }
-    engine = await TestEngine.create(database, folder);
+    const files = Object.entries(workflows).map(([id, text]) => [`${id}.yaml`, text] as const);
+    engine = await TestEngine.create(database, await folders.makeWith(Object.fromEntries(files)));
   });
   afterAll(async () => {
     await engine.close();
